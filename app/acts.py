@@ -1,9 +1,9 @@
-"""Acts: what the forms of a page do to the project, once for each submission.
+"""Acts: the changes that forms of a page make to the project, once for each submission.
 
-Streamlit answers a second click with a second run of the page at once, next to the run that still acts on the
-first one, and stops the first run where it next calls Streamlit. Both runs find the button pressed. Therefore
-a run waits for an act of its session before it reads anything, a submission has a number that is done once,
-and the result of an act is stored before anything can stop its run.
+Streamlit answers a second click with a second run of the page, while the first run still acts on the first
+click, and stops the first run at its next call of Streamlit. Both runs find the button pressed. Therefore a
+run waits for acts of its session before it reads, a submission has a number that is done once, and the result
+of an act is stored before anything can stop its run.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _SESSION = "acts"
 
 
 class FormState(NamedTuple):
-    """A form, or several forms where one submission at a time counts.
+    """The state of a form, or of several forms of which one is submitted at a time.
 
-    number: how many of its submissions were done in this session; part of the key of its button, so that a
-        click on a page from before belongs to no button.
-    result: what the last one returned; None before the first.
+    number: the number of submissions in this session; a part of the key of the form's button, so that a click
+        on an older page belongs to no button.
+    result: the result of the last submission; None before the first submission.
     """
 
     name: str
@@ -47,7 +47,7 @@ class _SessionActs:
 
 
 class Acts:
-    """The acts of a session, as a run of a page finds them when it begins; `by` names who is signed in."""
+    """The acts of a session at the beginning of a run of a page; `by` is the name of the person."""
 
     def __init__(self, annotator: Annotator) -> None:
         self.by = annotator.name
@@ -64,14 +64,14 @@ class Acts:
         action: Callable[[], object],
         refused: Callable[[CurationError], object] = ui.problem,
     ) -> None:
-        """Do what a form asks, unless this submission was done, and run the page again.
+        """Do the action of a form, unless this submission was done, and run the page again.
 
-        A refusal is shown here, and the submission can be made again.
+        After a refusal, people can submit the form again.
 
         Parameters
         ----------
-        action: must not call Streamlit, which may stop the run there.
-        refused: shows a refusal.
+        action: a function without calls of Streamlit, because they may stop the run.
+        refused: a function that shows a refusal.
         """
         forms = self._session.forms
         try:

@@ -1,10 +1,10 @@
-"""The JSON routes of the grading component: the next items, and what was answered.
+"""The JSON routes of the grading component: the next items, answers, the guide and questions about it.
 
-Every request is for the annotator who is signed in. Their role must allow to judge, and `curation.labeling`
-decides whether an item is theirs. A refusal is a sentence in `message`.
+Every request is for the annotator who is signed in. The role of the annotator must allow to judge, and
+`curation.labeling` decides whether an item belongs to the annotator. A refusal is a sentence in `message`.
 
-What became of an answer is final only where an outcome names its client key. The component keeps everything
-else and sends it again, because an error may come from a proxy, too.
+The outcome of an answer is final only if it names the client key of the answer. The component keeps all other
+answers and sends them again, because a proxy can cause errors, too.
 """
 
 from __future__ import annotations
@@ -66,18 +66,19 @@ STATUS: dict[type[CurationError], int] = {
 }
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
-Handler = Callable[[Request], Awaitable[Any]]
+Handler = Callable[[Request], Any]
+Endpoint = Callable[[Request], Awaitable[Response]]
 Read = TypeVar("Read", bound=BaseModel)
 
 
 class Sent(BaseModel):
-    """What a screen sends: nothing but its fields."""
+    """A message from a screen; fields that the model does not have are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Judgment(Sent):
-    """One action as the component sends it."""
+    """An action of an annotator, as the component sends it."""
 
     presentation_id: Id
     revision: Annotated[StrictInt, Field(ge=0, le=1_000_000)]
@@ -93,17 +94,17 @@ class Judgment(Sent):
     evidence: Annotated[list[tuple[StrictInt, StrictInt]], Field(max_length=500)] = []
 
     def submission(self) -> Submission:
-        """The action as `curation` takes it; times are UTC there."""
+        """Return the action as `curation` takes it, with times in UTC."""
         values = self.model_dump()
         values["evidence"] = tuple(self.evidence)
         shown: datetime | None = values.pop("shown_at")
-        with suppress(OverflowError):  # a clock that far off is no reason to lose a grade
+        with suppress(OverflowError):  # a clock that is centuries off is no reason to lose a grade
             values["shown_at"] = shown and shown.astimezone(UTC).replace(tzinfo=None)
         return Submission(**values)
 
 
 class Keyed(BaseModel):
-    """Something that was answered, known by its key; what else is in it is validated by itself."""
+    """An answer with its client key; the other fields are validated later, answer by answer."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -111,9 +112,9 @@ class Keyed(BaseModel):
 
 
 class Judgments(Sent):
-    """Actions in the order in which they were done, and the items that the screen holds already.
+    """Actions in the order of the annotator, and the items that the screen holds already.
 
-    `explain` names practice items whose expected grade the screen will show once they are answered.
+    `explain` names practice items; the screen shows their expected grades once they are answered.
     """
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
@@ -131,7 +132,7 @@ class QueryAnswer(Sent):
 
 
 class QueryAnswers(Sent):
-    """Answers about queries in the order in which they were given."""
+    """Answers about queries, in the order of the annotator."""
 
     answers: Annotated[list[Keyed], Field(max_length=50)]
 
@@ -144,34 +145,39 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 class Worked(Sent):
-    """Moments since which to count answers."""
+    """The moments from which answers are counted."""
 
     since: Annotated[list[Annotated[AwareDatetime, AfterValidator(_in_utc)]], Field(max_length=3)]
 
 
 class AskedQuestion(Sent):
-    """A question about the guide, at one of the annotator's items or about the whole."""
+    """A question about the guide, at one of the annotator's items or about the whole guide."""
 
     words: Annotated[str, Field(min_length=1, max_length=4_000)]
     presentation_id: Id | None = None
 
 
-def answered_for(*roles: str) -> Callable[[Handler], Handler]:
-    """For these roles, make JSON of what a handler returns, and a sentence with a fitting status of what it
-    raises.
+def answered_for(*roles: str) -> Callable[[Handler], Endpoint]:
+    """Make an endpoint, for these roles, of a function that returns the content of a JSON response.
+
+    The function runs in a thread, and finds posted JSON in `request.state.sent`. An error becomes a response
+    with its sentence and a fitting status.
     """
 
-    def decorate(handler: Handler) -> Handler:
-        async def wrapped(request: Request) -> Response:
+    def decorate(handler: Handler) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
             try:
                 require_role(request.state.account, *roles)
-                return JSONResponse(await handler(request), headers={"Cache-Control": "no-store"})
+                if request.method == "POST":
+                    request.state.sent = await _json_of(request)
+                content = await run_in_threadpool(handler, request)
+                return JSONResponse(content, headers={"Cache-Control": "no-store"})
             except ValidationError as error:
                 return JSONResponse({"message": _sentence(error)}, 422)
             except CurationError as error:
                 return JSONResponse({"message": str(error)}, STATUS.get(type(error), 500))
 
-        return wrapped
+        return endpoint
 
     return decorate
 
@@ -180,80 +186,96 @@ answered = answered_for(*JUDGING)
 
 
 @answered
-async def presentations(request: Request) -> Any:
+def presentations(request: Request) -> Any:
     """GET: the annotator's next items, without those named by `holding`."""
-    query = request.query_params
+    query, who = request.query_params, request.state.annotator
     asked = Judgments(submissions=[], holding=query.getlist("holding"), limit=query.get("limit", "5"))  # type: ignore[arg-type]
-    who = request.state.annotator
-    asking = (asked.limit, asked.holding, image_hosts(), query.get("list", ""))
-    return _queue(await run_in_threadpool(next_showings, project_store(), who, *asking))
+    listed = query.get("list", "")
+    return _queue(next_showings(project_store(), who, asked.limit, asked.holding, image_hosts(), listed))
 
 
 @answered
-async def previous(request: Request) -> Any:
+def previous(request: Request) -> Any:
     """GET: the item answered last, with the answer, or null."""
-    item = await run_in_threadpool(previous_answered, project_store(), request.state.annotator, image_hosts())
+    item = previous_answered(project_store(), request.state.annotator, image_hosts())
     return item and _answered(item)
 
 
 @answered
-async def history(request: Request) -> Any:
+def history(request: Request) -> Any:
     """GET: a page of the annotator's answers, newest first, each with the revision that a change needs."""
     wanted = HistoryFilter.model_validate(dict(request.query_params))
-    who = request.state.annotator
-    page = await run_in_threadpool(history_page, project_store(), who, wanted, image_hosts())
+    page = history_page(project_store(), request.state.annotator, wanted, image_hosts())
     return {**page._asdict(), "answers": [_answered(answer) for answer in page.answers]}
 
 
 @answered
-async def put_off(request: Request) -> Any:
-    """GET: the open items that the annotator has put off, in the order in which they were."""
-    who = request.state.annotator
-    views = await run_in_threadpool(put_off_showings, project_store(), who, image_hosts())
+def put_off(request: Request) -> Any:
+    """GET: the open items that the annotator has put off, the earliest first."""
+    views = put_off_showings(project_store(), request.state.annotator, image_hosts())
     return [view._asdict() for view in views]
 
 
 @answered
-async def worked(request: Request) -> Any:
-    """GET: how many items the annotator has answered since each `since`."""
+def worked(request: Request) -> Any:
+    """GET: for each moment in `since`, the number of items that the annotator has answered since then."""
     asked = Worked.model_validate({"since": request.query_params.getlist("since")})
-    return await run_in_threadpool(_worked, request.state.annotator, asked)
+    moments = [moment.replace(tzinfo=None) for moment in asked.since]
+    with project_store().reading() as cursor:
+        return answered_since(cursor, request.state.annotator, moments)
 
 
 @answered
-async def document(request: Request) -> Any:
+def document(request: Request) -> Any:
     """GET: the whole document of one of the annotator's items, as text in segments or safe elements."""
-    who, which = request.state.annotator, request.path_params["presentation_id"]
-    return {"body": await run_in_threadpool(whole_document, project_store(), who, which, image_hosts())}
+    who, presentation_id = request.state.annotator, request.path_params["presentation_id"]
+    return {"body": whole_document(project_store(), who, presentation_id, image_hosts())}
 
 
 @answered
-async def guide(request: Request) -> Any:
-    """GET: a labeling guide: title, scale, and its text as HTML in which no foreign HTML survives."""
-    return await run_in_threadpool(_guide, request.path_params["guide_hash"])
+def guide(request: Request) -> Any:
+    """GET: a labeling guide: title, scale, and its text as HTML without any foreign HTML."""
+    with project_store().reading() as cursor:
+        return guide_json(guide_by_hash(cursor, request.path_params["guide_hash"]))
 
 
 @answered
-async def judgments(request: Request) -> Any:
-    """POST: record actions, in order; the response has the outcome of each, and the next items."""
-    asked = Judgments.model_validate(await json_of(request))
-    return await run_in_threadpool(_record, request.state.annotator, asked)
+def judgments(request: Request) -> Any:
+    """POST: record actions in their order; the response has the outcome of each, and the next items."""
+    asked, who, store = Judgments.model_validate(request.state.sent), request.state.annotator, project_store()
+    read, refused = validated(Judgment, asked.submissions)
+    done = [outcome._asdict() for outcome in submit(store, who, [item.submission() for item in read])]
+    log_refused(who, [*refused, *done])
+    answer: dict[str, Any] = {"outcomes": [*refused, *done], "queue": None}
+    if asked.explain:
+        answer["feedback"] = [shown._asdict() for shown in feedback(store, who, asked.explain)]
+    if asked.limit:
+        with suppress(StoreError):  # all is saved; the browser asks for its next items again
+            answer["queue"] = _queue(next_showings(store, who, asked.limit, asked.holding, image_hosts()))
+    return answer
 
 
 @answered
-async def answers(request: Request) -> Any:
+def answers(request: Request) -> Any:
     """POST: record whether the corpus answers queries; the response has the outcome of each."""
-    asked = QueryAnswers.model_validate(await json_of(request))
-    return await run_in_threadpool(_record_answers, request.state.annotator, asked)
+    asked, who = QueryAnswers.model_validate(request.state.sent), request.state.annotator
+    read, refused = validated(QueryAnswer, asked.answers)
+    done = [
+        answer_query(project_store(), who, item.presentation_id, item.answer, item.client_key)._asdict()
+        for item in read
+    ]
+    log_refused(who, [*refused, *done])
+    return {"outcomes": [*refused, *done]}
 
 
 @answered
-async def questions(request: Request) -> Any:
-    """GET: the annotator's questions about the guide, and answers for everyone. POST: ask one."""
-    who, asked = request.state.annotator, None
+def questions(request: Request) -> Any:
+    """GET: the annotator's questions about the guide, and answers for everyone. POST: ask a question."""
+    store, who = project_store(), request.state.annotator
     if request.method == "POST":
-        asked = AskedQuestion.model_validate(await json_of(request))
-    return await run_in_threadpool(_questions, who, asked)
+        asked = AskedQuestion.model_validate(request.state.sent)
+        ask_at_item(store, who, asked.words, asked.presentation_id)
+    return [readable_question._asdict() for readable_question in readable_questions(store, who)]
 
 
 ROUTES = [
@@ -270,26 +292,10 @@ ROUTES = [
 ]
 
 
-def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
-    store = project_store()
-    read, refused = validated(Judgment, asked.submissions)
-    done = [outcome._asdict() for outcome in submit(store, annotator, [item.submission() for item in read])]
-    log_refused(annotator, [*refused, *done])
-    answer: dict[str, Any] = {"outcomes": [*refused, *done], "queue": None}
-    if asked.explain:
-        answer["feedback"] = [shown._asdict() for shown in feedback(store, annotator, asked.explain)]
-    if asked.limit:
-        with suppress(StoreError):  # all is saved; the browser asks for its next items again
-            answer["queue"] = _queue(
-                next_showings(store, annotator, asked.limit, asked.holding, image_hosts())
-            )
-    return answer
-
-
 def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
-    """Write a line for each outcome that refuses an answer; it says neither grade nor words.
+    """Log a line for each outcome that refuses an answer, without the grade and the words of the answer.
 
-    The outcome gets the id of that line as `request`.
+    The outcome gets the id of its line as `request`.
     """
     for outcome in outcomes:
         if outcome["status"] == "refused":
@@ -303,32 +309,8 @@ def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
             )
 
 
-def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
-    store = project_store()
-    read, refused = validated(QueryAnswer, asked.answers)
-    outcomes = [
-        answer_query(store, annotator, item.presentation_id, item.answer, item.client_key)._asdict()
-        for item in read
-    ]
-    log_refused(annotator, [*refused, *outcomes])
-    return {"outcomes": [*refused, *outcomes]}
-
-
-def _worked(annotator: str, asked: Worked) -> list[int]:
-    moments = [moment.replace(tzinfo=None) for moment in asked.since]
-    with project_store().reading() as cursor:
-        return answered_since(cursor, annotator, moments)
-
-
-def _questions(annotator: str, asked: AskedQuestion | None) -> list[dict[str, Any]]:
-    store = project_store()
-    if asked is not None:
-        ask_at_item(store, annotator, asked.words, asked.presentation_id)
-    return [readable_question._asdict() for readable_question in readable_questions(store, annotator)]
-
-
 def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:
-    """What can be read, and for each that cannot the outcome that refuses it."""
+    """Validate answers; return the valid answers, and an outcome for each of the others that refuses it."""
     read, refused = [], []
     for item in sent:
         try:
@@ -340,7 +322,7 @@ def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], lis
 
 
 def _sentence(error: ValidationError) -> str:
-    """What pydantic found. Names that no model knows are words of the request: the log has none of them."""
+    """Return the problems that pydantic found, without unknown fields, whose names the log must not have."""
     return "; ".join(f"{_place(item)}: {item['msg']}" for item in error.errors(include_input=False))
 
 
@@ -360,11 +342,6 @@ def _queue(queue: Queue) -> dict[str, Any]:
     return {**queue._asdict(), "practice": practice, "showings": showings, "listing": listing}
 
 
-def _guide(guide_hash: str) -> dict[str, Any]:
-    with project_store().reading() as cursor:
-        return guide_json(guide_by_hash(cursor, guide_hash))
-
-
 async def _body(request: Request) -> bytes:
     body = b""
     async for chunk in request.stream():
@@ -374,8 +351,8 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-async def json_of(request: Request) -> Any:
-    """The JSON that a request posts; raises `InputError` if the body is not JSON."""
+async def _json_of(request: Request) -> Any:
+    """Read the JSON that a request posts; raise `InputError` if the body is not JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise InputError("expected JSON with the content type application/json")
     body = await _body(request)

@@ -1,7 +1,7 @@
-"""The JSON routes of the page Adjudicate: the disputed pairs that come next, and what was decided.
+"""The JSON routes of the page Adjudicate: disputed pairs, and decisions on them.
 
-These routes are for reviewers and leads, and work as the routes of the grading screen do (`app.api`): what
-became of a decision is final only where an outcome names its client key.
+These routes are for reviewers and leads, and work as the routes of the grading screen do (`app.api`): the
+outcome of a decision is final only if it names the client key of the decision.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pydantic import Field
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import Route
 
-from app.api import Keyed, Sent, answered_for, json_of, log_refused, validated
+from app.api import Keyed, Sent, answered_for, log_refused, validated
 from app.context import image_hosts, project_store
 from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.queue import (
-    CaseQueue,
     CaseShowing,
     ReviewerSubmission,
     context_of_case,
@@ -30,46 +28,46 @@ from curation.labeling.consensus.queue import (
 
 MAX_CASES = 10
 MAX_HOLDING = 500
-"""Pairs that a screen may name: those that it has, and those that its reviewer put off."""
+"""Pairs that a request may name: pairs on the screen, and pairs that the reviewer put off."""
 OUTCOME = ("client_key", "status", "message")
 OPINION = ("grade", "words", "other_text", "evidence")
-"""What a screen gets of an outcome, and of what an annotator said."""
+"""The fields of an outcome, and of an annotator's opinion, that a screen gets."""
 PairId = Annotated[str, Field(min_length=1, max_length=32)]
 answered = answered_for(*REVIEWERS)
 
 
 class Asked(Sent):
-    """How many pairs the screen wants, and those that it has already."""
+    """The number of pairs that the screen wants, and the pairs that it has already."""
 
     holding: list[PairId] = Field([], max_length=MAX_HOLDING)
     limit: Annotated[int, Field(ge=0, le=MAX_CASES)] = 8
 
 
 class Decisions(Sent):
-    """Actions in the order in which they were done."""
+    """Decisions in the order of the reviewer."""
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
 
 
 @answered
-async def disputes_next(request: Request) -> Any:
+def disputes_next(request: Request) -> Any:
     """GET: the next disputed pairs, without those named by `holding`."""
-    query = request.query_params
+    query, who = request.query_params, request.state.annotator
     asked = Asked(holding=query.getlist("holding"), limit=query.get("limit", "8"))  # type: ignore[arg-type]
-    return await run_in_threadpool(_queue, request.state.annotator, asked)
+    queue = next_cases(project_store(), who, asked.limit, asked.holding, image_hosts())
+    return {**queue._asdict(), "showings": [_case(showing) for showing in queue.showings]}
 
 
 @answered
-async def dispute(request: Request) -> Any:
-    """GET: one judged pair as it is now."""
-    asking = (*_who_and_pair(request), image_hosts())
-    return _case(await run_in_threadpool(one_case, project_store(), *asking))
+def dispute(request: Request) -> Any:
+    """GET: a judged pair in its current state."""
+    return _case(one_case(project_store(), *_reviewer_and_pair(request), image_hosts()))
 
 
 @answered
-async def case_context(request: Request) -> Any:
+def case_context(request: Request) -> Any:
     """GET: the query's other decided documents with their grades, and the comments on the pair."""
-    anchors, comments = await run_in_threadpool(context_of_case, project_store(), *_who_and_pair(request))
+    anchors, comments = context_of_case(project_store(), *_reviewer_and_pair(request))
     return {
         "anchors": [anchor._asdict() for anchor in anchors],
         "comments": [
@@ -80,24 +78,26 @@ async def case_context(request: Request) -> Any:
 
 
 @answered
-async def document(request: Request) -> Any:
+def document(request: Request) -> Any:
     """GET: the whole document of a judged pair, as text in segments or safe elements."""
-    asking = (*_who_and_pair(request), image_hosts())
-    return {"body": await run_in_threadpool(whole_case, project_store(), *asking)}
+    return {"body": whole_case(project_store(), *_reviewer_and_pair(request), image_hosts())}
 
 
 @answered
-async def recent(request: Request) -> Any:
+def recent(request: Request) -> Any:
     """GET: the pairs that the reviewer decided last, newest first."""
-    cases = await run_in_threadpool(recent_cases, project_store(), request.state.annotator, image_hosts())
-    return [_case(case) for case in cases]
+    return [_case(case) for case in recent_cases(project_store(), request.state.annotator, image_hosts())]
 
 
 @answered
-async def decisions(request: Request) -> Any:
-    """POST: do what was decided, in order; the response has the outcome of each."""
-    asked = Decisions.model_validate(await json_of(request))
-    return await run_in_threadpool(_record, request.state.annotator, asked)
+def decisions(request: Request) -> Any:
+    """POST: record decisions in their order; the response has the outcome of each."""
+    asked, who = Decisions.model_validate(request.state.sent), request.state.annotator
+    read, refused = validated(ReviewerSubmission, asked.submissions)
+    done = submit_decisions(project_store(), who, read)
+    outcomes = [*refused, *({name: getattr(outcome, name) for name in OUTCOME} for outcome in done)]
+    log_refused(who, outcomes)
+    return {"outcomes": outcomes}
 
 
 ROUTES = [
@@ -110,24 +110,11 @@ ROUTES = [
 ]
 
 
-def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
-    read, refused = validated(ReviewerSubmission, asked.submissions)
-    done = submit_decisions(project_store(), reviewer, read)
-    outcomes = [*refused, *({name: getattr(outcome, name) for name in OUTCOME} for outcome in done)]
-    log_refused(reviewer, outcomes)
-    return {"outcomes": outcomes}
-
-
-def _queue(reviewer: str, asked: Asked) -> dict[str, Any]:
-    case_queue: CaseQueue = next_cases(project_store(), reviewer, asked.limit, asked.holding, image_hosts())
-    return {**case_queue._asdict(), "showings": [_case(showing) for showing in case_queue.showings]}
-
-
 def _case(case: CaseShowing) -> dict[str, Any]:
     opinions = [{name: getattr(opinion, name) for name in OPINION} for opinion in case.opinions]
     return {**case._asdict(), "opinions": opinions, "decision": case.decision and case.decision._asdict()}
 
 
-def _who_and_pair(request: Request) -> tuple[str, str, str]:
+def _reviewer_and_pair(request: Request) -> tuple[str, str, str]:
     query = request.query_params
     return request.state.annotator, query.get("query", ""), query.get("document", "")

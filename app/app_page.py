@@ -1,4 +1,4 @@
-"""The record by which a module in `app.views` becomes a page."""
+"""The record that makes a module in `app.views` a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DATA, JUDGE, QUALITY, RELEASE, SETTINGS = GROUPS = (
     "Release",
     ":material/settings: Settings",
 )
-"""The groups of the navigation, in its order."""
+"""The groups of the navigation, in their order."""
 
 
 def _always(_: Annotator) -> bool:
@@ -24,14 +24,13 @@ def _always(_: Annotator) -> bool:
 
 
 class AppPage(NamedTuple):
-    """One page: its title, its path, and whose navigation has it.
+    """A page: its title, its address, and the roles that have it.
 
-    position: pages are listed in ascending order of it; the first one of a role is at `/`, too.
-    show: draws the page for an annotator; a `CurationError` is shown as a sentence.
-    group: the menu that has the page where a role has too many pages for a row of links; without one it has a
-    link of its own.
-    listed: whether the navigation names the page to somebody; its address leads there anyway. None: it is
-    reached by links alone.
+    position: the place of the page among all pages; the first page of a role is also at `/`.
+    show: a function that draws the page for an annotator; a `CurationError` is shown as a sentence.
+    group: the menu of the page for roles with too many pages for a row of links; '' for no menu.
+    listed: whether the navigation lists the page for a person; its address works anyway. None: only links on
+        other pages lead to the page.
     """
 
     position: int

@@ -1,13 +1,16 @@
-"""The app context: which project this process serves."""
+"""The app context: the project that this process serves, and the operator's settings in the environment."""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from curation.core import log
-from curation.core.errors import CurationError, StoreBusyError
+from curation.core.errors import CurationError, InputError, StoreBusyError
 from curation.core.named_project import VARIABLES, named_project
 from curation.store import Store, open_store
 
@@ -17,22 +20,40 @@ BACKUP_TO = "GOLDGRADE_BACKUP_TO"
 """The environment variable with the folder for scheduled backups; unset: no backups by schedule."""
 
 IMAGES_FROM = "GOLDGRADE_IMAGES_FROM"
-"""The environment variable with the hosts, divided by commas, from which browsers may fetch images."""
+"""The environment variable with the hosts, separated by commas, from which browsers may fetch images."""
+BY_PATH: dict[str | type[Any], Callable[[Any], Any]] = {Store: lambda store: str(store.path)}
+"""The hash functions of cached functions of a store: the path of the project stands for the store."""
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
 
 
 def image_hosts() -> frozenset[str]:
-    """The hosts from which the operator lets browsers fetch images of documents."""
+    """Return the hosts from which browsers may fetch images of documents."""
     return frozenset(filter(None, os.environ.get(IMAGES_FROM, "").split(",")))
 
 
+def allow_images_from(hosts: Sequence[str]) -> None:
+    """Let browsers fetch images of documents from these hosts.
+
+    Raises
+    ------
+    InputError: some of them are not host names; the error names all of these.
+    """
+    wrong = [host for host in hosts if not _HOST.fullmatch(host.lower())]
+    if wrong:
+        raise InputError(
+            [f"--images-from {host!r}: expected a host such as images.example.org" for host in wrong]
+        )
+    os.environ[IMAGES_FROM] = ",".join(sorted({host.lower() for host in hosts}))
+
+
 def backup_folder() -> Path | None:
-    """Where the operator lets the app write backups."""
+    """Return the folder where the app may write backups; None if the operator named none."""
     found = os.environ.get(BACKUP_TO)
     return Path(found) if found else None
 
 
 def project_store() -> Store:
-    """The store of the project that is served.
+    """Open the store of the project that is served.
 
     Raises
     ------
@@ -42,7 +63,7 @@ def project_store() -> Store:
 
 
 def project_name() -> str:
-    """What people call the project: the name of its file, or of a folder above a file with a default name."""
+    """Return the project's name: that of its file, or of a folder above a file with a default name."""
     path = named_project().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
     return next(
@@ -51,8 +72,8 @@ def project_name() -> str:
 
 
 def unreadable(error: CurationError) -> str:
-    """What somebody who is not signed in may know of a project that cannot be read; the log has the rest."""
+    """Say that the project cannot be read, for people who are not signed in; the log gets the details."""
     log.write(logging.WARNING, f"The project could not be read: {error}")
     if isinstance(error, StoreBusyError):
         return "The project is busy. Try again in a moment."
-    return "The project cannot be read. Why is in the log of the server."
+    return "The project cannot be read. The log of the server has the reason."

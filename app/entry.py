@@ -1,6 +1,6 @@
 """The entry: the scripts, style sheets and fonts that a browser loads before Streamlit draws anything.
 
-Their names change with every version of Streamlit; its own index page has them.
+Their names change with every version of Streamlit, so they are read from Streamlit's own index page.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from curation.core.errors import RefusedError
 
 ICON = "/favicon.svg"
 STATIC = Path(st.__file__).with_name("static")
-"""The folder with Streamlit's index page, and below it all that the page loads."""
+"""The folder with Streamlit's index page and with all files that the page loads."""
 SCRIPTS = "/static/"
-"""How the addresses begin of what is in that folder."""
+"""The beginning of the addresses of files in that folder."""
 SOON = ("BidiComponent", "Html")
-"""What every page of ours loads after the first scripts have run: the browser may as well know at once."""
+"""Scripts that every page loads after the first scripts, named early so that browsers load them early."""
 _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
 _Attributes = dict[str, str | None]
 
 
 def source_of(script: str) -> str:
-    """A script within a page as a policy names it: a browser runs no other that is within the page."""
+    """Return the source of a script within a page, for a policy that allows no other inline script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
@@ -51,11 +51,11 @@ class _Head(HTMLParser):
 
 
 def entry_tags(static: Path = STATIC) -> Iterator[str]:
-    """The scripts and links that a page begins with, and what every page of ours loads soon after.
+    """Write the tags of the first scripts and links of a page, and of the scripts that follow soon.
 
     Raises
     ------
-    RefusedError: Streamlit's index page is not built as ours expects.
+    RefusedError: Streamlit's index page is not the page that the app expects.
     """
     path = static / "index.html"
     head = _Head()
@@ -63,7 +63,7 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
     scripts = [tag for tag in head.tags if tag[1].get("type") == "module"]
     styles = [tag for tag in head.tags if tag[1].get("rel") == "stylesheet"]
     ahead = [tag for tag in head.tags if tag[1].get("rel") in {"preload", "modulepreload"}]
-    named = [_address(one[1]) for one in (*scripts, *styles, *ahead)]
+    named = [_address(attributes) for _, attributes in (*scripts, *styles, *ahead)]
     missing = [name for name in named if not name or not (static / name).is_file()]
     if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
         raise RefusedError(
@@ -71,8 +71,8 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
             "style sheet that are in the folder next to it, and an element called root. Install a version of "
             "Streamlit that goldgrade was tested with, such as 1.67."
         )
-    for one in (*styles, *scripts, *ahead):
-        yield _text(*one)
+    for tag in (*styles, *scripts, *ahead):
+        yield _text(*tag)
     for name in _soon(static, _address(scripts[0][1])):
         if name not in named:
             yield f'<link rel="modulepreload" crossorigin href="/{name}">'
@@ -80,13 +80,13 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
 
 @cache
 def fetched_ahead(static: Path = STATIC) -> str:
-    """Links by which the sign-in page fetches what every page needs while somebody types a password."""
+    """Write links that prefetch the files of every page while a person types a password."""
     names = re.findall(r'(?:src|href)="([^"]+)"', "".join(entry_tags(static)))
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
 
 
 def font() -> str:
-    """The address of the app's font, which Streamlit's index page fetches first; '' where it fetches none."""
+    """Return the address of the font that Streamlit's index page fetches first; '' if it fetches no font."""
     match = re.search(r'"([^"]+\.woff2)"', fetched_ahead())
     return match[1] if match else ""
 
@@ -96,7 +96,7 @@ def _address(attributes: _Attributes) -> str:
 
 
 def _text(tag: str, attributes: _Attributes) -> str:
-    """The tag with its address from the root, so that it is the same below every path."""
+    """Write a tag with an absolute address, so that it works on every path."""
     given = {**attributes, "src" if tag == "script" else "href": f"/{_address(attributes)}"}
     words = "".join(
         f" {name}" if value is None else f' {name}="{escape(value)}"' for name, value in given.items()
@@ -105,7 +105,7 @@ def _text(tag: str, attributes: _Attributes) -> str:
 
 
 def _soon(static: Path, entry: str) -> list[str]:
-    """The scripts that `SOON` names, with what they need, as the entry script lists them, if it does."""
+    """Return the addresses of the scripts in `SOON` and of the scripts they need, from the entry script."""
     text = (static / entry).read_text(encoding="utf-8")
     listed = _CHUNKS.search(text)
     if listed is None:

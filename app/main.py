@@ -1,4 +1,4 @@
-"""The frame of every page, which Streamlit runs: who is signed in, the navigation, the tab's title."""
+"""The frame of every page, which Streamlit runs: the person, the navigation and the title of the tab."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The navigation: the pages that are in `app.views`, and which of them a role has.
+"""The navigation: the pages in `app.views`, and the pages of each role.
 
-This forbids nothing by itself: `curation` checks the role of the person who asks for what a page shows.
+The navigation protects nothing: `curation` checks the role of the person who asks for data.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from curation.people.annotators import require_role
 from curation.store import Annotator
 
 ROW = 6
-"""Links that fit next to the account; a role with more pages finds them in groups."""
+"""Links that fit into a row; a role with more pages gets menus."""
 
 
 @cache
 def all_pages() -> tuple[AppPage, ...]:
-    """The record `PAGE` of every module or folder in `app.views`, by position."""
+    """Return the record `PAGE` of every module and folder in `app.views`, by position."""
     names = [module.name for module in iter_modules(views.__path__, f"{views.__name__}.")]
     return tuple(sorted(import_module(name).PAGE for name in names))
 
 
 def pages_of(role: str) -> list[AppPage]:
-    """The pages that a role has, in the order of the navigation."""
+    """Return the pages of a role, in the order of the navigation."""
     return [page for page in all_pages() if role in page.roles]
 
 
 def menus_of(role: str) -> dict[str, list[AppPage]]:
-    """The pages that a role has, by group; under "" those with a link of their own, which come first.
+    """Return the pages of a role by menu; the pages under "" have links and come first.
 
-    Pages that links alone lead to are in none.
+    Pages that only links on other pages lead to are left out.
     """
     pages = [page for page in pages_of(role) if page.listed is not None]
     if len(pages) <= ROW:
@@ -48,7 +48,7 @@ def menus_of(role: str) -> dict[str, list[AppPage]]:
 
 
 def place_in_menus(role: str, title: str) -> int | None:
-    """Where in a role's row of links and menus the menu with a page is, from 0; None if it has a link."""
+    """Return the place, from 0, of a page's menu in a role's row of links and menus; None without a menu."""
     menus = menus_of(role)
     links = len(menus.get("", ()))
     groups = [members for group, members in menus.items() if group]
@@ -56,7 +56,7 @@ def place_in_menus(role: str, title: str) -> int | None:
 
 
 def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
-    """The pages of an annotator by group, as Streamlit takes them; the role's first page is at `/`."""
+    """Return the pages of an annotator by menu for Streamlit; the role's first page is at `/`."""
     first, *_ = pages = pages_of(annotator.role)
     st.session_state[OFFERED] = {page.address for page in pages}
     menus = {"": [page for page in pages if page.listed is None]}
@@ -69,7 +69,7 @@ def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
 
 
 def palette_pages(menus: Mapping[str, Sequence[st.Page]]) -> list[dict[str, str]]:
-    """What the palette has of these menus: title, menu and address."""
+    """Return the title, the menu and the address of the pages in these menus, for the palette."""
     return [
         {"title": page.title, "about": group.rpartition(" ")[2], "address": f"/{page.url_path}"}
         for group, members in menus.items()

@@ -1,4 +1,4 @@
-"""Links into a project's workflow: to where a stage is done, and on an empty page to what comes first."""
+"""Links to stages of a project's workflow, on Home, after imports, and on pages without content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from curation.store import Annotator, Store
 
 
 def stage_link(action: Action) -> None:
-    """A link to the part of a page where a stage is done; nothing where the navigation has no such page."""
+    """Show a link to the part of a page for a stage, if the navigation of the person has the page."""
     if st.session_state.get(SHOWN) == action.page:  # a link to it would not choose its part
         st.button(action.label, on_click=ui.choose_parts, args=(action.parameters,))
     elif is_offered(action.page):
@@ -23,11 +23,11 @@ def stage_link(action: Action) -> None:
 
 
 def missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
-    """On a page with nothing to show: a link to the first stage of the workflow that is missing, for leads.
+    """Show leads a link to the first missing stage of the workflow, on a page without content.
 
     Parameters
     ----------
-    needed: the stage that the page needs; later ones do not count as missing.
+    needed: the last stage that the page needs.
     """
     if annotator.role not in LEADS:
         return
@@ -41,4 +41,4 @@ def missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
 
 
 def _nothing() -> None:
-    """Streamlit recognises a page of the navigation by its address alone."""
+    """Do nothing: Streamlit recognizes a page of the navigation by its address."""

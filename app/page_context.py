@@ -1,8 +1,8 @@
-"""The context of pages with jobs: they start one, follow its progress, stop it, and read how it ended."""
+"""The context of pages with jobs: it starts jobs, follows them, stops them, and shows how they ended."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,14 +20,14 @@ from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Annotator, Store
 
 EVERY = 1.0
-"""Seconds between two reads of a running job's progress."""
+"""Seconds between two reads of a job's progress."""
 _STARTED = "job"
 
 
 class PageContext(NamedTuple):
-    """What a page of jobs needs: who is signed in, the last job of each kind, and the ids of those at work.
+    """The data of a page with jobs: its person, the last job of each kind, and the ids of jobs at work.
 
-    after: the id of the job that ran last, '' before the first.
+    after: the id of the last job; '' before the first job.
     """
 
     store: Store
@@ -37,17 +37,26 @@ class PageContext(NamedTuple):
     after: str
     running: frozenset[str]
 
+    @property
+    def form(self) -> FormState:
+        """The state of all forms of the page that start jobs."""
+        return self.acts.form(_STARTED)
+
     def start(self, kind: str, request: Any) -> None:
         """Start a job and run the page again; a refusal is shown next to the form."""
-        self.acts.do(self.acts.form(_STARTED), lambda: self.begin(kind, request))
+        self.act(lambda: self.begin(kind, request))
+
+    def act(self, action: Callable[[], object]) -> None:
+        """Do what a form asks, such as to check its request and to start a job, and run the page again."""
+        self.acts.do(self.form, action)
 
     def begin(self, kind: str, request: Any) -> Job:
-        """Start a job, within an act of the page."""
+        """Start a job within an act of the page."""
         parameters = request if isinstance(request, dict) else written(request)
         return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None)
 
     def begin_with_result(self, kind: str, request: Any, before: Job | None) -> Job:
-        """Start a job that leaves files in a folder of its own, and remove the folder of the job before."""
+        """Start a job that writes files to a new folder, and remove the folder of the job before."""
         folder = new_result_folder()
         try:
             job = self.begin(kind, replace(request, folder=str(folder)))
@@ -59,25 +68,40 @@ class PageContext(NamedTuple):
         return job
 
     def own(self, kind: str, **parameters: object) -> Job | None:
-        """The last job of a kind, with these parameters, that this person asked for."""
+        """Return the last job of a kind, with these parameters, that this person asked for."""
         with self.store.reading() as cursor:
             return last_job_of(cursor, kind, self.annotator.name, **parameters)
 
-    def submit(self, label: str, kind: str) -> bool:
-        """The button of a form that starts a job of this kind; where it must fail, the reason is below it."""
-        reason = self.problem(kind)
-        asked = submit(label, kind, self.acts.form(_STARTED), self.after, reason is not None)
-        if reason is not None:
-            ui.quiet(reason)
+    def submit(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
+        """Show the button of a form that starts a job of this kind.
+
+        Where the job must fail, the button is off and the reason is below it: `problem`, or else a reason
+        that holds for every job of this kind. Otherwise a remark is below it.
+        """
+        reason = problem or self.problem(kind)
+        asked = submit(label, kind, self.form, self.after, reason is not None)
+        self._explain(reason, remark)
         return asked
 
+    def button(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
+        """Show a button outside a form that starts a job of this kind; otherwise it is as `submit`."""
+        reason = problem or self.blocked(kind)
+        key = f"{label} {self.form.key} {self.after}"
+        asked = st.button(label, type="primary", key=key, disabled=reason is not None)
+        self._explain(reason, remark)
+        return asked
+
+    def _explain(self, reason: str | None, remark: str) -> None:
+        if reason or remark:
+            ui.quiet(reason or remark)
+
     def problem(self, kind: str, request: Any = None) -> str | None:
-        """Why no job of this kind can start now; None if one can. Without a request: whatever is meant."""
+        """Say why a job of this kind cannot start now; None if it can, for a request or for any request."""
         parameters = request if request is None or isinstance(request, dict) else written(request)
         return self.blocked(kind) or problem(self.store, kind, parameters)
 
     def blocked(self, kind: str) -> str | None:
-        """Why a job of this kind waits for the jobs at work; None if it need not."""
+        """Say why a job of this kind must wait for jobs at work; None if it need not wait."""
         return jobs_of(self.store).hindrance(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:
@@ -85,16 +109,16 @@ class PageContext(NamedTuple):
         return job is not None and job.job_id in self.running
 
     def ending(self, kind: str) -> None:
-        """Show how the last job of this kind ended, unless it runs now."""
+        """Show how the last job of this kind ended, unless the job is at work."""
         job = self.jobs.get(kind)
         if job is not None and not self.is_running(job):
             _ending(job)
 
 
 def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> PageContext:
-    """Read the jobs, show the ones at work, and follow them.
+    """Read the jobs, and show the progress of the jobs at work.
 
-    People other than leads see their own jobs alone.
+    People other than leads see only their own jobs.
 
     Parameters
     ----------
@@ -102,7 +126,7 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
     """
     acts, store = Acts(annotator), project_store()
     jobs_of(store).prepare()
-    found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
+    found = jobs_of(store).at_work()  # read before the ends: a job that ends meanwhile counts as ended
     with store.reading() as cursor:
         own = None if annotator.role == "lead" else annotator.name
         jobs, last = last_jobs(cursor, own), last_job(cursor)
@@ -117,9 +141,10 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
 
 
 def submit(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
-    """The button of a form, with a state of the project in its key: a click on an older page does nothing.
+    """Show the button of a form; a click on a page from before a change of the project does nothing.
 
-    The page then says so, unless an act of this session made the state.
+    The key of the button holds a state of the project. After a lost click the page explains why nothing
+    happened, unless an act of this session changed the project.
     """
     shown = (form.key, state)
     asked = st.form_submit_button(label, type="primary", key=f"{name} {shown}", disabled=disabled)
@@ -148,7 +173,7 @@ def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
             _stop(store, annotator, job_id)
     ui.quiet(
         f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "
-        "It goes on when you leave or reload the page."
+        "The job goes on when you leave or reload the page."
     )
 
 
@@ -169,9 +194,8 @@ def _ending(job: Job) -> None:
         kind = OPERATIONS[job.kind]
         doing = kind.doing.replace(" is ", " was ").replace(" are ", " were ")
         st.warning(f"The server was stopped while {doing}. {kind.kept}", icon=":material/warning:")
+    elif job.outcome == "stopped":  # a person's wish is no error
+        ui.quiet(str(job.message))
     else:
         text = "\n\n".join(map(ui.plain, str(job.message).splitlines()))
-        if job.outcome == "stopped":  # somebody's wish, and no error
-            ui.quiet(str(job.message))
-        else:
-            st.error(text, icon=":material/error:")
+        st.error(text, icon=":material/error:")

@@ -1,11 +1,12 @@
-"""The few widgets that several pages share. They escape what people and documents wrote."""
+"""Texts, figures, tables and documents on pages; every function escapes the words of people and documents."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from html import escape
+from mimetypes import guess_type
 
 import streamlit as st
 from markupsafe import Markup
@@ -26,21 +27,21 @@ from curation.store import Annotator
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
-"""Where Markdown would begin to take bare words for a link, whatever is escaped."""
+"""The places at which Markdown takes bare words for a link, although they are escaped."""
 _JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldgrade [^`]+)`")
 _HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
 _AROUND_BREAKS = re.compile(r" *(\n+) *")
 _HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
-"""Elements with text of a document, in which its writing direction stays."""
+"""Elements with text of a document, which keep its writing direction."""
 _FIGURE = ' class="gs-figure"'
 _CHOSEN = "parts to show"
 
 
 def frame(annotator: Annotator, place: int | None, pages: Sequence[Mapping[str, str]]) -> None:
-    """What every page has: who is signed in, the palette with these pages, and a mark on the menu at `place`.
+    """Show the header of a page, with a palette of these pages and a mark on the menu at `place`.
 
-    The style sheet is in the index page: it is there before the first element.
+    The index page has the style sheet, so that it is there before the first element.
     """
     if place is not None:
         st.html(f"<style>{_HERE % (place + 1)}</style>")
@@ -48,22 +49,22 @@ def frame(annotator: Annotator, place: int | None, pages: Sequence[Mapping[str, 
 
 
 def lead(sentence: str) -> None:
-    """What a page is for, below its title, as text."""
+    """Show the purpose of a page below its title."""
     st.html(f'<p class="gs-lead">{escape(sentence)}</p>')
 
 
 def heading(words: str) -> None:
-    """What a part of a page is about."""
+    """Show the heading of a part of a page."""
     st.html(f'<h2 class="gs-heading">{escape(words)}</h2>')
 
 
 def choose_parts(parts: Mapping[str, str]) -> None:
-    """Let the page show these parts, by the keys of their controls, when it runs next."""
+    """Choose the parts of the next run of the page, by the keys of their controls."""
     st.session_state[_CHOSEN] = dict(parts)
 
 
 def part(label: str, names: Iterable[str], key: str) -> str:
-    """The part of a page that is shown, the first one to begin with; a reload stays there."""
+    """Ask for the part of a page, which begins with the first part; a reload keeps the part."""
     parts = list(names)
     chosen = st.session_state.get(_CHOSEN, {}).pop(key, None)
     if chosen is not None:
@@ -81,7 +82,7 @@ def part(label: str, names: Iterable[str], key: str) -> str:
 
 
 def verdict(figure: str, state: str, sentence: str) -> None:
-    """One large figure, what it means in a word, and the sentence with what it rests on."""
+    """Show a large figure, its meaning in a word, and a sentence about its data."""
     st.html(
         f'<div class="gs-verdict"><b>{escape(figure)}</b><div><strong>{escape(state)}</strong>'
         f"<p>{escape(sentence)}</p></div></div>"
@@ -89,33 +90,56 @@ def verdict(figure: str, state: str, sentence: str) -> None:
 
 
 def quiet(sentence: str) -> None:
-    """A remark below a figure or a table, as text; `commands` as such."""
+    """Show a remark below a figure or a table; text in back-ticks as commands."""
     st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')
 
 
 def as_of(state: DataState) -> None:
-    """The time at which the figures of a large project were computed; a small project shows them live."""
+    """Show the time of the figures of a large project; the figures of a small project are live."""
     if state.large:
-        quiet(f"As of {state.at:%H:%M} UTC. Answers that came since are counted within a minute.")
+        quiet(f"As of {state.at:%H:%M} UTC. Newer answers are counted within a minute.")
 
 
 def warnings(sentences: Iterable[str]) -> None:
-    """What must be known before the figures below are read."""
+    """Show warnings about the figures below."""
     for sentence in sentences:
         st.warning(plain(sentence), icon=":material/gavel:")
 
 
 def confirmation(sentence: str) -> None:
-    """What was just done, read out by screen readers."""
+    """Confirm the last act; screen readers read the sentence out."""
     st.html(f'<p class="gs-done" role="status">{escape(sentence)}</p>')
 
 
-def sentences(text: str) -> None:
-    """Remarks, one a line of the text; `commands` as such. An empty text draws nothing."""
-    if not text.strip():
-        return
-    lines = "".join(f"<p>{_commands(line)}</p>" for line in text.splitlines() if line.strip())
-    st.html(f'<div class="gs-sentences" dir="auto">{lines}</div>')
+def success(text: str) -> None:
+    """Show the lines of a text in a box that says that something was done."""
+    st.success("\n\n".join(map(plain, text.splitlines())), icon=":material/check:")
+
+
+def findings(sentences: Iterable[str]) -> None:
+    """Show the findings of a report as a list."""
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in sentences))
+
+
+def metrics(figures: Mapping[str, str]) -> None:
+    """Show a few large figures side by side, each below its label."""
+    with st.container(horizontal=True, gap="large"):
+        for label, figure in figures.items():
+            st.metric(label, figure, width="content")
+
+
+def download(label: str, content: str | bytes | Callable[[], str], file_name: str) -> None:
+    """Show a button that downloads a file; the ending of the file's name gives its media type."""
+    media_type = guess_type(file_name)[0]
+    st.download_button(label, content, file_name, media_type, icon=":material/download:", on_click="ignore")
+
+
+def sentences(*texts: str) -> None:
+    """Show remarks, one for each line of the texts; text in back-ticks as commands."""
+    lines = [line for text in texts for line in text.splitlines() if line.strip()]
+    if lines:
+        paragraphs = "".join(f"<p>{_commands(line)}</p>" for line in lines)
+        st.html(f'<div class="gs-sentences" dir="auto">{paragraphs}</div>')
 
 
 def _commands(sentence: str) -> str:
@@ -123,12 +147,12 @@ def _commands(sentence: str) -> str:
 
 
 def plain(text: object) -> str:
-    """Text that Markdown shows unchanged, on one line: for words of documents, queries and people."""
+    """Escape words of documents, queries and people so that Markdown shows them unchanged, on one line."""
     return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(_JOINED, " ".join(str(text).split())))
 
 
 def problem(error: Exception) -> None:
-    """Show an error's sentences, each on its line, without what names commands."""
+    """Show the sentences of an error, a line each, without the parts that name commands."""
     text = error.found if isinstance(error, CurationError) else str(error)
     st.error("\n\n".join(map(plain, text.splitlines())), icon=":material/error:")
 
@@ -139,18 +163,23 @@ def table(
     rows: Iterable[Sequence[object]],
     words: bool = False,
     current: int | None = None,
+    most: int | None = None,
 ) -> None:
-    """An HTML table: figures are right-aligned, None is a dash, BarCell and Estimate are drawn.
+    """Show an HTML table: figures are right-aligned, None is a dash, BarCell and Estimate are drawn.
 
     With `words`, cells are broken into lines instead of making the table wider than the page.
 
     Parameters
     ----------
-    current: the row that is chosen.
+    current: the number of the chosen row.
+    most: the number of rows to show; the caption then says how many rows there are.
     """
     lines, chosen = list(rows), ' aria-current="true"'
+    if most is not None and len(lines) > most:
+        caption = f"{caption}, {most:,} of {len(lines):,}"
+        lines = lines[:most]
     body = "".join(
-        f"<tr{chosen * (number == current)}>{''.join(map(_cell, row))}</tr>"
+        f"<tr{chosen if number == current else ''}>{''.join(map(_cell, row))}</tr>"
         for number, row in enumerate(lines)
     )
     figures = [bool(lines) and all(is_figure(row[index]) for row in lines) for index in range(len(columns))]
@@ -167,26 +196,26 @@ def table(
 
 
 def tables(*shown: Table) -> None:
-    """Tables that the command line has, too; one without rows is left out."""
-    for each in shown:
-        if each.rows:
-            table(each.caption, each.columns, each.rows, each.words)
+    """Show tables that the command line has, too; a table without rows is left out."""
+    for drawn in shown:
+        if drawn.rows:
+            table(drawn.caption, drawn.columns, drawn.rows, drawn.words)
 
 
 def show(result: Result) -> None:
-    """A result of a function of the rooms, as the command line shows it: its tables and its sentences."""
+    """Show the tables and sentences of a result, as the command line does."""
     tables(*tables_of(result))
-    sentences("\n".join(result.sentences))
+    sentences(*result.sentences)
 
 
 def query(text: str, need: str | None) -> None:
-    """A query, and what the person behind it needs."""
+    """Show a query with its information need."""
     below = f'<p class="gs-need" dir="auto">{escape(need)}</p>' if need else ""
     st.html(f'<p class="gs-query" dir="auto">{escape(text)}</p>{below}')
 
 
 def said(about: str, *words: str) -> None:
-    """What somebody said about something, a line each, as text."""
+    """Show words of people about a topic, a line each."""
     lines = "".join(f'<span dir="auto">{escape(line)}</span>' for line in words)
     named = query_link(about, about.query_id) if isinstance(about, QueryName) else escape(about)
     st.html(f'<div class="gs-opinion"><b dir="auto">{named}</b>{lines}</div>')
@@ -198,7 +227,7 @@ def document(
     facts: Iterable[str | None] = (),
     fields: Iterable[Fact] | None = None,
 ) -> None:
-    """A document as text or safe elements, the query's words marked; `fields` are its template's facts."""
+    """Show a document with marked words of the query; `fields` are the fields of the guide's template."""
     below = "  ·  ".join(isolated(fact) for fact in facts if fact)
     heading, nodes = _marked(title) or "Untitled document", list(body)
     drawn = ' class="drawn"' if any(isinstance(node, Element) for node in nodes) else ""
@@ -211,7 +240,7 @@ def document(
 
 
 def _fields(facts: Iterable[Fact]) -> tuple[str, str]:
-    """HTML of the pictures, and of all other facts."""
+    """Draw the fields of a document as HTML: the pictures, and the other fields."""
     pictures, words = "", ""
     for label, value in facts:
         inner = "".join(map(_drawn, value))
@@ -227,7 +256,7 @@ def _fields(facts: Iterable[Fact]) -> tuple[str, str]:
 
 
 def _drawn(node: Node) -> str:
-    """HTML of a safe element: only names and attributes of those, and text as text."""
+    """Draw a node of a document as HTML, with safe elements and attributes only, and escaped text."""
     if isinstance(node, Segment):
         return _marked([node])
     name, attributes, children = node
@@ -260,7 +289,7 @@ def _picture(attributes: Mapping[str, str]) -> str:
 
 
 def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> None:
-    """Two versions of a document in one text: what was removed is struck, what was added underlined."""
+    """Show two versions of a document as one text, with removed words struck and added words underlined."""
     st.html(
         f'<article class="gs-document gs-difference" tabindex="0"><h2 dir="auto">{_changed(title)}</h2>'
         f'<div dir="auto">{_changed(body)}</div></article>'
@@ -268,7 +297,7 @@ def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> No
 
 
 def changed_words(blocks: Iterable[TextBlock]) -> None:
-    """Two versions of a sentence in one, without a frame."""
+    """Show two versions of a sentence as one sentence, without a frame."""
     st.html(f'<p class="gs-difference" dir="auto">{_changed(blocks)}</p>')
 
 
@@ -284,18 +313,18 @@ def _changed(blocks: Iterable[TextBlock]) -> str:
 
 
 def section(shown: Section, words: bool = False) -> None:
-    """A section of a report below its heading: sentence, drawings, tables and remark."""
+    """Show a section of a report without its heading: sentence, drawings, tables and remark."""
     sentences(shown.sentence)
     for svg in shown.drawings:
         drawing(svg)
-    for each in shown.tables:
-        table(each.caption, each.columns, each.rows, words or each.words)
+    for drawn in shown.tables:
+        table(drawn.caption, drawn.columns, drawn.rows, words or drawn.words)
     if shown.remark:
         quiet(shown.remark)
 
 
 def folded(sections: Iterable[Section], opened: int = 0, words: bool = False) -> None:
-    """Sections of a report below their headings, folded but for the first `opened`."""
+    """Show sections of a report below their headings; all but the first `opened` are folded."""
     for number, shown in enumerate(sections):
         with st.expander(shown.heading, expanded=number < opened):
             section(shown, words)
@@ -321,15 +350,15 @@ def _cell(value: object) -> str:
         return f"<td>{page_link(value)}</td>"
     shown = cell_text(value)
     if isinstance(value, GradeCell):
-        style = f' style="--grade: {escape(value.colour)}"' * (value.grade is not None)
+        style = "" if value.grade is None else f' style="--grade: {escape(value.colour)}"'
         return f'<td><span class="gs-graded"{style}>{escape(shown)}</span></td>'
     if isinstance(value, date):
-        shown = shown.replace("-", "\u2011")  # no line ends within it
+        shown = shown.replace("-", "\u2011")  # a date stays on one line
     return f"<td{_FIGURE if is_figure(value) else ''}>{escape(shown)}</td>"
 
 
 def _span(estimate: Estimate) -> str:
-    """The figure and its interval on a scale from 0 to 1; values outside are at its ends."""
+    """Draw a figure and its interval on a scale from 0 to 1; outside values are at the ends."""
 
     def place(value: float) -> float:
         return 100 * min(1.0, max(0.0, value))

@@ -1,7 +1,7 @@
-"""Files that people have uploaded and not imported yet: on disk, one a person at a time.
+"""Uploads: files that people have uploaded and not imported yet, on disk, one file for each person.
 
-A file leaves the server's memory as soon as it came. It stays with its person over reloads and refusals, and
-goes when they import it, replace it, or leave it for `KEPT` seconds; at the latest when the server ends.
+A file leaves the server's memory as soon as it has arrived. It survives reloads and refusals. The app removes
+it when the person imports it, replaces it, or leaves it for `KEPT` seconds, or when the server ends.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from curation.core.errors import InputError, RefusedError
 from curation.operations.jobs.files import discard, is_plain, uploads_folder
 
 LARGEST = 200
-"""Megabytes of one file, and of what one person may hold."""
+"""Megabytes of a file, and of all files of a person."""
 KEPT = 12 * 3600.0
 AT_ONCE = 1_000_000
-"""Bytes of plain files that are read while a page waits; a job reads more, or a packed file."""
+"""Bytes of plain files that the app reads while a page waits; a job reads larger and packed files."""
 Result = TypeVar("Result")
 _lock = threading.Lock()
 _held: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
 
 
 class UploadedBytes(Protocol):
-    """A file as the browser sent it."""
+    """An uploaded file as Streamlit keeps it in memory."""
 
     name: str
     size: int
@@ -39,14 +39,14 @@ class UploadedBytes(Protocol):
 
 
 class HeldFile(NamedTuple):
-    """A file that somebody is about to import.
+    """A stored upload that a person is about to import.
 
     Attributes
     ----------
-    name: as they named it.
-    folder: holds this file alone, and what is found out about it.
-    path: in that folder, or elsewhere on the server.
-    identity: the upload's, so that it is taken once.
+    name: the name that the person gave to the file.
+    folder: the folder of this file and of the findings about it.
+    path: a path in that folder, or elsewhere on the server.
+    identity: the id of the upload, so that it is stored once.
     """
 
     name: str
@@ -57,7 +57,7 @@ class HeldFile(NamedTuple):
 
 
 def held_file(project: Path, person: str) -> HeldFile | None:
-    """The file that somebody holds, or None; what others have left for too long is removed."""
+    """Return the file of a person, or None; remove files that people have left for too long."""
     with _lock:
         now = time.monotonic()
         for key, (file, used) in list(_held.items()):
@@ -70,11 +70,11 @@ def held_file(project: Path, person: str) -> HeldFile | None:
 
 
 def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
-    """Write an uploaded file to disk, in place of the one that its person held; the same one once.
+    """Write an upload to disk, once, in place of the person's former file.
 
     Raises
     ------
-    RefusedError: it does not fit on the disk.
+    RefusedError: the file does not fit on the disk.
     """
     with _lock:
         before = _held.get((project, person))
@@ -96,11 +96,11 @@ def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
 
 
 def write_unread(path: Path, sent: UploadedBytes) -> None:
-    """Write an uploaded file to disk as it came.
+    """Write an upload to disk unchanged.
 
     Raises
     ------
-    OSError: it does not fit.
+    OSError: the file does not fit on the disk.
     """
     sent.seek(0)
     with path.open("wb") as file:
@@ -109,11 +109,11 @@ def write_unread(path: Path, sent: UploadedBytes) -> None:
 
 
 def small_text(sent: UploadedBytes, longest: int) -> str:
-    """An uploaded text of at most `longest` bytes in UTF-8.
+    """Read an upload as text in UTF-8 of at most `longest` bytes.
 
     Raises
     ------
-    InputError: it is larger, or no UTF-8.
+    InputError: the file is larger, or is not UTF-8.
     """
     if sent.size > longest:
         raise InputError(
@@ -127,9 +127,9 @@ def small_text(sent: UploadedBytes, longest: int) -> str:
 
 
 def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None:
-    """What `read` makes of uploads that can be read while a page waits; None if a job must read them.
+    """Return the result of `read` if it can read uploads while a page waits; None if a job must read them.
 
-    These are plain text of `AT_ONCE` bytes in all. What is packed, or a sheet or Parquet, is a job's.
+    A page waits for plain text of at most `AT_ONCE` bytes. Jobs read packed files, sheets and Parquet.
     """
     if sum(path.stat().st_size for path in files) > AT_ONCE or not all(map(is_plain, files)):
         return None
@@ -137,19 +137,19 @@ def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None
 
 
 def let_go(project: Path, person: str) -> None:
-    """Remove what somebody holds."""
+    """Remove the file of a person."""
     with _lock:
         _drop(project, person)
 
 
 def hand_over(project: Path, person: str) -> None:
-    """Forget what somebody holds: from now on a job has it, and removes it."""
+    """Leave the file of a person to a job, which removes it."""
     with _lock:
         _held.pop((project, person), None)
 
 
 def file_name(sent: str) -> str:
-    """The last part of a name from a browser, without what a file system could take for something else."""
+    """Return the last part of a file's name from a browser, without characters that are unsafe in paths."""
     last = sent.replace("\\", "/").rpartition("/")[2]
     kept = "".join(letter for letter in last if letter.isprintable() and letter != "\0")
     return kept.lstrip(".")[-120:] or "file"

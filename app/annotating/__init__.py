@@ -1,7 +1,7 @@
-"""What both annotating loops share: grading (`app.grading`) and deciding (`app.deciding`) disputed pairs.
+"""Scripts of the two annotating loops: grading (`app.grading`), and deciding disputes (`app.deciding`).
 
-Their scripts are JavaScript modules; each module owns one noun. Streamlit takes one script for a component,
-without an address to which an import could be relative, so a module and all that it imports are joined.
+The scripts are JavaScript modules, and each module owns one noun. Streamlit takes a single script for a
+component, without an address for relative imports. So this module joins a script with its imports.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", r
 
 
 def script(entry: Path) -> str:
-    """A module and all that it imports, as one module."""
+    """Join a module and its imports to one module."""
     return joined(entry.read_text(encoding="utf-8"), entry.parent)
 
 
 def joined(source: str, folder: Path) -> str:
-    """The text of a module whose imports are relative to `folder`, with all that it imports before it.
+    """Return the text of a module with its imports before it; the imports are relative to `folder`.
 
-    Each imported module becomes a function of its own, so that no name of one is seen in another.
+    Each imported module becomes a function, so that modules do not share names.
     """
     modules: dict[Path, str] = {}
     text = _bound(source, folder, modules)
@@ -30,7 +30,7 @@ def joined(source: str, folder: Path) -> str:
 
 
 def _bound(source: str, folder: Path, modules: dict[Path, str]) -> str:
-    """A module's text with its imports taken from modules that were joined before."""
+    """Return a module's text with its imports taken from the modules that were joined before."""
 
     def taken(import_: re.Match[str]) -> str:
         path = (folder / import_[2]).resolve()

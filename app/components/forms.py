@@ -1,6 +1,4 @@
-"""The form of a request: a widget for each of its options (`curation.core.operation.Option`), by the field's
-type.
-"""
+"""The form of a request: a widget for each option (`curation.core.operation.Option`), by its type."""
 
 from __future__ import annotations
 
@@ -14,19 +12,19 @@ from curation.core.operation import Option, filled, flat, options_of, unused
 
 Request = TypeVar("Request")
 MAX_TEXT_LENGTH = 500
-"""Characters of a text."""
+"""Characters of a text in a form."""
 NOTHING = ""
-"""What None is in a list: Streamlit shows None as a list in which nothing was chosen."""
+"""The entry of a list that stands for None, because Streamlit shows None as a list without a choice."""
 
 
 class Form(Generic[Request]):
-    """Asks for the fields of a request, and makes it of what was chosen.
+    """Asks for the fields of a request, and makes the request of the answers.
 
     Parameters
     ----------
-    start: what the form starts with; the record's defaults where it is None.
-    key: another one for another start.
-    offered: field → what can be chosen, where the project decides; one with nothing to choose is left out.
+    start: the first values of the form; None: the defaults of the record.
+    key: a part of the keys of the widgets; a different start needs a different key.
+    offered: field → its choices, if these depend on the project; a field without choices is left out.
     """
 
     def __init__(
@@ -44,7 +42,7 @@ class Form(Generic[Request]):
         self._asked: set[str] = set()
 
     def ask(self, *names: str) -> None:
-        """The widgets of these fields, one below the other."""
+        """Show the widgets of these fields, one below the other."""
         for name in names:
             self._asked.add(name)
             option = self._options[name]
@@ -52,26 +50,26 @@ class Form(Generic[Request]):
                 self._values[name] = self._widget(option, self._values.get(name, option.default))
 
     def offer(self, name: str, values: Sequence[Any]) -> None:
-        """What can be chosen for a field, where that depends on what was chosen above."""
+        """Set the choices of a field, if they depend on fields above."""
         self._offered[name] = values
 
     def rest(self, *besides: str) -> None:
-        """The widgets of all fields that were not asked for yet."""
+        """Show the widgets of all fields that were not asked for yet, except some."""
         self.ask(*(name for name in self._options if name not in self._asked.union(besides)))
 
     def value(self, name: str) -> Any:
-        """What was chosen for a field that was asked for."""
+        """Return the value of a field that was asked for."""
         return self._values[name]
 
     def key_of(self, name: str) -> str:
-        """The key of a field's widget in the session; another one where other values are offered."""
+        """Return the key of a field's widget, which depends on the offered choices."""
         offered = f" {list(self._offered[name])}" if name in self._offered else ""
         return f"{name} {self._record.__name__} {self._key}{offered}"
 
     def request(self, **by_hand: Any) -> Request:
-        """The request; `by_hand` are fields that have widgets of their own.
+        """Make the request; `by_hand` are the values of fields without a widget in this form.
 
-        Fields that would change nothing have their defaults.
+        Fields that have no effect get their defaults.
         """
         values = self._values | by_hand
         without = {option.name: option.default for option in unused(filled(self._record, values))}
@@ -83,9 +81,8 @@ class Form(Generic[Request]):
         if option.kind is bool:
             return st.checkbox(value=now, **common)
         if get_origin(option.kind) in (Sequence, tuple):
-            others = option.others
             return tuple(
-                st.multiselect(options=offered, default=list(now), accept_new_options=others, **common)
+                st.multiselect(options=offered, default=list(now), accept_new_options=option.others, **common)
             )
         if offered:
             return _chosen(option, offered, now, common)
@@ -117,12 +114,12 @@ def _chosen(option: Option, offered: Sequence[Any], now: Any, common: Mapping[st
 
 
 def word_of(option: Option, value: Any) -> str:
-    """What a page calls a value of an option."""
+    """Return the words for a value of an option on a page."""
     return option.words.get(value, str(value or option.unset or "none"))
 
 
 def _number(option: Option, now: Any, common: Mapping[str, Any]) -> Any:
-    """A whole number, or one with a point; an empty field is None; an unchanged one keeps all its digits."""
+    """Ask for a number; an empty field is None, and an unchanged number keeps all its digits."""
     kind = option.kind
     low, high = (None if bound is None else kind(bound) for bound in (option.least, option.most))
     value = st.number_input(

@@ -1,4 +1,4 @@
-"""Markdown of a project as HTML: no foreign HTML and no image is in it, and a link opens a new tab."""
+"""Markdown of a project as HTML, without foreign HTML and images; its links open a new tab."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ _markdown.add_render_rule("link_open", _in_new_tab)
 
 
 def html_of(text: str) -> str:
-    """The HTML of a text."""
+    """Convert Markdown to HTML."""
     return str(_markdown.render(text))

@@ -1,4 +1,4 @@
-"""How a project stands, as HTML: stages of its workflow, answers a day, three figures, who is at work."""
+"""The state of a project as HTML: stages of the workflow, answers a day, three figures, people at work."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from curation.labeling.rounds.pace import AnnotatorWork
 from curation.operations.workflow.project_workflow import WorkflowState
 from curation.operations.workflow.stage import WORDS, State
 
-TEAM = 12
-"""Most people in the strip that shows who is at work."""
+MAX_PEOPLE = 12
+"""People in the strip of people at work, at most."""
 
 MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
 
 
 def daily_answers(answers: Mapping[date, int]) -> str:
-    """HTML: a bar for each of the last days, today last."""
+    """Draw a bar for each of the last days, with today as the last bar."""
     if not any(answers.values()):
         return '<p class="gs-quiet">Nobody has answered yet.</p>'
     most = max(answers.values())
@@ -34,13 +34,14 @@ def daily_answers(answers: Mapping[date, int]) -> str:
 
 
 def interval(check: GateCheck) -> str:
-    """HTML: ordinal alpha with its 95 % interval on a line from 0 to 1, and what the gate demands."""
+    """Draw ordinal alpha with its 95 % interval on a line from 0 to 1, and the threshold of the gate."""
     if check.value is None or check.low is None or check.high is None:
         return f'<p class="gs-quiet">Ordinal alpha: {escape(check.why or "not known yet")}.</p>'
-    low, value, high, wanted = (_place(one) for one in (check.low, check.value, check.high, check.wanted))
+    figures = (check.low, check.value, check.high, check.wanted)
+    low, value, high, wanted = map(_place, figures)
     words = (
         f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
-        f"{pluralize(check.n, 'pair')}; the gate asks that the lower end reach {check.wanted:g}"
+        f"{pluralize(check.n, 'pair')}; the gate demands a lower end of at least {check.wanted:g}"
     )
     return (
         f'<div class="gs-alpha" role="img" aria-label="{words}"><i style="left:{low:.1f}%;'
@@ -50,7 +51,7 @@ def interval(check: GateCheck) -> str:
 
 
 def three_figures(workflow_state: WorkflowState, alpha: GateCheck | None, waiting: bool = False) -> str:
-    """HTML: how much is judged, alpha, and disputes; `waiting`: alpha is being computed."""
+    """Draw the judged pairs, ordinal alpha and the disputes; `waiting` says that alpha is being computed."""
     grades, rounds = workflow_state.grades, workflow_state.rounds
     judged, of = f"{grades.judged:,}", "pairs judged"
     below = f"{pluralize(grades.graded, 'query', 'queries')} with a grade"
@@ -74,13 +75,15 @@ def _tile(figure: str, words: str, below: str) -> str:
 
 
 def team(work: Sequence[AnnotatorWork], now: datetime) -> str:
-    """HTML: who answered in the open rounds, the last one first: since when, pace and mix of grades."""
-    seen = sorted((who for who in work if who.answered), key=lambda who: who.answered[-1], reverse=True)
-    highest = max((grade for who in seen for grade in who.grades), default=0)
-    people = "".join(_person(who, now, highest) for who in seen[:TEAM])
-    more = f"<li>and {len(seen) - TEAM:,} more</li>" if len(seen) > TEAM else ""
+    """Draw the people who answered in open rounds, the latest first, with their pace and mix of grades."""
+    seen = sorted(
+        (person for person in work if person.answered), key=lambda person: person.answered[-1], reverse=True
+    )
     if not seen:
         return ""
+    highest = max((grade for person in seen for grade in person.grades), default=0)
+    people = "".join(_person(person, now, highest) for person in seen[:MAX_PEOPLE])
+    more = f"<li>and {len(seen) - MAX_PEOPLE:,} more</li>" if len(seen) > MAX_PEOPLE else ""
     legend = f"Bars: the mix of grades, from 0 (pale) to {highest} (full)." if highest else ""
     return (
         f'<ul class="gs-team" aria-label="Who is at work">{people}{more}</ul><p class="gs-quiet">{legend}</p>'
@@ -92,7 +95,7 @@ def _person(work: AnnotatorWork, now: datetime, highest: int) -> str:
     here = " class='gs-here'" if ago < timedelta(minutes=10) else ""
     hourly = "" if work.hourly is None else f"{work.hourly:,.0f} an hour"
     if work.too_fast:
-        hourly = "faster than anyone reads"
+        hourly = "faster than anyone can read"
     line = " · ".join(filter(None, [_ago(ago), hourly]))
     whole = sum(work.grades.values())
     mix = sorted(work.grades.items())
@@ -126,12 +129,12 @@ def _place(value: float) -> float:
 def stage_row(
     name: str, state: State, line: str, mark: str, *, said: str = "", figures: str = "", is_next: bool = False
 ) -> str:
-    """One row, as HTML.
+    """Draw a stage or a check as a row with its state.
 
     Parameters
     ----------
-    mark: where the state has none of its own, such as the number of the stage.
-    said: the state in other words. figures: HTML below the sentence.
+    mark: the mark of a state without a mark, such as the number of the stage.
+    said: different words for the state. figures: HTML below the sentence.
     """
     return (
         f'<section class="gs-step gs-is-{state.replace(" ", "-")}{" gs-next" if is_next else ""}">'

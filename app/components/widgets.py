@@ -1,7 +1,7 @@
-"""Widgets of our own: the keyboard, drafts in the browser, a picker, a list, and a chart.
+"""The app's own widgets: the keyboard, drafts in the browser, a picker, a list of queries, and a chart.
 
-A held key acts once, and a field gets the focus in time. What is typed and not sent yet can be kept in the
-browser as a draft, which survives a reload.
+A held key acts once, and a field gets the focus in time. The browser can keep unsent text as a draft, which
+survives a reload.
 """
 
 from __future__ import annotations
@@ -11,34 +11,36 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app.components import asset
+from app.assets import read_asset
 
 _drawing = st.components.v2.component(
     "goldgrade_drawing",
     html='<div class="drawing"></div>',
     js="export default ({ parentElement, data }) => {"
     ' parentElement.querySelector(".drawing").innerHTML = data.svg; };',
-    css=asset("drawing.css"),
+    css=read_asset("components/drawing.css"),
 )
 
-_live = st.components.v2.component("goldgrade_live", html="", js=asset("live.js"))
-_keys = st.components.v2.component("goldgrade_keys", html="", js=asset("keys.js"))
+_live = st.components.v2.component("goldgrade_live", html="", js=read_asset("components/live.js"))
+_keys = st.components.v2.component("goldgrade_keys", html="", js=read_asset("components/keys.js"))
 
 
 def drawing(svg: str) -> None:
-    """Show an SVG of `curation.core.reports`, which escapes its texts."""
+    """Show an SVG of `curation.core.reports`, which has escaped the texts in it."""
     _drawing(data={"svg": svg})
 
 
 def live(area: str) -> None:
-    """Follow the text fields in the container of this key; without the script they are sent when left."""
+    """Send text fields while people type; without this, fields are sent when people leave them.
+
+    `area` is the key of the container of the fields."""
     _live(key="live", data={"area": area})
 
 
 class Draft(NamedTuple):
-    """The key of a text field, and the name under which the browser keeps what is typed into it.
+    """The key of a text field, and the name under which the browser keeps unsent text of the field.
 
-    shown: what the field holds before anything is typed: the words that are to be changed.
+    shown: the text of the field before anybody types, which people change.
     """
 
     field: str
@@ -47,22 +49,23 @@ class Draft(NamedTuple):
 
 
 def keys(focus: str, reason: str, draft: Draft | None = None, sent: str = "") -> None:
-    """Focus a field whenever `reason` changes; Esc leaves it.
+    """Focus a field whenever `reason` changes; Esc leaves the field.
 
     Parameters
     ----------
     focus: the key of the container that holds the field.
-    reason: '' leaves the focus where it is.
-    sent: the name of a draft that is not needed any more.
+    reason: any text; '' leaves the focus where it is.
+    sent: the name of a draft that was sent and can be deleted.
     """
     data = {"focus": focus, "reason": reason, "sent": sent}
     _keys(key="keys", data={**data, "draft": draft._asdict() if draft else None})
 
 
 class PickerRow(NamedTuple):
-    """cells: one for each column, the first of them what the row is called; a list is shown as labels.
+    """A row of a picker.
 
-    address: of the page that the first cell opens, in the same session; '' for none.
+    cells: a text for each column, of which the first names the row; a list is shown as labels.
+    address: the address of the page that the first cell opens in the same session; '' for no page.
     """
 
     row_id: str
@@ -71,18 +74,21 @@ class PickerRow(NamedTuple):
 
 
 _picker = st.components.v2.component(
-    "goldgrade_picker", html=asset("picker.html"), css=asset("picker.css"), js=asset("picker.js")
+    "goldgrade_picker",
+    html=read_asset("components/picker.html"),
+    css=read_asset("components/picker.css"),
+    js=read_asset("components/picker.js"),
 )
 
 
 def picker(
     key: str, columns: Sequence[str], rows: Sequence[PickerRow], chosen: Collection[str], cleared: int
 ) -> list[str]:
-    """Show the rows; returns the chosen ids, with the ids of chosen rows that are not shown now.
+    """Show rows to choose from; return the chosen ids, also of chosen rows that are hidden now.
 
     Parameters
     ----------
-    chosen: the ids to start with, when the list appears or `cleared` changes.
+    chosen: the ids that are chosen when the list appears and when `cleared` changes.
     cleared: a number that grows whenever the list must go back to `chosen`.
     """
     data = {"columns": columns, "rows": rows, "chosen": sorted(chosen), "cleared": cleared}
@@ -93,7 +99,7 @@ def picker(
 
 
 class QueryBar(NamedTuple):
-    """A query with a bar from −1 to 1, its figure and what that means, in words."""
+    """A query with a bar from −1 to 1, a figure, and the meaning of the figure in words."""
 
     query_id: str
     text: str
@@ -105,17 +111,17 @@ class QueryBar(NamedTuple):
 _queries = st.components.v2.component(
     "goldgrade_queries",
     html='<div class="queries"><div class="drawing"></div><fieldset><legend></legend></fieldset></div>',
-    css=asset("drawing.css") + asset("queries.css"),
-    js=asset("queries.js"),
+    css=read_asset("components/drawing.css") + read_asset("components/queries.css"),
+    js=read_asset("components/queries.js"),
 )
 
 
 def queries(key: str, legend: str, svg: str, bars: Sequence[QueryBar]) -> str:
-    """Show the bars, next to a plot whose points have the queries' ids as keys; returns the chosen id.
+    """Show the bars next to a plot whose points have the ids of queries as keys; return the chosen id.
 
     Parameters
     ----------
-    bars: not empty; the first is chosen to begin with, and where what was chosen is not there any more.
+    bars: at least one bar; the first is chosen to begin with, and when the chosen query is no longer there.
     """
     data = {"legend": legend, "svg": svg, "bars": bars}
     found = _queries(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None)

@@ -1,6 +1,6 @@
-"""Adjudicate's deciding as a Streamlit component: the grading loop's sister, with a loop of its own.
+"""The loop of Adjudicate as a Streamlit component, similar to the grading loop.
 
-It talks to `app.api_decisions` itself and never causes a rerun.
+The loop talks to `app.api_decisions` itself and never causes a rerun.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from pathlib import Path
 import streamlit as st
 
 from app.annotating import script
-from app.grading import style
+from app.assets import read_asset
+from app.grading import STYLE
 
-_own = Path(__file__).parent
 _component = st.components.v2.component(
     "goldgrade_deciding",
-    html=(_own / "deciding.html").read_text(encoding="utf-8"),
-    css=style() + (_own / "deciding.css").read_text(encoding="utf-8"),
-    js=script(_own / "deciding.js"),
+    html=read_asset("deciding/deciding.html"),
+    css=STYLE + read_asset("deciding/deciding.css"),
+    js=script(Path(__file__).with_name("deciding.js")),
 )
 
 
 def deciding(reviewer: str, project: str) -> None:
-    """Show the loop. Decisions not yet saved are kept in the browser under the reviewer and the project."""
+    """Show the loop; the browser keeps unsaved decisions under the reviewer and the project."""
     _component(key="deciding-loop", data={"reviewer": reviewer, "project": project})

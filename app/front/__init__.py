@@ -1,1 +1,1 @@
-"""What is in front of Streamlit: the guard, the index page, scripts compressed, addresses without a page."""
+"""The layers in front of Streamlit: the guard, the index page, compressed scripts, limits of connections."""

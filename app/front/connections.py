@@ -1,38 +1,41 @@
-"""Connections: one that idles is closed, and strangers hold a part of the descriptors at most.
+"""Connections: the socket that listens, and limits on idle connections and on connections of strangers.
 
-A connection costs a descriptor before it has said anything. One that does not finish a header or a body, or
-does not take its answer, is closed. Strangers, who are not signed in on their connection, hold a part of the
-descriptors at most, and one address a part of those: beyond it the one that has waited longest is closed. A
-proxy has the address of all its visitors, so what it may hold is for the proxy to say.
+A connection takes a file descriptor before it sends anything. The server closes a connection that does not
+finish a header or a body, or does not take its response. Strangers, who are not signed in on their
+connection, may hold only a part of the descriptors, and an address only a part of these. Beyond a limit, the
+server closes the connection that has waited longest. A proxy has one address for all its visitors, so the
+proxy must limit the connections of an address itself.
 """
 
 from __future__ import annotations
 
 import resource
+import socket
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.signin.throttle import network
+from curation.core.errors import RefusedError
 
 OF_ONE_ADDRESS = 64
-"""Connections of strangers from one IPv4 address or IPv6 /64."""
+"""Connections of strangers from an IPv4 address or an IPv6 /64, at most."""
 
 
 def most_strangers() -> int:
-    """Connections of strangers in all: a quarter of the descriptors, at most 1,000."""
+    """Return the limit on connections of strangers: a quarter of the descriptors, at most 1,000."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1_000 if soft == resource.RLIM_INFINITY else min(1_000, soft // 4)
 
 
 class BoundedConnection(H11Protocol):
-    """One connection over HTTP; a websocket leaves it when it begins."""
+    """A connection over HTTP; a websocket leaves this class when it begins."""
 
     HEADER, BODY, ANSWER = 15.0, 60.0, 60.0
-    """Seconds for a header, for a body, and for an answer that nobody takes."""
+    """Seconds for a header, for a body, and for a response that nobody takes."""
     BYTES_A_SECOND = 10_000
-    """A body has a second more for as many bytes that came."""
+    """Received bytes of a body that give it a further second."""
     LOOK_EVERY = 1.0
 
     def connection_made(self, transport: Any) -> None:
@@ -58,7 +61,7 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _waits_for(self) -> str:
-        """What this connection waits for: a header, a body, its answer to be taken; '' where it works."""
+        """The event that this connection waits for: "header", "body" or "answer"; '' while it works."""
         if self.flow.write_paused:
             return "answer"
         if self.conn.their_state is h11.SEND_BODY:
@@ -66,8 +69,8 @@ class BoundedConnection(H11Protocol):
         return "header" if self.cycle is None or self.cycle.response_complete else ""
 
     def _look(self) -> None:
-        """Close the connection if it is late, else look again."""
-        if self not in self.connections:  # it is gone, or a websocket by now
+        """Close the connection if it is late; otherwise look again later."""
+        if self not in self.connections:  # the connection is closed, or a websocket by now
             return
         seen = (self._waits_for, self.cycle, self.transport.get_write_buffer_size())
         now = self.loop.time()
@@ -84,7 +87,7 @@ class BoundedConnection(H11Protocol):
             self.loop.call_later(self.LOOK_EVERY, self._look)
 
     def _make_room(self) -> None:
-        """Close the stranger that has waited longest, where there are too many of them."""
+        """Close the stranger's connection that has waited longest, if there are too many of them."""
         every = [
             connection
             for connection in self.connections
@@ -99,10 +102,30 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _is_proxy(self) -> bool:
-        """Whether the peer is believed when it says whose request it passes on."""
+        """Whether the peer is a proxy that the server trusts."""
         return self.client is not None and self.client[0] in getattr(self.app, "trusted_hosts", ())
 
 
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Open a socket that listens; its connections send data at once.
+
+    Raises
+    ------
+    RefusedError: the port is taken.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        raise RefusedError(
+            f"{host}:{port} cannot be listened on ({error.strerror}). Choose another port with --port; "
+            "0 takes any free one."
+        ) from error
+    # Otherwise the body of an answer waits 40 ms for the acknowledgement of its headers (Nagle's algorithm).
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
 def _close_longest(connections: list[BoundedConnection]) -> None:
-    """First those that have asked for nothing that is being done."""
+    """Close the oldest connection, and prefer connections without a request at work."""
     min(connections, key=lambda connection: (not connection._waits_for, connection._opened)).transport.abort()

@@ -1,14 +1,14 @@
-"""The front: the index page, and Streamlit's scripts and style sheets compressed, before Streamlit answers.
+"""The front: the middleware that answers with the index page and with compressed scripts of Streamlit.
 
-The address of a page is answered with the index page. An address of another role's page, or of no page, is
-answered with a sentence. A person's first page is at `/`, because Streamlit has it nowhere else.
+The response for the address of a page is the index page. An address of a page of a different role, or of no
+page, gets a sentence. A person's first page is at `/`, because Streamlit serves it only there.
 
-Streamlit's own index page is white, is called "Streamlit", and knows no style of ours. This one has the
-colours for light and dark, the title, the names of product and project, and the style sheet. It takes the
-scripts from Streamlit's, where their names change with every version.
+Streamlit's own index page is white, is called "Streamlit", and lacks the app's styles. The index page of the
+app has the colors for light and dark, the title, the names of product and project, and the style sheet. It
+takes the names of scripts from Streamlit's index page, because they change with every version.
 
-For Label the scripts are 2.3 MB, and compressed 0.6 MB. Their names have the hash of their content in them,
-so that a browser keeps them for good. Each is compressed when it is first asked for, and kept.
+The scripts of Label have 2.3 MB, and 0.6 MB when compressed. Their names contain the hash of their content,
+so browsers keep the scripts for good. The front compresses a script at its first request and keeps it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from urllib.parse import parse_qsl, urlencode
@@ -32,13 +31,14 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.app_page import AppPage
+from app.assets import read_asset
 from app.entry import ICON, SCRIPTS, STATIC, entry_tags, source_of
 from app.navigation import all_pages, pages_of
 from app.signin.pages import page as plain_page
 from curation.store import Annotator
 
 STREAMLITS = frozenset({"_stcore", "component", "media", "static", "auth", "oauth2callback"})
-"""How the paths begin that Streamlit answers itself."""
+"""The first parts of the paths that Streamlit answers itself."""
 API = "/api/"
 MOVED = {
     "/answers": "/write?part=Answers",
@@ -50,22 +50,24 @@ MOVED = {
     "/pool": "/queries?part=Pool",
     "/relabel": "/releases?stage=Re-label",
 }
-"""Pages that are part of another one now: address → where it is; what the address asks for besides stays."""
+"""Old address of a page that is now a part of a page → its new address; other parameters stay."""
 STYLE = 'rel="stylesheet"'
-"""Streamlit's style sheets come after the first words on the page, which need not wait for them."""
+"""The mark of Streamlit's style sheets, which come after the first words on the page, so that these appear at
+once.
+"""
 _THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
-EARLY = files("app.front").joinpath("early.js").read_text(encoding="utf-8")
+EARLY = read_asset("front/early.js")
 SCRIPTS_FROM = f"'self' blob: {source_of(EARLY)}"
-"""What a policy lets run: Streamlit's files, the one script within the page, and the scripts of components.
+"""The scripts that the policy allows: Streamlit's files, the script within the page, and those of components.
 
-Those Streamlit gives to the browser as blobs, which only a script that runs already can make.
+Streamlit gives scripts of components to the browser as blobs, which only a running script can make.
 """
 KINDS = frozenset({".js", ".css", ".svg", ".json"})
 FOR_GOOD = "public, max-age=31536000, immutable"
 
 
 class Front:
-    """ASGI middleware behind the guard, which says who asks."""
+    """ASGI middleware behind the guard, which names the person of each request."""
 
     def __init__(self, app: ASGIApp, index: IndexTemplate, own_paths: Iterable[str]) -> None:
         self._app = app
@@ -74,7 +76,7 @@ class Front:
         self._own = [compile_path(path)[0] for path in own_paths]
         self._others = STREAMLITS | {_beginning(path) for path in own_paths}
         self._pages = {f"/{page.address}": page for page in all_pages()}
-        self._icon = files("app.front").joinpath("favicon.svg").read_bytes()
+        self._icon = read_asset("front/favicon.svg")
         self._body = lru_cache(64)(gzip.compress)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,14 +128,14 @@ class Front:
 
 
 def others_page(page: AppPage, first: AppPage) -> Response:
-    """The sentence that says whose page it is, with the way to the reader's own first page."""
+    """Say which roles have a page, with a link to the reader's first page."""
     *roles, last = [f"{role}s" for role in page.roles]
     whose = f"{', '.join(roles)} and {last}" if roles else last
     return plain_page(page.title, f"{page.title} is a page for {whose}.", _way_to(first), 403)
 
 
 def nobodys_page(path: str, first: AppPage) -> Response:
-    """The sentence that says that there is no such page, with the way to the reader's own first page."""
+    """Say that there is no such page, with a link to the reader's first page."""
     return plain_page("No such page", f"There is no page at {path[:80]}.", _way_to(first), 404)
 
 
@@ -145,57 +147,51 @@ def _beginning(path: str) -> str:
     return path.split("/", 2)[1] if path.startswith("/") else ""
 
 
-def _style(name: str) -> str:
-    return files("app").joinpath(name).read_text(encoding="utf-8")
-
-
 class IndexTemplate:
-    """The index page of all addresses of a project.
+    """The index page of a project, for all addresses.
 
     Raises
     ------
-    RefusedError: Streamlit's index page is not built as this one expects.
+    RefusedError: Streamlit's index page is not the page that the app expects.
     """
 
     def __init__(self, project: str, static: Path = STATIC) -> None:
         tags = list(entry_tags(static))
         theme = tomllib.loads(_THEME.read_text(encoding="utf-8"))["theme"]
-        source = files("app.front").joinpath("index.html").read_text(encoding="utf-8")
         self._known = {
             "early": EARLY,
             "project": escape(project),
             "brand": f"{0.44 * len(f'goldgrade  {project}'):.2f}",  # as wide as its letters are on average
             "tags": "\n".join(tag for tag in tags if STYLE not in tag),
             "styles": "\n".join(tag for tag in tags if STYLE in tag),
-            "style": "".join(map(_style, ("app.css", "document.css"))),
+            "style": read_asset("app.css") + read_asset("document.css"),
             **{f"{scheme}_paper": theme[scheme]["backgroundColor"] for scheme in ("light", "dark")},
             **{f"{scheme}_ink": theme[scheme]["textColor"] for scheme in ("light", "dark")},
         }
-        self._template = Template(source)
+        self._template = Template(read_asset("front/index.html"))
 
     def page(self, title: str) -> bytes:
-        """The index page with the title of the tab."""
+        """Write the index page with the title of the tab."""
         return self._template.substitute(self._known, title=escape(title)).encode()
 
 
 @cache
 def known_assets() -> dict[str, Path]:
-    """Streamlit's files below its folder of scripts, by the path of their address."""
+    """Return Streamlit's files below its folder of scripts, by the path of their address."""
     files = (path for path in (STATIC / "static").rglob("*") if path.is_file())
     return {f"/{path.relative_to(STATIC).as_posix()}": path for path in files}
 
 
 @cache
 def packed(path: Path) -> bytes:
-    """A file, compressed once."""
+    """Compress a file, once."""
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
 async def asset(path: str, headers: Headers) -> Response | None:
-    """The answer with a file, compressed.
+    """Make the response with a compressed file; None if Streamlit answers with the file as it is.
 
-    None if Streamlit answers it as it is: images and fonts, which are compressed already, and what a
-    browser wants otherwise.
+    Streamlit answers with images and fonts, which are compressed already, and to browsers without gzip.
     """
     file = known_assets().get(path)
     if file is None:
@@ -214,4 +210,7 @@ async def asset(path: str, headers: Headers) -> Response | None:
 def takes_gzip(headers: Headers) -> bool:
     """Whether the browser takes answers that gzip has compressed."""
     offered = headers.get("accept-encoding", "").replace(" ", "").split(",")
-    return any(one == "gzip" or (one.startswith("gzip;q=") and float(one[7:] or 0) > 0) for one in offered)
+    return any(
+        encoding == "gzip" or (encoding.startswith("gzip;q=") and float(encoding[7:] or 0) > 0)
+        for encoding in offered
+    )

@@ -1,14 +1,15 @@
-"""The guard: without a sign-in, only the sign-in pages and the health check answer.
+"""The guard: the middleware that lets only signed-in people past the sign-in pages and the health check.
 
-It runs before every route, Streamlit's own and its websocket included. A request that changes something must
-also come from a page of this host, so that no other site can act with somebody's cookie.
+The guard runs before every route, also before Streamlit's own routes and its websocket. A request that
+changes data must also come from a page of this host, so that no other site can act with a person's cookie.
 
-A websocket stays open after its sign-in has ended. A message from an open tab is then replaced by a plain
-rerun, so that the tab shows that the sign-in has ended. A message that no page sends ends the websocket.
-Files are taken only from those who have a page that asks for them, because Streamlit keeps uploads in memory.
+A websocket stays open after its sign-in has ended. The guard then replaces a message from an open tab by a
+plain rerun, so that the tab shows that the sign-in has ended. A message that no page of the app can send ends
+the websocket. The guard takes files only from people with a page that asks for files, because Streamlit keeps
+uploads in memory.
 
-Streamlit serves what pages offer for download at `/media/`, by an address made from the content. The guard
-notes the addresses that each person's pages offer, and gives the file to nobody else.
+Streamlit serves downloads of pages at `/media/`, by an address made from their content. The guard notes the
+addresses that each person's pages offer, and gives the files to nobody else.
 """
 
 from __future__ import annotations
@@ -46,18 +47,18 @@ OPEN = frozenset({"/sign-in", "/join", "/health", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 METRICS = "/_stcore/metrics"
 UNREADABLE = 1007
-"""The code with which a connection ends that sent what no page sends."""
+"""The code that ends a connection after a message that no page of the app can send."""
 DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
 HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin"}
 MEDIA = "/media/"
 MAX_KEPT = 1_000
-"""Files of one person; beyond them the one offered longest ago is forgotten."""
+"""Addresses of files that are kept for a person; the oldest address is dropped first."""
 
 
 def content_policy() -> str:
-    """Which scripts run and where pictures come from and forms go, whatever a document could slip in.
+    """Return the policy for scripts, pictures and forms, which holds whatever a document contains.
 
-    Streamlit's own pictures are files of this host, data and blobs. It writes styles into the page.
+    Streamlit's own pictures are files of this host, data and blobs. Streamlit writes styles into the page.
     """
     hosts = "".join(f" https://{host}" for host in sorted(image_hosts()))
     fixed = "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
@@ -65,9 +66,9 @@ def content_policy() -> str:
 
 
 class Guard:
-    """ASGI middleware that lets in who is signed in, whom `scope["state"]` then has.
+    """ASGI middleware that lets signed-in people pass, and puts the person into `scope["state"]`.
 
-    `annotator` is the name, `account` the annotator with the role; both are None on open pages.
+    `annotator` is the name of the person, and `account` the annotator; both are None on open pages.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -100,7 +101,7 @@ class Guard:
         path: str = scope["path"]
         if account is not None and path.startswith(MEDIA) and not self._offered.to(account, path):
             refusal = PlainTextResponse("There is no such file.", 404)
-        with suppress(ClientDisconnect):  # an upload that broke off: nobody waits for an answer
+        with suppress(ClientDisconnect):  # an upload broke off, and nobody waits for the response
             await (refusal or self._app)(scope, receive, _with_headers(send))
 
 
@@ -115,11 +116,11 @@ async def _account(headers: Headers) -> Annotator | None:
 def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
     if scope["type"] == "websocket":
         return WebSocketClose(code=1013, reason="the project cannot be read")
-    return JSONResponse({"message": str(error)}, 503)  # who has a cookie that was issued here
+    return JSONResponse({"message": str(error)}, 503)  # only people with a cookie of the app see this
 
 
 async def _of_a_page(tab: Tab, person: str) -> Message:
-    """The next message of a tab; one that no page of ours sends ends the tab, and a line says so."""
+    """Receive the next message of a tab; a message that no page of the app can send ends the tab."""
     message = await tab.receive()
     if message["type"] != "websocket.receive" or _is_readable(message):
         return message
@@ -129,7 +130,7 @@ async def _of_a_page(tab: Tab, person: str) -> Message:
 
 
 def _is_readable(message: Message) -> bool:
-    """Whether a message is what Streamlit's page sends: bytes, in its form."""
+    """Whether a message has the form of messages from Streamlit's page."""
     try:
         BackMsg.FromString(message["bytes"])
     except (KeyError, TypeError, DecodeError):
@@ -138,7 +139,7 @@ def _is_readable(message: Message) -> bool:
 
 
 def _while_signed_in(receive: Receive, headers: Headers) -> Receive:
-    """What a websocket receives: once its sign-in has ended, nothing that could act."""
+    """Wrap a websocket's `receive` so that messages after the end of the sign-in only draw the page again."""
 
     async def wrapped() -> Message:
         message = await receive()
@@ -158,7 +159,7 @@ async def _still_signed_in(headers: Headers) -> bool:
 
 
 def same_origin(headers: Headers) -> bool:
-    """Whether the browser says that the request comes from a page of this host."""
+    """Whether the request comes from a page of this host, by the word of the browser."""
     origin = urlsplit(headers.get("origin", ""))
     return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower()
 
@@ -168,13 +169,13 @@ def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Respo
     if scope["method"] not in HARMLESS and not same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
     if account is not None and path.startswith(UPLOADS) and account.role not in EVALUATING:
-        return JSONResponse({"message": "No page of yours takes files."}, 403)
+        return JSONResponse({"message": "None of your pages takes files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
-        return JSONResponse({"message": "What the server counts is for leads."}, 403)
+        return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)
     if account is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
         return None
     if path.startswith(SCRIPTS) and scope["method"] in HARMLESS:
-        return None  # Streamlit's own, which anybody can install; the sign-in page fetches them ahead
+        return None  # scripts of Streamlit, which anybody can install; the sign-in page prefetches them
     if path.startswith("/api/"):
         sentence = "You are not signed in, or your sign-in has ended."
         return JSONResponse({"message": sentence, "signed_in": False}, 401)
@@ -197,17 +198,17 @@ def _with_headers(send: Send) -> Send:
 
 
 class OfferedFiles:
-    """The addresses that each person has been offered in their role."""
+    """The addresses of files that the pages of each person offered."""
 
     def __init__(self) -> None:
         self._to: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_KEPT))
 
     def to(self, account: Annotator, path: str) -> bool:
-        """Whether this person has been offered the file at this address."""
+        """Whether a page offered this person the file at this address."""
         return path in self._to[account]
 
     def watch(self, account: Annotator, send: Send) -> Send:
-        """A websocket's `send` that notes the files that a page offers."""
+        """Wrap a websocket's `send` so that it notes the files that a page offers."""
 
         async def wrapped(message: Message) -> None:
             data = message.get("bytes") or b""

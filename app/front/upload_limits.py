@@ -1,7 +1,8 @@
-"""Uploads: how much of the server's memory one person, and all people together, may take.
+"""Upload limits: limits on the server's memory for the uploads of a person and of all people.
 
-Streamlit has a whole upload in memory before a page can write it to disk, and keeps it until the page lets go
-of it or the tab is closed. An upload that stops coming is over: a connection can break off without a word.
+Streamlit reads a whole upload into memory before a page can write it to disk, and keeps it until the page
+releases it or the tab is closed. An upload without new bytes ends, because a connection can break off
+unnoticed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ UPLOADS = "/_stcore/upload_file/"
 
 
 class UploadLimits:
-    """ASGI middleware, inside the guard, that refuses an upload for which no memory is left."""
+    """ASGI middleware inside the guard that refuses an upload if no memory is left for it."""
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class UploadLimits:
 
     @contextmanager
     def _counted(self, name: str, path: str, length: int) -> Iterator[None]:
-        """Count an upload as its person's: while it arrives by its length, then by what Streamlit keeps."""
+        """Count an upload for its person: first its length, then its part of Streamlit's memory."""
         self._arriving[name] += length
         try:
             yield
@@ -83,7 +84,7 @@ class UploadLimits:
 
 
 class _Upload:
-    """One upload: over where nothing more of its body comes, because the sender is gone."""
+    """An upload, which ends when no more bytes of its body arrive."""
 
     def __init__(self, receive: Receive, send: Send, silence: float) -> None:
         self._receive, self._send, self._silence = receive, send, silence
@@ -113,7 +114,7 @@ def _refused(status: int, headers: Mapping[str, str] | None = None) -> PlainText
 
 
 def kept_bytes() -> dict[str, int]:
-    """Bytes of uploads that Streamlit has in memory, by session; empty where it does not run."""
+    """Return the bytes of uploads in Streamlit's memory by session; empty if Streamlit does not run."""
     if not runtime.exists():
         return {}
     manager = runtime.get_instance()._uploaded_file_mgr
@@ -122,6 +123,6 @@ def kept_bytes() -> dict[str, int]:
 
 
 def sizes(manager: MemoryUploadedFileManager) -> dict[str, int]:
-    """The bytes that a manager of uploads has of each session."""
+    """Return the bytes of uploads that a manager of uploads keeps, by session."""
     kept = tuple(manager.file_storage.items())
     return {session: sum(len(file.data) for file in tuple(files.values())) for session, files in kept}

@@ -1,7 +1,7 @@
-"""Help: the documentation as `make site` builds it, for everybody who is signed in.
+"""Help: the documentation that `make site` builds, for everybody who is signed in.
 
-The site is a folder of files that fetch nothing from elsewhere. Its policy is stricter than the app's
-own: no script but the site's files runs. Where the folder is missing, a sentence says how to build it.
+The site is a folder of files that load only files of this folder. Its policy is stricter than the policy of
+the app: only scripts of the site run. If the folder is missing, a sentence says how to build it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ POLICY = (
     "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""The theme writes widths and symbols as styles within a page; its search is a worker of its own files."""
+"""The policy of the site. Its theme writes styles into pages, and its search runs as a worker."""
 NOT_BUILT = (
     "This copy of goldgrade has no built documentation: run `make site` in the folder of the repository, "
     "and load this page again. The same pages are in its folder docs/."
@@ -32,7 +32,7 @@ _BACK = '<a class="way" href="/">Go to your first page</a>'
 
 
 async def manual(request: Request) -> Response:
-    """GET: a file of the site; its first page at the root."""
+    """GET: a file of the site; the root has its first page."""
     if not (SITE / "index.html").is_file():
         return plain_page("Help", NOT_BUILT, _BACK, 404)
     try:
@@ -47,7 +47,7 @@ async def manual(request: Request) -> Response:
 
 
 async def _with_slash(request: Request) -> Response:
-    """GET: the pages name their files from `/help/`."""
+    """GET: redirect to `/help/`, because pages name their files relative to it."""
     return RedirectResponse(ADDRESS, 307)
 
 

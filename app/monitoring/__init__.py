@@ -1,1 +1,1 @@
-"""What operators watch: failures of requests, the health check, metrics, descriptors and the heap."""
+"""Monitoring: failures of requests, the health check, file descriptors, the heap, and minutely tasks."""

@@ -1,9 +1,9 @@
-"""File descriptors: where few are left, new visitors are turned away and nobody who is there is harmed.
+"""File descriptors: when few are left, the server refuses new visitors and keeps serving the others.
 
-A browser needs four descriptors, and some more for a moment while its page loads. Where none is left, the
-database and the answers of people who grade fail too, and DuckDB ends the process. So new pages are refused
-while there is a reserve, and what is open goes on. Streamlit keeps a session for two minutes after its
-browser has gone, with three descriptors. Here ended sessions go at once where few descriptors are left.
+A browser needs four descriptors, and some more while its page loads. When no descriptor is left, the database
+and the answers of annotators fail, too, and DuckDB ends the process. So the server keeps a reserve: it then
+refuses new pages, and open pages go on. Streamlit keeps a session and its three descriptors for two minutes
+after the browser has left. When few descriptors are left, this module drops such sessions at once.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from streamlit import runtime
 
 WANTED = 65_536
 PAGES, SESSIONS = 96, 48
-"""Descriptors that are kept back: where fewer are left, no new page, and no new session is begun."""
+"""Descriptors that must be left for a new page and for a new session."""
 _LOOK_EVERY = 0.2
 _FOLDER = Path("/proc/self/fd")
 TURNED_AWAY = "Too many people are here at the moment. People who grade go on; try again in a minute."
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit to what the system allows, at most `WANTED`; returns what it is now."""
+    """Raise the soft limit as far as the system allows, at most to `WANTED`; return the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = WANTED if hard == resource.RLIM_INFINITY else min(hard, WANTED)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -37,7 +37,7 @@ def raise_descriptor_limit() -> int:
 
 
 class Descriptors:
-    """How many descriptors are left; looked at five times a second at most."""
+    """The number of descriptors that are left, counted at most five times a second."""
 
     def __init__(self) -> None:
         self._left = WANTED
@@ -58,23 +58,23 @@ _descriptors = Descriptors()
 
 def _count_left() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or not _FOLDER.is_dir():  # not on Linux: the limit alone is known
+    if soft == resource.RLIM_INFINITY or not _FOLDER.is_dir():  # only Linux counts open descriptors
         return WANTED
     try:
         return soft - sum(1 for _ in _FOLDER.iterdir())
-    except OSError:  # to look takes a descriptor, too
+    except OSError:  # counting takes a descriptor, too
         return 0
 
 
 def drop_ended_sessions() -> None:
-    """Let go of the sessions that Streamlit keeps although their time is over."""
+    """Drop the sessions that Streamlit keeps after their end."""
     if runtime.exists():
         kept = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
         kept._cache.expire()
 
 
 class Admission:
-    """ASGI middleware that turns new pages and new sessions away while few descriptors are left."""
+    """ASGI middleware that refuses new pages and new sessions while few descriptors are left."""
 
     def __init__(self, app: ASGIApp, descriptors: Descriptors = _descriptors) -> None:
         self._app = app

@@ -1,7 +1,7 @@
-"""Failures of requests: each has an id, which the answer and a line of the log have in common.
+"""Failures of requests: a failure has an id, which is both in the response and in a line of the log.
 
-This runs around everything else, so that no answer of 400 or more is silent. What is unexpected becomes a
-sentence here, and its traceback is in the log.
+This middleware runs around everything else, so that every response of 400 or more is logged. An unexpected
+error becomes a sentence for people, and the log gets its traceback.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from curation.core import log
 HEADER = "X-Request-Id"
 LARGEST_MESSAGE = 64 * 1024
 ASKED_IN_VAIN = ("/_stcore/health", "/_stcore/host-config")
-"""What Streamlit's page asks for below its own address first, each time that it is loaded."""
+"""Ends of addresses that Streamlit's page first asks for in vain, below its own address, at each load."""
 UNEXPECTED = (
-    "That failed, and it is a mistake in goldgrade. The log of the server has what happened under {}."
+    "The request failed because of a mistake in goldgrade. The log of the server has the details under {}."
 )
 _current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
 
 
 def say(sentence: str) -> None:
-    """What the answer at hand says on a page, for its line of the log."""
+    """Keep the sentence of the current response, for its line of the log."""
     answer = _current.get()
     if answer is not None:
         answer.said = sentence
 
 
 def request_id() -> str:
-    """The id of the request at hand; a new one where none is."""
+    """Return the id of the current request, or a new id outside a request."""
     answer = _current.get()
     return answer.id if answer is not None else log.new_id()
 
 
 class FailureLog:
-    """ASGI middleware that writes a line for each answer of 400 or more and for each refused websocket.
+    """ASGI middleware that logs each response of 400 or more and each refused websocket.
 
-    It answers what nobody expected.
+    It responds to requests that end with an unexpected error.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -52,7 +52,7 @@ class FailureLog:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await self._app(scope, receive, _noting_refusal(scope, send))
+            await self._app(scope, receive, _logging_refusal(scope, send))
             return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -71,7 +71,7 @@ class FailureLog:
 
 
 class _Answer:
-    """What is sent to one request. The body of a refusal in JSON gets the id, and its sentence is logged."""
+    """The response to a request; a refusal in JSON gets the id of the request, and its sentence is logged."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.id = log.new_id()
@@ -82,11 +82,6 @@ class _Answer:
         self._began = time.perf_counter()
         self._held: Message | None = None
         self._body = b""
-
-    @property
-    def seconds(self) -> float:
-        """Since the request came."""
-        return time.perf_counter() - self._began
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -126,45 +121,37 @@ class _Answer:
     def log(self, status: int, message: str, error: BaseException | None = None) -> None:
         if status == 404 and self._scope["path"].endswith(ASKED_IN_VAIN):
             return
-        client = self._scope.get("client")
-        log.write(
+        _log(
+            self._scope,
             logging.ERROR if status >= 500 else logging.WARNING,
             message,
             error=error,
             request=self.id,
             method=self._scope["method"],
-            path=self._scope["path"],
             status=status,
-            annotator=self._scope.get("state", {}).get("annotator"),
-            address=client[0] if client else None,
-            ms=round(1000 * self.seconds),
+            ms=round(1000 * (time.perf_counter() - self._began)),
         )
 
 
-def _noting_refusal(scope: Scope, send: Send) -> Send:
-    """A websocket's `send` that writes a line where the websocket is closed before it is open."""
+def _logging_refusal(scope: Scope, send: Send) -> Send:
+    """Wrap a websocket's `send` so that it logs a websocket that is closed before it is open."""
     accepted = False
 
     async def wrapped(message: Message) -> None:
         nonlocal accepted
         accepted = accepted or message["type"] == "websocket.accept"
         if message["type"] == "websocket.close" and not accepted:
-            _log_refused_websocket(scope, message)
+            reason = message.get("reason") or "there is no such address"
+            _log(scope, logging.WARNING, f"A page's connection was refused: {reason}")
         await send(message)
 
     return wrapped
 
 
-def _log_refused_websocket(scope: Scope, message: Message) -> None:
-    sentence = f"A page's connection was refused: {message.get('reason') or 'there is no such address'}"
-    client = scope.get("client")
-    log.write(
-        logging.WARNING,
-        sentence,
-        path=scope["path"],
-        annotator=scope.get("state", {}).get("annotator"),
-        address=client[0] if client else None,
-    )
+def _log(scope: Scope, level: int, message: str, **facts: Any) -> None:
+    """Log a line about a request, with its path, its annotator and its address."""
+    who, client = scope.get("state", {}).get("annotator"), scope.get("client")
+    log.write(level, message, path=scope["path"], annotator=who, address=client and client[0], **facts)
 
 
 def _object(body: bytes) -> dict[str, Any]:

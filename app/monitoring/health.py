@@ -1,6 +1,7 @@
 """The health check: whether the app can read and write its project, and whether there is room on the disk.
 
-Anybody may ask, so that a monitor needs no account. So it says neither paths nor figures; the log has them.
+Anybody may ask, so that a monitor needs no account. So the response has no paths and no figures; the log has
+them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import threading
 import time
 from pathlib import Path
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -23,34 +23,20 @@ from curation.guides.guide import current_guide
 from curation.store import HEALTH_CHECKED, Store, put_setting, utc_now
 
 MIN_FREE = 64_000_000
-"""Bytes of the disk below which the app is failing."""
+"""Free bytes of the disk below which the check fails."""
 WRITTEN_EVERY = 30.0
-"""Seconds between two writes: a monitor that asks every second must not keep the disk busy."""
+"""Seconds between two writes, so that a monitor that asks every second does not keep the disk busy."""
 
 
-class _Writes:
-    """When a project was last written to see whether it can be."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._at: dict[Path, float] = {}
-
-    def once_in_a_while(self, store: Store) -> None:
-        with self._lock:
-            if time.monotonic() - self._at.get(store.path, -WRITTEN_EVERY) < WRITTEN_EVERY:
-                return
-            with store.transaction(new_data_version=False) as cursor:
-                put_setting(cursor, HEALTH_CHECKED, utc_now().isoformat(timespec="seconds"))
-            self._at[store.path] = time.monotonic()
+_lock = threading.Lock()
+_written: dict[Path, float] = {}
+"""Project → the time of the last write that checked whether the project can be written."""
 
 
-_writes = _Writes()
-
-
-async def health(request: Request) -> Response:
+def health(request: Request) -> Response:
     """GET: `{"status": "ok"}`, or "failing" with a sentence and the status 503."""
     try:
-        little_room = await run_in_threadpool(_look)
+        little_room = _check_store(project_store())
     except CurationError as error:
         return JSONResponse({"status": "failing", "message": unreadable(error)}, 503)
     if little_room:
@@ -61,14 +47,17 @@ async def health(request: Request) -> Response:
 ROUTE = Route("/health", health)
 
 
-def _look() -> bool:
-    """Read and write something; True where the disk is almost full."""
-    store = project_store()
+def _check_store(store: Store) -> bool:
+    """Read from the project and write to it; return whether the disk is almost full."""
     with store.reading() as cursor:
         current_guide(cursor)
     free = shutil.disk_usage(store.path.parent).free
     if free < MIN_FREE:
         log.write(logging.ERROR, "The disk is almost full", free_bytes=free, folder=store.path.parent)
         return True
-    _writes.once_in_a_while(store)
+    with _lock:
+        if time.monotonic() - _written.get(store.path, -WRITTEN_EVERY) >= WRITTEN_EVERY:
+            with store.transaction(new_data_version=False) as cursor:
+                put_setting(cursor, HEALTH_CHECKED, utc_now().isoformat(timespec="seconds"))
+            _written[store.path] = time.monotonic()
     return False

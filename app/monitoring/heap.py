@@ -1,7 +1,7 @@
-"""The heap: collections of garbage leave out what was loaded for good.
+"""The heap: garbage collections leave out the objects of imported modules.
 
-Streamlit collects garbage after every run of a page, which looks at each of the 200,000 objects that modules
-made: a tenth of a second of processor time for every click.
+Streamlit collects garbage after every run of a page. A collection that visits the 200,000 objects of imported
+modules takes a tenth of a second of processor time for every click.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STEP = 100
 
 @contextmanager
 def frozen_heap() -> Iterator[None]:
-    """Within the block, what lives after a collection is left out of later ones, once modules were loaded."""
+    """Freeze, within the block, objects that survive a collection after new modules were imported."""
     known = 0
 
     def take_in(phase: str, about: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What the serving process does each minute: old results go, and backups and notices that are due."""
+"""Tasks of each minute in the serving process: remove old results, take due backups, send due notices."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from curation.operations.jobs.files import remove_old_results
 from curation.operations.notices import send_due
 
 EVERY = 60.0
-"""Seconds between two times."""
+"""Seconds between two runs of the tasks."""
 
 
 @contextmanager
 def minutely_tasks() -> Iterator[None]:
-    """Attend to the project on a thread of its own as long as the block runs."""
+    """Do the tasks on a separate thread as long as the block runs."""
     stop = Event()
     thread = Thread(target=_attend, args=[stop], daemon=True, name="goldgrade-minutely")
     thread.start()
@@ -44,7 +44,7 @@ def _attend(stop: Event) -> None:
                 task()
             except CurationError as error:
                 if error.found != last:  # once, not each minute
-                    log.write(logging.WARNING, f"What is due each minute was not done: {error.found}")
+                    log.write(logging.WARNING, f"A task of each minute was not done: {error.found}")
                 last = error.found
             except Exception as error:
-                log.write(logging.ERROR, "What is due each minute failed", error=error)
+                log.write(logging.ERROR, "A task of each minute failed", error=error)

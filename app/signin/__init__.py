@@ -1,1 +1,1 @@
-"""Signing in: sign-in pages and their routes, sessions, the login throttle, and identity providers."""
+"""Sign-in: the pages and routes of sign-ins, sessions, the login throttle, and identity providers."""

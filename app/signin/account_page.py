@@ -1,4 +1,4 @@
-"""The account page, linked from the header of every page: one's password, and where one is signed in."""
+"""The account page, linked from the header of every page: a person's password and open sign-ins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BY_PROVIDER = (
 
 
 async def account(request: Request) -> Response:
-    """GET shows the form and the open sign-ins. POST changes the password and ends all other sign-ins."""
+    """GET: show the form and the open sign-ins. POST: change the password and end all other sign-ins."""
     if request.method != "POST":
         return await _account_page(request)
     form = await pages.form(request)
@@ -42,12 +42,12 @@ async def account(request: Request) -> Response:
 
 
 async def end_sign_in(request: Request) -> Response:
-    """POST: end one of the person's sign-ins, or all but this browser's."""
+    """POST: end a sign-in of the person, or all sign-ins except the sign-in of this browser."""
     name, form = request.state.annotator, await pages.form(request) or {}
     this = id_of(sign_in_of(request.cookies) or "")
     ended = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, but=this)
     try:
-        with suppress(NotFoundError):  # it has ended already, and the page says so
+        with suppress(NotFoundError):  # the sign-in has ended already, and the page shows this
             await to_thread.run_sync(ended)
     except CurationError as error:
         return await _account_page(request, 503, unreadable(error))
@@ -66,10 +66,10 @@ async def _change(request: Request, old: str, new: str, again: str) -> Response:
     change = partial(change_password, project_store(), name, old, new, visit_of(request))
     try:
         new_key = await CHANGES.run(request, name, change)
-    except InputError as error:  # about the new one: the old one was right
+    except InputError as error:  # the new password is refused; the old password was right
         login_throttle.succeeded(tried)
         return await _account_page(request, 422, str(error))
-    except (StoreError, QueueFullError) as error:  # nothing was found out about the password
+    except (StoreError, QueueFullError) as error:  # the password was not checked
         login_throttle.withdrawn(tried)
         return await _account_page(request, 503, str(error), RETRY)
     except CurationError as error:
@@ -101,7 +101,7 @@ def _read_account(name: str) -> tuple[bool, list[OpenSignIn]]:
 
 
 def _sign_ins(sign_ins: list[OpenSignIn], this: str) -> str:
-    """Where somebody is signed in, with a button for each but this browser."""
+    """List the open sign-ins as HTML, with a button for each sign-in except that of this browser."""
     lines = "".join(_sign_in(sign_in, sign_in.sign_in_id == this) for sign_in in sign_ins)
     return _SIGN_INS.substitute(lines=lines, others=_END_OTHERS if len(sign_ins) > 1 else "")
 

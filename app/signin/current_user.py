@@ -1,10 +1,10 @@
-"""The current user: which annotator the sign-in cookie of a request belongs to, and the browser it is in.
+"""The current user: the annotator of a request's sign-in cookie, and the browser and network of the request.
 
-A sign-in is valid while it is open in the project, which is read at most every second: the grading loop asks
-several times a second. What changes the project checks its author once more. A session cookie, a signed key
-of a sign-in, alone proves nothing.
+A sign-in is valid while it is open in the project. The app reads open sign-ins at most every second, because
+the grading loop asks several times a second. Functions that change the project check their author again. A
+session cookie is a signed key of a sign-in and proves nothing by itself.
 
-The list of sign-ins says browser, system and network, so that an owner recognises each.
+The list of sign-ins shows the browser, the system and the network, so that people recognize their sign-ins.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from functools import cache
 
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 from starlette.requests import Request
+from starlette.responses import Response
 
 from app.context import project_store
 from app.signin.throttle import network
@@ -30,9 +31,9 @@ from curation.people.sign_ins import SIGN_IN_SECONDS, Visit, id_of, note_use, si
 from curation.store import Annotator, require_setting
 
 KNOWN_FOR = 180 * 24 * 60 * 60
-"""Seconds for which a browser is known as one in which a name has signed in."""
+"""Seconds for which the app knows that a name has signed in with a browser."""
 _BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Version": "Safari"}
-"""How a user agent names a browser and its version → what it is called; the first that fits."""
+"""Name of a browser in user agents → its name for people; the first name that fits counts."""
 _SYSTEMS = {"Windows": "Windows", "Android": "Android", "iP": "iOS", "Mac OS": "macOS", "Linux": "Linux"}
 
 
@@ -50,11 +51,11 @@ class Sessions:
         self.cookie = f"goldgrade_{self.project}"
 
     def issue(self, key: str, now: float | None = None) -> str:
-        """A cookie value for the sign-in with this key, which begins now."""
+        """Write a cookie value for a sign-in that begins now, given its key."""
         return str(self._serializer.dumps([int(time.time() if now is None else now) + SIGN_IN_SECONDS, key]))
 
     def read(self, value: str, now: float | None = None) -> str | None:
-        """The key in a cookie value, or None if it was not issued here or has expired."""
+        """Read the key in a cookie value; None if the value was not issued here or has expired."""
         try:
             expires, key = self._serializer.loads(value)
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
@@ -62,19 +63,19 @@ class Sessions:
         return str(key) if expires > (time.time() if now is None else now) else None
 
     def known_cookie(self, name: str) -> str:
-        """The cookie by which a browser is known to a name; it does not tell the name."""
+        """Name the cookie that marks a browser as known to a person; it does not reveal the person's name."""
         digest = hmac.new(self._key, b"goldgrade known browser\0" + name.encode(), "sha256").hexdigest()
         return f"{self.cookie}_known_{digest[:8]}"
 
     def know(self, name: str, key: str | None = None) -> str:
-        """A cookie value for a browser (with the key that it has) in which a name has signed in now.
+        """Write a cookie value that marks a browser as known to a person; it signs nobody in.
 
-        It signs nobody in.
+        A known browser keeps its key.
         """
         return str(self._known.dumps([name, key or secrets.token_hex(16)]))
 
     def browser_of(self, name: str, value: str) -> str | None:
-        """The key of a browser that is known to a name, or None."""
+        """Read the key of a browser that is known to a person; None for other browsers."""
         try:
             known, key = self._known.loads(value, max_age=KNOWN_FOR)
         except (BadData, TypeError, ValueError):
@@ -83,26 +84,26 @@ class Sessions:
 
 
 class AccountCache:
-    """The sign-ins that are open, read again after a second."""
+    """The open sign-ins, read again after a second."""
 
     MAX_AGE, NOTED_EVERY = 1.0, 300.0
-    """Seconds; what was used meanwhile is stored as often as the latter."""
+    """Seconds until the sign-ins are read again, and between two notes of which sign-ins were used."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: dict[str, Annotator] = {}
         self._used: set[str] = set()
         self._expires, self._noted = 0.0, time.monotonic()
-        # One token for each call of `expire`: what was read for an older token is out of date.
+        # Each call of `expire` makes a token: sign-ins that were read for an older token are out of date.
         self._current = self._read_for = object()
 
     @property
     def fresh(self) -> bool:
-        """Whether the next question can be answered without reading the project."""
+        """Whether the sign-ins need not be read again for the next request."""
         return self._read_for is self._current and time.monotonic() < self._expires
 
     def annotator(self, key: str) -> Annotator | None:
-        """Who signed in with this key; None once the sign-in has ended."""
+        """Return the annotator of an open sign-in, given its key; None once the sign-in has ended."""
         if not self.fresh:
             with self._lock:
                 if not self.fresh:
@@ -113,9 +114,9 @@ class AccountCache:
         return self._open.get(sign_in)
 
     def expire(self) -> None:
-        """Read the project before the next answer: somebody signed in or out, or changed a password.
+        """Have the sign-ins read again for the next request, as after a sign-in or a change of a password.
 
-        A read that another thread has already started does not count.
+        A read that a different thread has already started does not count.
         """
         self._current = object()
 
@@ -126,19 +127,19 @@ class AccountCache:
                 self._open = signed_in(cursor)
             if time.monotonic() - self._noted > self.NOTED_EVERY:
                 self._noted, used, self._used = time.monotonic(), self._used, set()
-                with suppress(StoreError):  # such as a full disk: what is asked does not need it
+                with suppress(StoreError):  # such as a full disk: the request can be answered anyway
                     note_use(project_store(), used)
         except StoreBusyError:
             if not self._open:
                 raise
-            # Another process has the file open: keep the accounts rather than sign everybody out.
-            # A wait for it takes longer than MAX_AGE: not again at once.
+            # A different process has the file open: keep the sign-ins rather than sign everybody out.
+            # Waiting for the file takes longer than MAX_AGE, so the next request must not wait again.
         self._expires, self._read_for = time.monotonic() + self.MAX_AGE, token
 
 
 @cache
 def sessions() -> Sessions:
-    """The session cookies of the project, signed with its own key."""
+    """Return the session cookies of the project, which its own key signs."""
     with project_store().reading() as cursor:
         key = require_setting(cursor, "cookie_key", "The project has no key to sign sign-ins with.")
     return Sessions(bytes.fromhex(key))
@@ -146,17 +147,17 @@ def sessions() -> Sessions:
 
 @cache
 def accounts() -> AccountCache:
-    """The accounts of the project."""
+    """Return the open sign-ins of the project."""
     return AccountCache()
 
 
 def sign_in_of(cookies: Mapping[str, str]) -> str | None:
-    """The key of the sign-in whose cookie was issued here and has not expired, or None."""
+    """Return the key of the sign-in among the cookies; None if it was not issued here or has expired."""
     return sessions().read(cookies.get(sessions().cookie, ""))
 
 
 def current_user(cookies: Mapping[str, str]) -> Annotator | None:
-    """The annotator whose open sign-in is among the cookies, or None.
+    """Return the annotator whose open sign-in is among the cookies, or None.
 
     Raises
     ------
@@ -166,8 +167,13 @@ def current_user(cookies: Mapping[str, str]) -> Annotator | None:
     return None if key is None else accounts().annotator(key)
 
 
+def keep_cookie(response: Response, name: str, value: str, *, seconds: int, path: str, secure: bool) -> None:
+    """Let a browser keep a cookie that scripts and other sites cannot read."""
+    response.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
+
+
 def visit_of(request: Request) -> Visit:
-    """The browser and system of a request, such as "Firefox 151 on Linux", and the network it came from."""
+    """Describe the browser and system of a request, such as "Firefox 151 on Linux", and its network."""
     agent = request.headers.get("user-agent", "")
     versions = ((called, re.search(rf"{name}/(\d{{1,4}})", agent)) for name, called in _BROWSERS.items())
     browser = next((f"{called} {version[1]}" for called, version in versions if version), "Another browser")
@@ -176,17 +182,17 @@ def visit_of(request: Request) -> Visit:
 
 
 def address_of(request: Request) -> str:
-    """Where a request came from; behind a proxy, uvicorn has put the visitor's address."""
+    """Return the address of a request; behind a proxy, uvicorn fills in the visitor's address."""
     return request.client.host if request.client else ""
 
 
 def network_of(request: Request) -> str:
-    """What the queues count: one customer's addresses."""
+    """Return the network of a request, which is usually the network of one customer of a provider."""
     return network(address_of(request), 48)
 
 
 def _place(request: Request) -> str:
-    """The first 24 bits of an IPv4 address, or 48 of IPv6; '' for none."""
+    """Return the first 24 bits of an IPv4 address, or the first 48 bits of an IPv6 address, or ''."""
     address = network_of(request)
     with suppress(ValueError):
         return str(ipaddress.ip_network(address if "/" in address else f"{address}/24", strict=False))

@@ -1,8 +1,8 @@
-"""The page of a link by which people choose their own password, the first lead's set-up link too.
+"""The page of a link by which people choose their password, also of the first lead's set-up link.
 
-The token is in the part of the link after #, which browsers send to nobody: no log, no Referer and no preview
-of the link has it. A script takes it out of the address and posts it. Then a cookie has it, which scripts
-cannot read, until the password is chosen; no page has it.
+The token of the link is after the #. Browsers send this part to nobody, so no log, no Referer and no preview
+of the link contains the token. A script takes the token out of the address and posts it. Then a cookie that
+scripts cannot read holds the token until the password is chosen. No page contains the token.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from starlette.routing import Route
 
 from app.context import project_name, project_store, unreadable
 from app.signin import pages
-from app.signin.current_user import address_of, sessions, visit_of
+from app.signin.current_user import address_of, keep_cookie, sessions, visit_of
 from app.signin.password_checks import RETRY_AFTER, UNKNOWN_BROWSERS, QueueFullError, why_unchecked
 from app.signin.providers import auth_settings
-from app.signin.sign_in_page import SUBTITLE, enter, first_lead, keep, know_browser
+from app.signin.sign_in_page import SUBTITLE, enter, first_lead, know_browser
 from app.signin.throttle import login_throttle, tried_at_link
 from curation.core.errors import CurationError, StoreError
 from curation.people.accounts import OVER, accept, find_invited, make_first_lead
@@ -29,7 +29,7 @@ from curation.store import Annotator
 
 JOIN = "/join"
 KEPT = 60 * 60
-"""Seconds for which the cookie has the token of a link that was opened."""
+"""Seconds for which the cookie holds the token of an opened link."""
 _WHOLE = '<p class="help">Open the whole link that you were sent, in a browser with JavaScript.</p>'
 _SIGN_IN = '<p class="help"><a href="/sign-in">Sign in</a> if you have a password.</p>'
 _JOIN_FORM = pages.template("join.html")
@@ -37,7 +37,7 @@ _JOIN_SCRIPT = f"<script>{pages.JOIN_SCRIPT}</script>"
 
 
 async def join(request: Request) -> Response:
-    """GET shows the form of a link that was opened. POST opens a link, or takes what the form asks for."""
+    """GET: show the form of an opened link. POST: open a link, or make an account of the form's fields."""
     form = (await pages.form(request) or {}) if request.method == "POST" else {}
     cookie = f"{sessions().cookie}_link"
     token = form.get("token") or request.cookies.get(cookie, "")
@@ -56,7 +56,10 @@ async def join(request: Request) -> Response:
     else:
         login_throttle.succeeded(tried)
         if "token" in form:
-            return keep(request, RedirectResponse(JOIN, 303), cookie, token, KEPT, JOIN)
+            opened = RedirectResponse(JOIN, 303)
+            secure = request.url.scheme == "https"
+            keep_cookie(opened, cookie, token, seconds=KEPT, path=JOIN, secure=secure)
+            return opened
         response = await _choose(request, token, found, form) if form else _join_page(found)
     if response.status_code in {303, 403}:
         response.delete_cookie(cookie, path=JOIN)
@@ -67,7 +70,7 @@ JOIN_ROUTE = Route(JOIN, join, methods=["GET", "POST"])
 
 
 def _whose(token: str) -> Annotator | None:
-    """Who a link is for; the set-up link has no name yet."""
+    """Return the person whom a link invites; the set-up link has no name yet."""
     if first_lead().has(token):
         return Annotator("", "lead", imported=False)
     with project_store().reading() as cursor:
@@ -94,7 +97,7 @@ async def _choose(request: Request, token: str, of: Annotator, form: dict[str, s
 def _join_page(
     of: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
-    """The form of an opened link; without one, a page whose script opens the link in the address."""
+    """Make the form of an opened link; without an opened link, its script opens the link in the address."""
     subtitle, content = SUBTITLE, f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
     if of is not None:
         subtitle = f"Your account in {project_name()}, as {of.role}."

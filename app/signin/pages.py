@@ -1,15 +1,15 @@
-"""The sign-in pages: plain HTML with forms. Scripts take the theme, and open the link of an invitation."""
+"""The frame of sign-in pages: plain HTML with forms, and two scripts: one for the theme, one for links."""
 
 from __future__ import annotations
 
 from html import escape
-from importlib.resources import files
 from string import Template
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from app.assets import read_asset
 from app.entry import font, source_of
 from app.monitoring import failures
 
@@ -17,22 +17,18 @@ LARGEST_FORM = 8_192
 
 
 def template(name: str) -> Template:
-    """A template in this folder."""
-    return Template(_own(name))
+    """Read a template in this folder."""
+    return Template(read_asset(f"signin/{name}"))
 
 
-def _own(name: str) -> str:
-    return files("app.signin").joinpath(name).read_text(encoding="utf-8")
-
-
-_FRAME, _THEME = template("page.html"), _own("theme.js")
-JOIN_SCRIPT = _own("join.js")
+_FRAME, _THEME = template("page.html"), read_asset("signin/theme.js")
+JOIN_SCRIPT = read_asset("signin/join.js")
 POLICY = (
     f"default-src 'none'; img-src 'self'; font-src 'self'; style-src 'unsafe-inline'; "
     f"script-src {source_of(_THEME)} {source_of(JOIN_SCRIPT)}; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""A browser counts files that it fetches ahead as images, too."""
+"""The policy names images because browsers count prefetched files as images."""
 
 
 def page(
@@ -43,9 +39,9 @@ def page(
     headers: dict[str, str] | None = None,
     ahead: str = "",
 ) -> HTMLResponse:
-    """A page with a title, a subtitle below the name of the program, and content that is HTML already.
+    """Make a page with a title, a subtitle below the name of the program, and content in HTML.
 
-    ahead: more of its head, such as links that fetch what the next page needs.
+    ahead: further tags of its head, such as links that prefetch files of the next page.
     """
     fixed = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     words = {"title": escape(title), "subtitle": escape(subtitle), "content": content}
@@ -54,14 +50,14 @@ def page(
 
 
 def alert(problem: str) -> str:
-    """A sentence about what went wrong, as HTML that screen readers announce; nothing for none."""
+    """Write a problem as HTML that screen readers announce, and log it; '' stays ''."""
     if problem:
         failures.say(problem)
     return f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
 
 
 async def form(request: Request) -> dict[str, str] | None:
-    """The fields that were posted, or None if they are longer than any of our forms."""
+    """Read the posted fields of a form; None if they are longer than any form of the app."""
     body = b""
     async for chunk in request.stream():
         body += chunk

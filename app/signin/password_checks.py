@@ -1,8 +1,8 @@
 """Password checks wait in queues, one check at a time.
 
-A check takes some 50 ms and 64 MB. Unknown browsers, known browsers and people who change their password have
-queues of their own. A queue is short, in all and for one network. Who finds it full is asked to try again,
-and the password of somebody who has gone while waiting is not checked.
+A check takes some 50 ms and 64 MB. There is a queue for unknown browsers, a queue for known browsers, and a
+queue for changes of passwords. The length of a queue is limited, in all and for each network. If a queue is
+full, the app asks people to try again. If a browser leaves while it waits, its password is not checked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from curation.core.errors import CurationError, RefusedError
 
 MAX_QUEUE_LENGTH, OF_ONE_NETWORK = 16, 8
 RETRY_AFTER = 5
-"""Seconds after which who was turned away may try again."""
+"""Seconds after which people may try again if a queue was full."""
 RETRY = {"Retry-After": str(RETRY_AFTER)}
 FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
 T = TypeVar("T")
@@ -37,12 +37,12 @@ class PasswordCheckQueue:
         self._present: Counter[str] = Counter()
 
     async def run(self, request: Request, network: str, check: Callable[[], T]) -> T:
-        """What `check` returns; the body of the request has been read before.
+        """Wait for a turn and return the result of `check`; the body of the request must have been read.
 
         Raises
         ------
-        QueueFullError: too many are waiting, of all or of this network.
-        ClientDisconnect: the client has gone, and nothing was checked.
+        QueueFullError: too many checks wait, in all or for this network.
+        ClientDisconnect: the client has left, and nothing was checked.
         """
         if self._present.total() >= MAX_QUEUE_LENGTH or self._present[network] >= OF_ONE_NETWORK:
             raise QueueFullError(FULL)
@@ -81,5 +81,5 @@ UNKNOWN_BROWSERS, KNOWN_BROWSERS, CHANGES = PasswordCheckQueue(), PasswordCheckQ
 
 
 def why_unchecked(error: CurationError) -> str:
-    """What somebody who is not signed in may know of why a password was not checked."""
+    """Say why a password was not checked, for people who are not signed in."""
     return str(error) if isinstance(error, QueueFullError) else unreadable(error)

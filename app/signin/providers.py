@@ -1,9 +1,9 @@
-"""Identity providers of section [auth] of Streamlit's secrets, and the sign-in through them (OpenID Connect).
+"""Identity providers: the section [auth] of Streamlit's secrets, and the sign-in by OpenID Connect.
 
 Without that section nobody signs in through a provider. Authlib's Starlette client does the authorization
 code flow with state, nonce and PKCE, and checks the state, the nonce, and the id token's signature, issuer,
-audience and expiry. Between the request to the provider and its answer, what these checks need is in a signed
-cookie of this browser.
+audience and expiry. A signed cookie of the browser holds the values for these checks until the provider
+answers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.signin.current_user import sessions
+from app.signin.current_user import keep_cookie, sessions
 from curation.core import log
 from curation.core.errors import InputError, RefusedError
 from curation.core.text import pluralize
@@ -37,9 +37,10 @@ LARGEST_ID_TOKEN = 2_500
 
 
 class IdentityProvider(NamedTuple):
-    """A provider and this app's registration with it.
+    """A provider, with this app's registration.
 
-    name: its section's, 'default' for [auth] itself. label: what the sign-in page calls it.
+    name: the name of the provider's section, or 'default' for [auth] itself.
+    label: the name of the provider on the sign-in page.
     """
 
     name: str
@@ -51,7 +52,7 @@ class IdentityProvider(NamedTuple):
 
 
 class AuthSettings(NamedTuple):
-    """The section [auth]."""
+    """The settings in the section [auth]."""
 
     providers: tuple[IdentityProvider, ...] = ()
     redirect_uri: str = ""
@@ -61,7 +62,7 @@ class AuthSettings(NamedTuple):
 
 @cache
 def auth_settings() -> AuthSettings:
-    """What Streamlit's secrets say about signing in, read once.
+    """Read the settings of sign-ins in Streamlit's secrets, once.
 
     Raises
     ------
@@ -82,16 +83,21 @@ def auth_settings() -> AuthSettings:
 
 
 def providers() -> tuple[IdentityProvider, ...]:
-    """The configured providers, in the order of the file."""
+    """Return the configured providers, in the order of the file."""
     return auth_settings().providers
 
 
+def find_provider(name: str) -> IdentityProvider | None:
+    """Return the configured provider with this name, or None."""
+    return next((provider for provider in providers() if provider.name == name), None)
+
+
 def read_auth(auth: Mapping[str, Any]) -> AuthSettings:
-    """The settings in a section [auth].
+    """Read the settings of a section [auth].
 
     Raises
     ------
-    InputError: something is missing or cannot work; all problems together.
+    InputError: values are missing or wrong; the error names all problems.
     """
     sections = {
         name: values
@@ -140,42 +146,33 @@ def _problems(auth: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]
     if len(secret) < MIN_SECRET_LENGTH:
         problems.append(
             f"cookie_secret in [auth] has {pluralize(len(secret), 'character')}: expected "
-            f"{MIN_SECRET_LENGTH} "
-            "random ones or more"
+            f"{MIN_SECRET_LENGTH} random characters or more"
         )
     return problems
 
 
 class SignedCookie(NamedTuple):
-    """A cookie that nobody without [auth]'s cookie_secret can write; `lasts` is in seconds."""
+    """A cookie that only the owner of cookie_secret in [auth] can write; a browser keeps it for `seconds`."""
 
     purpose: str
     path: str
-    lasts: int
+    seconds: int
 
     @property
     def name(self) -> str:
         return f"{sessions().cookie}_{self.purpose}"
 
     def set(self, response: Response, *content: Any) -> None:
-        """Write the content, which JSON can hold."""
+        """Write values that JSON can hold."""
         secure = auth_settings().redirect_uri.startswith("https:")
-        response.set_cookie(
-            self.name,
-            str(self._serializer().dumps(content)),
-            max_age=self.lasts,
-            path=self.path,
-            secure=secure,
-            httponly=True,
-            samesite="lax",
-        )
+        value = str(self._serializer().dumps(content))
+        keep_cookie(response, self.name, value, seconds=self.seconds, path=self.path, secure=secure)
 
     def read(self, request: Request) -> list[Any] | None:
-        """The content, or None if the cookie is missing, forged or too old."""
+        """Read the values; None if the cookie is missing, forged or too old."""
+        value = request.cookies.get(self.name, "")
         try:
-            content: list[Any] = self._serializer().loads(
-                request.cookies.get(self.name, ""), max_age=self.lasts
-            )
+            content: list[Any] = self._serializer().loads(value, max_age=self.seconds)
         except BadData:
             return None
         return content
@@ -189,15 +186,13 @@ class SignedCookie(NamedTuple):
 
 
 PENDING = SignedCookie("pending", CALLBACK, 15 * 60)
-"""A sign-in that waits for the provider's answer."""
-
-
+"""The cookie of a sign-in that waits for the provider's answer."""
 SIGNED_IN_BY = SignedCookie("provider", "/sign-out", SIGN_IN_SECONDS)
-"""What signing out at the provider needs."""
+"""The cookie with the values that a sign-out at the provider needs."""
 
 
 class PendingSignIn(NamedTuple):
-    """A sign-in that has begun: `session` is Authlib's, with state, nonce and code verifier."""
+    """A started sign-in: `session` is the session of Authlib, with state, nonce and code verifier."""
 
     provider: str
     target: str
@@ -205,9 +200,10 @@ class PendingSignIn(NamedTuple):
 
 
 class VerifiedAnswer(NamedTuple):
-    """What a provider says of somebody, all checks passed; `verified` is about the e-mail address.
+    """A provider's answer about a person, after all checks.
 
-    issuer, subject: what the account is known by, `iss` and `sub` of the id token.
+    issuer, subject: `iss` and `sub` of the id token, which identify the account.
+    verified: whether the provider verified the e-mail address.
     """
 
     provider: str
@@ -222,7 +218,9 @@ async def begin(request: Request, provider: IdentityProvider, target: str) -> Re
     """Send the browser to the provider; None if the provider cannot be reached."""
     asked = Request({**request.scope, "session": {}})
     try:
-        response: Response = await _client(provider).authorize_redirect(asked, auth_settings().redirect_uri)
+        response: Response = await _client(provider.name).authorize_redirect(
+            asked, auth_settings().redirect_uri
+        )
     except Exception as error:
         _log(provider.name, error)
         return None
@@ -231,16 +229,16 @@ async def begin(request: Request, provider: IdentityProvider, target: str) -> Re
 
 
 def pending_sign_in(request: Request) -> PendingSignIn | None:
-    """The sign-in that this browser has begun, or None."""
+    """Return the sign-in that this browser has started, or None."""
     content = PENDING.read(request)
     return None if content is None else PendingSignIn(*content)
 
 
 async def finish(request: Request, pending: PendingSignIn) -> VerifiedAnswer | None:
-    """The provider's answer to a sign-in that has begun, or None if a check fails."""
+    """Check the provider's answer to a started sign-in; None if a check fails."""
     answer = Request({**request.scope, "session": pending.session})
     try:
-        token = await _client(_find(pending.provider)).authorize_access_token(answer)
+        token = await _client(pending.provider).authorize_access_token(answer)
     except Exception as error:
         _log(pending.provider, error)
         return None
@@ -252,20 +250,20 @@ async def finish(request: Request, pending: PendingSignIn) -> VerifiedAnswer | N
 
 
 def remember_provider(response: Response, answer: VerifiedAnswer) -> None:
-    """Keep in the browser what signing out at the provider needs."""
+    """Keep in the browser the values that a sign-out at the provider needs."""
     # Without the id token, which is a hint only, a provider may ask whether to sign out.
     hint = answer.id_token if len(answer.id_token) <= LARGEST_ID_TOKEN else ""
     SIGNED_IN_BY.set(response, answer.provider, hint)
 
 
 async def sign_out_address(request: Request) -> str | None:
-    """Where the provider ends its own session, or None without a provider or where it has no such address."""
+    """Return the address at which the provider ends its session; None without provider or address."""
     kept = SIGNED_IN_BY.read(request) if providers() else None
     if kept is None:
         return None
     name, id_token = kept
     try:
-        client = _client(_find(name))
+        client = _client(name)
         if not (await client.load_server_metadata()).get("end_session_endpoint"):
             return None
         # The callback is the one address that is registered with the provider; it leads to the sign-in page.
@@ -280,10 +278,11 @@ async def sign_out_address(request: Request) -> str | None:
     return str(asked["url"])
 
 
-def _client(provider: IdentityProvider) -> Any:
-    """Authlib's client, new for each use: a provider may change its metadata and keys at any time."""
+def _client(name: str) -> Any:
+    """Make a client of Authlib for one use, because a provider may change its metadata and keys."""
     from authlib.integrations.starlette_client import OAuth  # an optional dependency
 
+    provider = next(provider for provider in providers() if provider.name == name)
     usual = {"scope": "openid email profile", "prompt": "select_account", "code_challenge_method": "S256"}
     return OAuth().register(
         provider.name,
@@ -294,10 +293,6 @@ def _client(provider: IdentityProvider) -> Any:
     )
 
 
-def _find(name: str) -> IdentityProvider:
-    return next(provider for provider in providers() if provider.name == name)
-
-
 def _log(provider: str, error: Exception) -> None:
-    """Say why something failed at a provider; as `repr`, since a request may bring parts of the text."""
+    """Log an error of a provider as `repr`, because parts of its text may come from a request."""
     log.write(logging.WARNING, f"The identity provider failed: {error!r}", provider=provider)

@@ -1,6 +1,6 @@
-"""The routes of signing in and out, of the account, of invitations, and of identity providers.
+"""The routes of sign-in and sign-out, of the account, of invitations, and of identity providers.
 
-A sign-in through an identity provider: the browser goes there, and comes back with the answer.
+For a sign-in through an identity provider, the browser goes to the provider and returns with its answer.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from app.signin.providers import (
     START,
     PendingSignIn,
     begin,
+    find_provider,
     finish,
     pending_sign_in,
     providers,
@@ -32,8 +33,7 @@ from curation.people.accounts import sign_in_as
 
 async def start(request: Request) -> Response:
     """GET: send the browser to the provider that `provider` names."""
-    name = request.query_params.get("provider", "")
-    provider = next((provider for provider in providers() if provider.name == name), None)
+    provider = find_provider(request.query_params.get("provider", ""))
     if provider is None:
         return RedirectResponse("/sign-in", 303)
     target = own_path(request.query_params.get("next", "/"))
@@ -43,7 +43,7 @@ async def start(request: Request) -> Response:
 
 
 async def callback(request: Request) -> Response:
-    """GET: the provider's answer. It counts once, and only in the browser that began the sign-in."""
+    """GET: take the provider's answer, which counts once, and only in the browser that began the sign-in."""
     pending = pending_sign_in(request) if providers() else None
     if pending is None:  # also after a sign-out at the provider
         return RedirectResponse("/sign-in", 303)

@@ -1,8 +1,8 @@
-"""The sign-in page: by name and password, signing out, and the set-up link of the first lead.
+"""The sign-in page: sign-in by name and password, sign-out, and the set-up link of the first lead.
 
-While no lead can sign in, the person who started the app makes one by the set-up link. Its token is in the
-memory of this process only, and ends with it. It works once: an account made by it ends it, and so does a
-lead whom a command makes meanwhile.
+While no lead can sign in, the person who started the app makes the first lead's account by the set-up link.
+The token of the link is only in the memory of this process. The link works once, and stops working when a
+command makes a lead meanwhile.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from app.signin.current_user import (
     KNOWN_FOR,
     accounts,
     address_of,
+    keep_cookie,
     network_of,
     sessions,
     sign_in_of,
@@ -39,7 +40,7 @@ from app.signin.providers import (
     providers,
     sign_out_address,
 )
-from app.signin.throttle import Tried, login_throttle, tried_at_sign_in
+from app.signin.throttle import login_throttle, tried_at_sign_in
 from curation.core.errors import CurationError, NotFoundError
 from curation.people.accounts import end_sign_ins, link_of, who_signs_in
 from curation.people.sign_ins import SIGN_IN_SECONDS, authenticate, id_of
@@ -61,7 +62,7 @@ BY_COMMAND = "No lead can sign in yet. Make one: goldgrade people add NAME --rol
 
 
 async def sign_in(request: Request) -> Response:
-    """GET shows the form; POST takes name and password."""
+    """GET: show the form. POST: sign a person in by name and password."""
     target = own_path(request.query_params.get("next", "/"))
     if request.method != "POST":
         if request.state.annotator:
@@ -73,7 +74,7 @@ async def sign_in(request: Request) -> Response:
     if form is None:
         return sign_in_page(target, status=413, problem="That is longer than a name and a password.")
     name = form.get("name", "").strip()
-    tried = _counted_for(request, name)
+    tried = tried_at_sign_in(name, address_of(request), _known_browser(request, name))
     if wait := login_throttle.attempt(tried):
         problem = f"Too many wrong tries for this name. Try again in {wait} s."
         return sign_in_page(target, name, 429, problem, {"Retry-After": str(wait)})
@@ -81,7 +82,7 @@ async def sign_in(request: Request) -> Response:
     try:
         check = partial(authenticate, project_store(), name, form.get("password", ""), visit_of(request))
         found = await lane.run(request, network_of(request), check)
-    except CurationError as error:  # nothing was found out about the password
+    except CurationError as error:  # the password was not checked
         login_throttle.withdrawn(tried)
         return sign_in_page(target, name, 503, why_unchecked(error), RETRY)
     if found is None:
@@ -91,7 +92,7 @@ async def sign_in(request: Request) -> Response:
 
 
 async def sign_out(request: Request) -> Response:
-    """End the sign-in, the provider's too where one was used, and go back to the form.
+    """POST: end the sign-in, also at an identity provider, and show the form.
 
     Copies of the cookie are no longer valid afterwards.
     """
@@ -111,40 +112,36 @@ async def sign_out(request: Request) -> Response:
 
 
 def _on_to(address: str) -> Response:
-    """The page that leads to the provider: a redirect belongs to the form, which goes to this app only."""
+    """Make the page that leads to the provider; the policy of forms forbids a redirect to other hosts."""
     way = f'<a class="way" href="{escape(address)}">Sign out there, too</a>'
     return pages.page("Signed out", "You are signed out here.", way, headers={"Refresh": f"0; url={address}"})
 
 
 def enter(request: Request, key: str, target: str) -> Response:
-    """Set the cookie of the sign-in with this key and go to a page."""
+    """Set the cookie of a sign-in, given its key, and go to a page."""
     accounts().expire()
     response = RedirectResponse(target, 303)
-    return keep(request, response, sessions().cookie, sessions().issue(key), SIGN_IN_SECONDS, "/")
-
-
-def keep(request: Request, response: Response, cookie: str, value: str, lasts: int, path: str) -> Response:
-    """Let a browser keep a cookie for so many seconds, out of reach of scripts and other sites."""
-    secure = request.url.scheme == "https"
-    response.set_cookie(cookie, value, lasts, path=path, secure=secure, httponly=True, samesite="lax")
+    value, secure = sessions().issue(key), request.url.scheme == "https"
+    keep_cookie(response, sessions().cookie, value, seconds=SIGN_IN_SECONDS, path="/", secure=secure)
     return response
 
 
-def _counted_for(request: Request, name: str) -> list[Tried]:
-    """What a wrong password for a name counts for."""
-    browser = sessions().browser_of(name, request.cookies.get(sessions().known_cookie(name), ""))
-    return tried_at_sign_in(name, address_of(request), browser)
+def _known_browser(request: Request, name: str) -> str | None:
+    """Return the key of the request's browser if this name has signed in with it before."""
+    return sessions().browser_of(name, request.cookies.get(sessions().known_cookie(name), ""))
 
 
 def know_browser(request: Request, response: Response, name: str) -> Response:
-    """Let a browser keep that this name has signed in with it."""
+    """Mark the browser as known to a person who has signed in with it."""
     cookie = sessions().known_cookie(name)
-    value = sessions().know(name, sessions().browser_of(name, request.cookies.get(cookie, "")))
-    return keep(request, response, cookie, value, KNOWN_FOR, "/sign-in")
+    value = sessions().know(name, _known_browser(request, name))
+    secure = request.url.scheme == "https"
+    keep_cookie(response, cookie, value, seconds=KNOWN_FOR, path="/sign-in", secure=secure)
+    return response
 
 
 def own_path(target: str) -> str:
-    """The path to go to after signing in, if it is one of this app's own; else '/'."""
+    """Return the path to open after the sign-in if it is a path of this app; else '/'."""
     own = target.startswith("/") and not target.startswith(("//", "/\\", "/sign-"))
     return target if own and target.isprintable() else "/"
 
@@ -157,7 +154,7 @@ def sign_in_page(
     headers: dict[str, str] | None = None,
     notice: str = "",
 ) -> Response:
-    """The sign-in page: a link for each identity provider, and the form unless it would help nobody."""
+    """Make the sign-in page: a link for each identity provider, and the form if anybody has a password."""
     by_password = auth_settings().passwords and notice != NO_ACCOUNT
     form = _FORM.substitute(
         name=escape(name),
@@ -173,7 +170,7 @@ def sign_in_page(
 
 
 def _notice() -> str:
-    """What the page says while no lead can sign in, as HTML."""
+    """Return the notice of the page, as HTML, while no lead can sign in."""
     with suppress(CurationError):  # a sign-in then says that the project cannot be read
         if first_lead().missing():
             if not auth_settings().passwords:
@@ -188,9 +185,9 @@ def _link(provider: IdentityProvider, target: str) -> str:
 
 
 class FirstLead:
-    """Whether a first lead is missing since this process started, and the token by which one is made.
+    """The state of the first lead: whether no lead can sign in, and the token of the set-up link.
 
-    nobody: whether nobody else could sign in either, when it was last read.
+    nobody: whether nobody at all could sign in when the project was last read.
     """
 
     def __init__(self) -> None:
@@ -198,7 +195,7 @@ class FirstLead:
         self._missing = self.nobody = False
 
     def announce(self, address: str) -> str:
-        """What the terminal says once the server listens: '' where a lead can sign in."""
+        """Return the text for the terminal once the server listens; '' if a lead can sign in."""
         self._missing = True
         if not self.missing():
             return ""
@@ -208,21 +205,21 @@ class FirstLead:
         return BY_LINK.format(link=link_of(address, self._token), address=address)
 
     def missing(self) -> bool:
-        """Whether no lead can sign in. Once one can, the project is not read again: one always stays."""
+        """Whether no lead can sign in. A project with a lead always keeps a lead, so it is not read again."""
         if self._missing:
             with project_store().reading() as cursor:
                 found = who_signs_in(cursor)
             self.nobody = not found
-            self._missing = all(one.role != "lead" for one in found)
+            self._missing = all(person.role != "lead" for person in found)
         return self._missing
 
     def has(self, token: str) -> bool:
-        """Whether this is the token of the set-up link, which still works."""
+        """Whether a token is the token of the set-up link, and the link still works."""
         known = bool(self._token) and hmac.compare_digest(self._token.encode(), token.encode())
         return known and self.missing()
 
 
 @cache
 def first_lead() -> FirstLead:
-    """The one of this process."""
+    """Return the state of the first lead in this process."""
     return FirstLead()

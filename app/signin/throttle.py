@@ -1,11 +1,11 @@
 """The login throttle: wrong passwords make the next try wait.
 
-Wrong passwords are counted by name and address, so that nobody keeps the owner of a name out from elsewhere.
-A browser in which the name has signed in before has a count of its own, whatever happens at its address. The
-others are counted together as well: each network over all names, and each name over all networks, against
-guesses from many addresses. One customer has many addresses in IPv6, so a name is counted by their first
-64, 56 and 48 bits. A change of the password is counted by the sign-in that asks for it. A name waits whether
-or not it exists.
+Wrong passwords are counted by name and address, so that nobody locks a person out from a different address.
+A browser in which the name has signed in before has its own count, whatever happens at its address. Wrong
+passwords of other browsers are also counted together: by network over all names, and by name over all
+networks, against guesses from many addresses. An IPv6 customer has many addresses, so a name is counted by
+their first 64, 56 and 48 bits. A change of the password is counted by the sign-in that asks for it. Unknown
+names wait like known names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 
 class Tried(NamedTuple):
-    """What wrong passwords are counted for, how many cost nothing, and the longest wait in seconds."""
+    """A key that counts wrong passwords, the number without a wait, and the longest wait in seconds."""
 
     key: tuple[str, ...]
     free: int = 5
@@ -26,7 +26,7 @@ class Tried(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """How many wrong passwords, until when the next try waits, and when the last one came."""
+    """The number of wrong passwords, the end of the wait, and the time of the last wrong password."""
 
     number: int = 0
     until: float = 0.0
@@ -34,7 +34,7 @@ class Failures(NamedTuple):
 
 
 def tried_at_sign_in(name: str, address: str, browser: str | None) -> list[Tried]:
-    """What a sign-in counts for; `browser` is the key of one in which this name has signed in before."""
+    """Return the keys that count a sign-in; `browser` is the key of a browser that is known to the name."""
     if browser is not None:
         return [Tried(("browser", name, browser))]
     customer = network(address, 48)
@@ -51,17 +51,17 @@ def tried_at_sign_in(name: str, address: str, browser: str | None) -> list[Tried
 
 
 def tried_at_change(name: str, sign_in: str) -> list[Tried]:
-    """What a change of the password counts for: the sign-in with this key."""
+    """Return the key that counts changes of the password in a sign-in."""
     return [Tried(("change", name, sign_in))]
 
 
 def tried_at_link(address: str) -> list[Tried]:
-    """What a link that does not work counts for: the network that opens it."""
+    """Return the key that counts opened links that do not work, by network."""
     return [Tried(("link", network(address, 48)), free=20, longest_wait=60.0)]
 
 
 def network(address: str, bits: int = 64) -> str:
-    """An address as it is counted: of IPv6 the first bits, which one customer has as a whole."""
+    """Return the network by which an address is counted: an IPv4 address, or the first bits of IPv6."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -73,7 +73,7 @@ def network(address: str, bits: int = 64) -> str:
 
 
 class LoginThrottle:
-    """Counts wrong passwords, in memory; what had none for an hour is forgotten."""
+    """Counts wrong passwords in memory; a count ends after an hour without a wrong password."""
 
     FORGOTTEN_AFTER = 3600.0
     COUNTS_KEPT = 10_000
@@ -82,9 +82,9 @@ class LoginThrottle:
         self._failures: dict[tuple[str, ...], Failures] = {}
 
     def attempt(self, tried: Sequence[Tried], now: float | None = None) -> int:
-        """Whole seconds to wait, or 0: then a try starts, and counts as wrong until `succeeded`.
+        """Start a try and return 0, or return the whole seconds to wait before the next try.
 
-        It counts before the password is checked, so that simultaneous tries count as well.
+        A try counts as wrong from its start until `succeeded`, so that simultaneous tries count, too.
         """
         now = time.monotonic() if now is None else now
         wait = max(self._failures_of(counted, now).until - now for counted in tried)
@@ -95,12 +95,12 @@ class LoginThrottle:
         return 0
 
     def succeeded(self, tried: Sequence[Tried]) -> None:
-        """The password was right: forget the wrong ones of this address, and count this try nowhere."""
+        """Note a right password: forget the wrong passwords of this address, and do not count this try."""
         self._failures.pop(tried[0].key, None)
         self.withdrawn(tried[1:])
 
     def withdrawn(self, tried: Sequence[Tried]) -> None:
-        """The password was not checked after all: that try does not count."""
+        """Do not count a try whose password was not checked."""
         for counted in tried:
             failures = self._failures.get(counted.key, Failures())
             if failures.number > 1:
@@ -113,7 +113,7 @@ class LoginThrottle:
         return failures if now - failures.last < self.FORGOTTEN_AFTER else Failures()
 
     def _failed(self, tried: Tried, now: float) -> None:
-        """Count a wrong password; beyond `COUNTS_KEPT` counts the one that grew longest ago is dropped."""
+        """Count a wrong password; beyond `COUNTS_KEPT` counts, drop the count that grew longest ago."""
         count = self._failures_of(tried, now).number + 1
         wait = (
             min(tried.longest_wait, 4.0 * 2.0 ** min(count - tried.free, 30)) if count >= tried.free else 0.0

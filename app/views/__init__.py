@@ -1,5 +1,5 @@
-"""The pages: each module here, or a folder's `__init__`, has a record `PAGE` that names and shows it.
+"""The pages: each module and each folder here has a record `PAGE` that names and shows a page.
 
-The folder is not called `pages`: Streamlit would list its files in a navigation of its own, to anybody, while
-a fresh server starts, and would answer our addresses with "page not found".
+The folder is not called `pages`, because Streamlit would list the files of such a folder to anybody while a
+fresh server starts, and would answer the app's addresses with "page not found".
 """

@@ -1,4 +1,4 @@
-"""Agreement: the verdict, where disagreement comes from, a round's checks, and annotators' consistency."""
+"""Agreement: the verdict, the sources of disagreement, a round's checks, and annotators' consistency."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def show(annotator: Annotator) -> None:
         report, quality = figures.figure(of, first_look, round_name)
     ui.as_of(of)
     if unknown := not_checked(report):
-        ui.sentences("\n".join(unknown))
+        ui.sentences(*unknown)
     verdict = verdict_of(report.between)
     ui.verdict(verdict.figure, verdict.state.capitalize(), verdict.sentence)
     if not report.between.units:
         missing_stage(store, annotator, "round")
-    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in other_findings(report)))
+    ui.findings(other_findings(report))
     if quality is not None and annotator.role in LEADS:
         worth_a_look(quality)
-    with st.spinner("Computing where it comes from…"):
+    with st.spinner("Computing the sources of disagreement…"):
         shown = figures.figure(of, computed, round_name)
     for section in [*shown.origins, shown.feedback]:
         ui.heading(section.heading)
@@ -82,16 +82,14 @@ def show(annotator: Annotator) -> None:
             ui.heading(section.heading)
             ui.section(section)
     if shown.page is not None:
-        st.download_button(
-            "Download this page", shown.page, "agreement.html", "text/html", icon=":material/download:"
-        )
+        ui.download("Download this page", shown.page, "agreement.html")
 
 
 PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
 
 
 def _met(lines: tuple[GuideLine, ...]) -> None:
-    """The pairs of a cell of the confusion table."""
+    """Show the pairs of a chosen cell of the confusion table."""
     cells = {f"{line.lower} and {line.upper}: {pluralize(line.pairs, 'pair')}": line for line in lines}
     chosen = st.pills("Pairs that got both grades", sorted(cells), key="cell") if cells else None
     if chosen in cells:
@@ -99,11 +97,11 @@ def _met(lines: tuple[GuideLine, ...]) -> None:
         rows = [(QueryName(*pair), pair[2]) for pair in line.named]
         ui.table(f"{len(rows):,} of {pluralize(line.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
         if len(rows) < min(line.pairs, NAMED):
-            ui.quiet("The others are of parts that a release seals: they are not named.")
+            ui.quiet("The other pairs are in sealed parts of a release, and are not named.")
 
 
 def _pairs(queries: tuple[QueryShare, ...]) -> None:
-    """The pairs of each query on which grades differ, and who said what."""
+    """Show, for each query, the pairs with different grades, and each annotator's grade."""
     for query in queries:
         ui.said(
             QueryName(query.text, query.query_id),
@@ -118,7 +116,7 @@ def _pairs(queries: tuple[QueryShare, ...]) -> None:
                 )
                 for document_id, opinions in query.opinions
             ]
-            ui.table("Largest difference first", ["Document", "Who said what"], rows, words=True)
+            ui.table("Largest difference first", ["Document", "Grades"], rows, words=True)
 
 
 def _grade(grade: int | None) -> str:
@@ -126,24 +124,24 @@ def _grade(grade: int | None) -> str:
 
 
 def worth_a_look(round_quality: RoundQuality) -> None:
-    """What to look at in a round, and what could not be checked."""
+    """Show the findings about a round that deserve a look, and the checks that could not be made."""
     ui.heading("Worth a look")
     for annotator, finding in round_quality.findings:
         who = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
         st.warning(ui.plain(f"{who}{finding.sentence}"), icon=":material/visibility:")
     ui.quiet(round_quality.conclusion)
-    with st.expander("What was checked, and what could not be"):
+    with st.expander("Checks of this round"):
         ui.tables(not_checked_table(round_quality))
         labels = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
-        ui.sentences("\n".join(f"{name.capitalize()}: {label}." for name, label in labels.items()))
+        ui.sentences(*(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(
-            f"If nothing is wrong in a round, a signal of a person appears in at most "
-            f"{percent(FALSE_ROUNDS)} of cases, for one look and independent answers."
+            f"A round in which nothing is wrong shows a signal about a person in at most "
+            f"{percent(FALSE_ROUNDS)} of cases, if answers are independent and you look once."
         )
 
 
 def blind_items(figures: Figures, of: DataState, name: str) -> None:
-    """What a pilot, blind duplicates and control items of a round say."""
+    """Show the results of a round's pilot, blind duplicates and control items."""
     status = figures.figure(of, round_status, name)
     if status.kind == "pilot":
         _pilot(figures.figure(of, pilot_report, name))
@@ -154,14 +152,14 @@ def blind_items(figures: Figures, of: DataState, name: str) -> None:
 
 
 def _pilot(report: PilotReport) -> None:
-    """Where on the scale annotators differ."""
-    ui.heading("What the pilot shows")
+    """Show where on the scale annotators differ."""
+    ui.heading("Results of the pilot")
     ui.tables(*report.tables)
     ui.sentences(withheld(report.sealed))
 
 
 def _duplicates(status: RoundStatus) -> None:
-    """How far apart the two showings of blind duplicates are."""
+    """Show how far apart the two showings of blind duplicates are."""
     apart = status.spacing
     if not apart.duplicates:
         return
@@ -169,12 +167,12 @@ def _duplicates(status: RoundStatus) -> None:
     ui.tables(spacing_table(apart.distances, apart.hours))
     ui.quiet(
         f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
-        "on another day."
+        "on different days."
     )
 
 
 class Shown(NamedTuple):
-    """What the page shows of one state of the project below the first look."""
+    """The parts of the page below the verdict, for one state of the project."""
 
     origins: list[Section]
     coefficients: list[Section]
@@ -184,13 +182,13 @@ class Shown(NamedTuple):
 
 
 def first_look(store: Store, round_name: str | None) -> tuple[AgreementReport, RoundQuality | None]:
-    """The report without details: an eighth of the work, so the verdict waits for nothing else."""
+    """Compute the report without details: an eighth of the work, so that the verdict appears first."""
     report = agreement_report(store, round_name)
     return report, round_quality(store, round_name, report) if round_name else None
 
 
 def computed(store: Store, round_name: str | None) -> Shown:
-    """The whole report."""
+    """Compute the whole report."""
     report, people = agreement_report(store, round_name, details=True), annotator_details(store, round_name)
     return Shown(
         *layers(report),

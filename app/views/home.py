@@ -1,4 +1,4 @@
-"""Home: a lead's first page. The project's workflow, the state of each stage, and the one that comes next."""
+"""Home, a lead's first page: the stages of the project's workflow, their states, and the next stage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from curation.operations.workflow.stage import Stage, next_stage
 from curation.store import Annotator, Store, utc_now
 
 EVERY = 10.0
-"""Seconds after which the page looks whether anything has changed."""
+"""Seconds between two checks whether anything has changed."""
 _DRAWN, _FOLLOWS = "home", "home follows"
 
 
@@ -49,7 +49,7 @@ PAGE = AppPage(5, "Home", "home", LEADS, show)
 
 
 def _follow(store: Store) -> None:
-    """Draw the page; again from the second time on, where something has changed."""
+    """Draw the page; from the second time on, draw it again if something has changed."""
     running, now, figures = list(jobs_of(store).at_work()), utc_now(), figures_of(store)
     of, day, is_first = figures.state(), datetime.combine(now, time()), _FOLLOWS not in st.session_state
     ui.as_of(of)
@@ -57,14 +57,14 @@ def _follow(store: Store) -> None:
     with area, st.spinner("Reading the project…") if is_first else nullcontext():
         state = replace(figures.figure(of, read_state, day), now=now)
     if is_first and st.session_state.get(_DRAWN) != of.key:
-        with area.container():  # the slow figures take their time: the rest is there before
+        with area.container():  # the slow figures take their time: the rest appears before them
             _draw(state, build_stages(state, None, running), waiting=True)
     slow = figures.figure(of, read_figures, day)
     st.session_state[_FOLLOWS] = st.session_state[_DRAWN] = of.key
     with area.container():
         _draw(state, build_stages(state, slow, running))
         if slow.not_computed:
-            ui.sentences("\n".join(slow.not_computed))
+            ui.sentences(*slow.not_computed)
 
 
 def _draw(state: WorkflowState, stages: Sequence[Stage], waiting: bool = False) -> None:

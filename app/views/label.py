@@ -1,4 +1,4 @@
-"""Label: where annotators spend their day, and how consistent their own answers are."""
+"""Label: the grading screen of an annotator, and the consistency of the annotator's own answers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from curation.store import Annotator
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
 MAX_DIFFERENCES = 50
 WHEN = (
-    f"Counted once a day, in blocks of {BLOCK} answers, and when a round is closed: so nothing here shows "
-    "which items were repeats."
+    f"The app counts once a day, in blocks of {BLOCK} answers, and when a round is closed. So this page does "
+    "not show which items were repeats."
 )
 
 
@@ -43,7 +43,7 @@ PAGE = AppPage(20, "Label", "label", JUDGING, show, shows_title=False, group=JUD
 
 
 def _what_comes_first(annotator: Annotator) -> None:
-    """A lead with nothing to grade is led to what the project lacks."""
+    """Show a lead without items to grade a link to the next stage of the project."""
     store = project_store()
     with store.reading() as cursor:
         items = read_items(cursor, annotator.name, read_open_rounds(cursor))
@@ -54,7 +54,7 @@ def _what_comes_first(annotator: Annotator) -> None:
 def _show_consistency(annotator: Annotator) -> None:
     st.title("My consistency", anchor=False)
     st.html(f'<p class="gs-quiet">{page_link(PageLink("Back to Label", "?"))}</p>')
-    ui.lead("Some items come twice, unmarked and far apart. This is how often you graded both alike.")
+    ui.lead("Some items come twice, unmarked and far apart. This page shows how often your two grades agree.")
     store = project_store()
     queue = next_showings(store, annotator.name, limit=0)
     consistency, hour, seconds_each = my_work(store, annotator.name)
@@ -76,26 +76,23 @@ def _show_consistency(annotator: Annotator) -> None:
 
 def _consistency(column: st.delta_generator.DeltaGenerator, mine: Estimate) -> None:
     if mine.value is None:
-        column.metric("Same grade again", "–")
-        with column:
-            ui.quiet(f"Shown from {MINIMUM_REPEATS} repeats on. {WHEN}")
-        return
+        sentence = f"Shown from {MINIMUM_REPEATS} repeats on."
+    else:
+        sentence = (
+            f"On {pluralize(mine.n, 'repeat')}; 95 % interval {percent(mine.low)} to {percent(mine.high)}. "
+            "Most people repeat their grade about three times in four."
+        )
     column.metric("Same grade again", percent(mine.value))
     with column:
-        ui.quiet(
-            f"On {pluralize(mine.n, 'repeat')}; 95 % interval {percent(mine.low)} to "
-            f"{percent(mine.high)}."
-            f" Most people repeat themselves about three times in four. {WHEN}"
-        )
+        ui.quiet(f"{sentence} {WHEN}")
 
 
 def _differences(mine: MyDifferences, guide: Guide) -> None:
     ui.heading("Where the final grade differs from yours")
     if mine.waits:
         st.info(
-            "Your pairs with a consensus are shown once no item can come to you, so that an item that comes "
-            "again is "
-            "graded afresh."
+            "This page shows the consensus on your pairs once no item can come to you any more. Until then, "
+            "an item could come again, and you should grade it without knowing the consensus."
         )
         return
     if mine.share.value is not None:
@@ -109,24 +106,19 @@ def _differences(mine: MyDifferences, guide: Guide) -> None:
         )
     ui.sentences(withheld(mine.sealed))
     if not mine.differences:
-        st.info(f"Nothing so far. A pair comes here once its consensus is another grade than yours. {WHEN}")
+        st.info(f"Nothing so far. A pair comes here once its consensus differs from your grade. {WHEN}")
         return
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
-    rows = [_row(difference, names) for difference in mine.differences[:MAX_DIFFERENCES]]
-    more = (
-        ""
-        if len(mine.differences) <= MAX_DIFFERENCES
-        else f", the last {MAX_DIFFERENCES} of {len(mine.differences):,}"
-    )
-    ui.table(f"Your grade and the consensus{more}", COLUMNS, rows, words=True)
-    ui.quiet("A consensus is not always right, and the reason may show what the guide means.")
+    rows = [_row(difference, names) for difference in mine.differences]
+    ui.table("Your grade and the consensus, newest first", COLUMNS, rows, words=True, most=MAX_DIFFERENCES)
+    ui.quiet("A consensus is not always right. The reviewer's reason may explain the guide.")
 
 
 def _row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:
-    mine = "Cannot tell" if difference.mine is None else names.get(difference.mine, str(difference.mine))
-    consensus = (
-        "No grade can be given"
-        if difference.consensus is None
-        else names.get(difference.consensus, str(difference.consensus))
-    )
-    return (difference.query, difference.title, mine, consensus, difference.how, difference.reason or "")
+    mine = "Cannot tell"
+    if difference.mine is not None:
+        mine = names.get(difference.mine, str(difference.mine))
+    consensus = "No grade can be given"
+    if difference.consensus is not None:
+        consensus = names.get(difference.consensus, str(difference.consensus))
+    return difference.query, difference.title, mine, consensus, difference.how, difference.reason or ""

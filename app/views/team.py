@@ -1,4 +1,4 @@
-"""Team: who works on the project, what a lead can change of one account, and a form to invite somebody."""
+"""Team: the people of the project, an account that a lead can change, and the form to invite people."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from curation.store import Annotator, Store
 COLUMNS = ["Name", "Role", "Signs in", "Judged", "Open items", "Since"]
 ADDRESS = "/team"
 CHOSEN = "person"
-"""The parameter of the address that names the account which is open."""
+"""The parameter of the page's address that names the open account."""
 MEANING = {
     "annotator": "annotator: grades documents",
     "reviewer": "reviewer: grades, and decides disputes",
@@ -74,9 +74,9 @@ PAGE = AppPage(50, "Team", "team", LEADS, show, group=SETTINGS)
 
 
 def _done(last: Done | None) -> None:
-    """What was done last, next to the forms: the top of the page may be out of sight."""
+    """Show the result of the last act next to the forms, because the top of the page may be out of sight."""
     if last:
-        st.success("\n\n".join(map(ui.plain, last.said.splitlines())), icon=":material/check:")
+        ui.success(last.said)
         if last.link:
             st.code(last.link, language=None, wrap_lines=True)
 
@@ -92,27 +92,27 @@ def _row(account: Account, load: tuple[int, int]) -> tuple[object, ...]:
 
 
 class Done(NamedTuple):
-    """What was done last, and the link to send that it made, if any."""
+    """A sentence about the last act, and the link that the act made, if any."""
 
     said: str
     link: str = ""
 
 
 def forms(acts: Acts) -> FormState:
-    """The state that all forms of an account share: each act brings new fields and buttons."""
+    """Return the state that all forms of an account share: each act brings new fields and buttons."""
     return acts.form(f"people {st.query_params.get(CHOSEN)}")
 
 
 def show_account(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
-    """What a lead can change of one account."""
+    """Show an account with the forms by which a lead changes it."""
     if chosen.imported:
-        ui.quiet("Known from imported judgments. Invited by the same name, they own these judgments.")
+        ui.quiet("Imported judgments name this person. Invited by that name, they own these judgments.")
         return
     if chosen.name == acts.by:
         ui.quiet("This is you. Another lead can change your role. Your password is under Account.")
     elif not chosen.active:
         if _clicked(acts, "Activate", type="primary"):
-            said = f"{chosen.name} can sign in again. What others took over stays with them."
+            said = f"{chosen.name} can sign in again. Items that other people took over stay with them."
             act_and_tell(acts, said, activate, store, chosen.name)
     else:
         _role(store, acts, chosen, open_items)
@@ -132,7 +132,7 @@ def invite_somebody(store: Store, acts: Acts) -> None:
     with st.form(f"invite {forms(acts).key}"):
         name = st.text_input("Name", max_chars=63, help="Letters, digits and . @ + - _, no spaces.").strip()
         role = st.selectbox("Role", ROLES, format_func=MEANING.__getitem__, key="new role")
-        help_ = "Who has one signs in through the identity provider, and gets no link."
+        help_ = "A person with an address signs in through the identity provider, and gets no link."
         email = st.text_input("E-mail address", help=help_).strip() if by_provider else ""
         asked = st.form_submit_button("Invite", type="primary")
     ui.quiet(f"You get a link to send them. It works once, for {LINK_DAYS} days. They choose a password.")
@@ -145,12 +145,12 @@ def invite_somebody(store: Store, acts: Acts) -> None:
 def act_and_tell(
     acts: Acts, said: str | Callable[[Any], Done], action: Callable[..., Any], *given: object
 ) -> None:
-    """Do what a form of the page asks; open sessions hear of it at once.
+    """Do what a form of the page asks; it takes effect in open sessions at once.
 
     Parameters
     ----------
-    said: what to say then, or to make of what the action returns.
-    action: gets what is given, and last who asks for it.
+    said: the sentence about the act, or a function that makes it of the result of `action`.
+    action: called with the given arguments and with the name of the lead.
     """
 
     def and_tell() -> Done:
@@ -166,7 +166,7 @@ def _clicked(acts: Acts, label: str, key: str = "", **more: Any) -> bool:
 
 
 def _with_link() -> Callable[[Invitation], Done]:
-    """What to say of a link, at the address by which the lead has the app open."""
+    """Return a function that describes an invitation, with a link to the address of the lead's browser."""
     address = urlsplit(st.context.url or "")._replace(path="", query="", fragment="").geturl()
 
     def said(made: Invitation) -> Done:
@@ -184,7 +184,7 @@ def _role(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
         role = st.selectbox("Role", ROLES, ROLES.index(chosen.role), key=f"role {forms(acts).key}", width=180)
         asked = _clicked(acts, "Change role")
     if open_items:
-        ui.quiet(f"An evaluator judges nothing: {open_items:,} open items would go to others.")
+        ui.quiet(f"An evaluator does not judge: {open_items:,} open items would go to other people.")
     if asked:
         act_and_tell(acts, _described(f"{chosen.name} is {role} now."), change_role, store, chosen.name, role)
 

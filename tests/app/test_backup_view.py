@@ -70,7 +70,7 @@ def client_of(store: Store, name: str) -> TestClient:
 def test_the_schedule_is_set_where_the_operator_named_a_folder(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "It needs a folder on" in html(run(page_at("settings", LEE, part="Backup")))
+    assert "need a folder on the server" in html(run(page_at("settings", LEE, part="Backup")))
     monkeypatch.setenv(context.BACKUP_TO, str(tmp_path))
     page = run(page_at("settings", LEE, part="Backup"))
     page.number_input[2].set_value(3)

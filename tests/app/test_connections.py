@@ -15,8 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from app.front import connections
-from app.front.connections import BoundedConnection
-from app.serve import listening_socket
+from app.front.connections import BoundedConnection, listening_socket
 
 pytestmark = pytest.mark.slow
 

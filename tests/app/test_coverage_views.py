@@ -159,7 +159,7 @@ def put_evaluation(store: Store, values: list[float | None]) -> None:
 @pytest.mark.slow
 def test_the_map_has_every_region_and_its_results_and_a_click_shows_the_region(project: Store) -> None:
     page = opened("queries", LEE, "Map")
-    assert "the map has no results" in html(page)
+    assert "The map has no results" in html(page)
     put_evaluation(project, [0.25, 0.75])
     page = opened("queries", LEE, "Map")
     assert "1 of 3 regions have a query" in html(page)

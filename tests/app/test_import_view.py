@@ -155,7 +155,7 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
 
 def test_a_corpus_without_text_is_imported_only_where_the_lead_says_so(project: Store) -> None:
     shown = sent(page(), "titles.csv", b"id,headline\n1,Tea\n2,Milk\n")
-    assert "judged by their title alone" in words(shown.warning)
+    assert "judge documents by their titles alone" in words(shown.warning)
     shown = press(shown, "Check the file")
     assert "Choose a column as Text" in words(shown.warning)
     assert "say so with “Judge documents by their title alone”" in html(shown)

@@ -234,7 +234,7 @@ def aged(cookie: dict[str, Any], seconds: int) -> str:
 
 @pytest.mark.parametrize(
     ("seconds", "signed_in"),
-    [(PENDING.lasts // 2, True), (PENDING.lasts + 5, False), (None, False)],
+    [(PENDING.seconds // 2, True), (PENDING.seconds + 5, False), (None, False)],
     ids=["in time", "too late", "forged"],
 )
 def test_an_answer_counts_with_the_cookie_of_a_recent_sign_in_alone(

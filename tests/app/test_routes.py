@@ -630,7 +630,7 @@ def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_
     Path(project.path).unlink()
     failing = anyone.get("/health")
     assert failing.status_code == 503
-    told = "The project cannot be read. Why is in the log of the server."
+    told = "The project cannot be read. The log of the server has the reason."
     assert failing.json().items() >= {"status": "failing", "message": told}.items()
     assert "no goldgrade project" in caplog.text
     assert told in enter(anyone, "anna").text

@@ -20,10 +20,10 @@ from starlette.types import Receive, Scope, Send
 
 from app.context import PROJECT, project_name
 from app.entry import STATIC
+from app.front.connections import listening_socket
 from app.front.front import Front, IndexTemplate, known_assets
 from app.monitoring.heap import STEP, frozen_heap
 from app.navigation import pages_of
-from app.serve import listening_socket
 from curation.core.errors import RefusedError
 from curation.store import Annotator, Store
 from curation.store.write_ahead_log import log_of

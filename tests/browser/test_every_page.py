@@ -403,7 +403,7 @@ def download_labels() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "download_button"
+        and node.func.attr == "download"
         and isinstance(node.args[0], ast.Constant)
         and isinstance(node.args[0].value, str)
     }

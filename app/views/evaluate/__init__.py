@@ -1,4 +1,4 @@
-"""Evaluate: score runs on a release, read the report, and compare with everybody's on the leaderboard."""
+"""Evaluate: score runs on a release, read the report, and compare runs on the leaderboard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app import ui
 from app.app_page import RELEASE, AppPage
 from app.components.widgets import drawing
 from app.next_stage import missing_stage
-from app.page_context import PageContext, read_context
+from app.page_context import read_context
 from app.views.evaluate import by_query, submit
 from app.views.evaluate.submit import FORM
 from curation.core.reports.charts import weeks
@@ -32,29 +32,31 @@ from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Annotator, Store
 
 KEPT = 8
-"""Leaderboards that are kept in memory."""
+"""The number of leaderboards that are kept in memory."""
 
 
 def show(annotator: Annotator) -> None:
     ui.lead("Scores of systems on a release, each with its interval and size.")
     context = read_context(annotator, (FORM,))
     with context.store.reading() as cursor:
-        releases = list_releases(cursor)
+        releases, overrides = list_releases(cursor), gate_overrides(cursor)
         evaluations = submitted_evaluations(cursor, annotator)
     if not releases:
         st.info("Nothing is frozen yet. Once there is a release, runs are scored on it here.")
         missing_stage(context.store, annotator, "freeze")
         return
     *places, column = st.columns([1, 1, 2])
-    release, part = _chosen(context.store, releases, places)
+    release, part = _choose(context.store, releases, overrides, places)
     ui.warnings(gate_override_sentences(release.row.name, release.mark))
-    _ending(context)
+    job = context.jobs.get(FORM)
+    if job is not None and job.started_by == annotator.name:
+        context.ending(FORM)
     result: Submitted | None = context.acts.form(FORM).result
     if result and result.evaluation_id is None:
         ui.show(result)
     if evaluations:
         newest = result.evaluation_id if result else None
-        _show_result(context.store, annotator, column, release, part, evaluations, newest)
+        _show_result(context.store, annotator, column, release, part, evaluations, newest, overrides)
     _show_leaderboard(context.store, release, part, annotator)
     with st.expander("Evaluate runs", expanded=not evaluations):
         submit.show(context, release, part)
@@ -63,14 +65,16 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 
 
-def _chosen(
-    store: Store, releases: list[ReleaseRow], places: Sequence[DeltaGenerator]
+def _choose(
+    store: Store,
+    releases: Sequence[ReleaseRow],
+    overrides: Mapping[str, str],
+    places: Sequence[DeltaGenerator],
 ) -> tuple[EvaluableRelease, str]:
+    """Ask for a release and a part of it; `overrides` says which releases were frozen against the gate."""
     by_name = {row.name: row for row in reversed(releases)}
-    with store.reading() as cursor:
-        marks = gate_overrides(cursor)
     name = places[0].selectbox(
-        "Release", list(by_name), format_func=lambda release: with_gate_override(release, marks.get(release))
+        "Release", list(by_name), format_func=lambda name: with_gate_override(name, overrides.get(name))
     )
     with store.reading() as cursor:
         release = evaluable_release(cursor, by_name[name])
@@ -79,13 +83,6 @@ def _chosen(
         "Part", list(parts), format_func=lambda part: f"{part} (sealed)" if parts[part] else part
     )
     return release, part
-
-
-def _ending(context: PageContext) -> None:
-    """How this person's last job ended."""
-    job = context.jobs.get(FORM)
-    if job is not None and job.started_by == context.annotator.name:
-        context.ending(FORM)
 
 
 def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annotator: Annotator) -> None:
@@ -105,8 +102,8 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
     caption = f"Runs on {with_gate_override(release.row.name, release.mark)}, {part}"
     ui.table(caption, columns, [_row(*submitted) for submitted in rows], words=True)
     ui.quiet(
-        "Systems in one group cannot be distinguished, by paired tests of all pairs, corrected by Holm. A "
-        "rank such as 1–3 is the range that the tests allow."
+        "Paired tests of all pairs of systems, with Holm's correction, cannot tell the systems in one group "
+        "apart. A rank such as 1–3 is the range of ranks that the tests allow."
     )
     ui.sentences(remark)
     for why, count in left_out.items():
@@ -119,7 +116,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
 
 
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
-    """The rounded figures of a sealed part that evaluators had."""
+    """Show the rounded figures of a sealed part that evaluators have seen."""
     with store.reading() as cursor:
         rounded = rounded_evaluations(cursor, release.row.release_id, part)
     ui.heading(f"Sealed evaluations of {part}")
@@ -142,7 +139,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
 def _ranked(
     _runs: list[SubmittedRun], measure: str, state: tuple[object, ...]
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
-    """The leaderboard, kept until another run is scored: runs are only added, and `state` counts them."""
+    """Rank the runs; the result is kept until a run is added, because `state` holds the number of runs."""
     return ranked(_runs, measure)
 
 
@@ -162,45 +159,43 @@ def _show_result(
     part: str,
     evaluations: list[SubmittedEvaluation],
     newest: str | None,
+    overrides: Mapping[str, str],
 ) -> None:
-    """One of the evaluations that this person may see: at first the newest one on the chosen part."""
+    """Show an evaluation that this person may see: at first the newest evaluation on the chosen part."""
     here = [
         evaluation
         for evaluation in evaluations
         if (evaluation.name, evaluation.parts) == (release.row.name, [part])
     ]
-    with store.reading() as cursor:
-        marks = gate_overrides(cursor)
     at = next((number for number, evaluation in enumerate(here) if evaluation.evaluation_id == newest), 0)
     evaluation = column.selectbox(
         "Evaluation",
         [*here, *(evaluation for evaluation in evaluations if evaluation not in here)],
         at if here else None,
-        format_func=lambda evaluation: _label(evaluation, marks),
+        format_func=lambda evaluation: _label(evaluation, overrides),
         key=f"evaluation {release.row.release_id} {part} {newest}",
-        placeholder=f"None on {part} of {release.row.name} yet: choose another one",
+        placeholder=f"No evaluation on {part} of {release.row.name} yet: choose a different evaluation",
     )
     if evaluation is None:
         return
     with store.reading() as cursor:
         report, result = submitted_report(cursor, evaluation.evaluation_id, annotator)
-    above = gate_override_sentences(release.row.name, release.mark)  # is a warning already
-    ui.sentences("\n".join(line for line in (report.lead, *report.findings) if line not in above))
+    above = gate_override_sentences(release.row.name, release.mark)  # the page has them as warnings
+    ui.sentences(*(line for line in (report.lead, *report.findings) if line not in above))
     by_query.show(
         store, annotator, evaluation, [other for other in here if other != evaluation and evaluation in here]
     )
     ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)
     ui.quiet(report.remark)
     with st.container(horizontal=True):
-        icon = ":material/download:"
-        st.download_button("Download the report", report.html, "report.html", "text/html", icon=icon)
-        st.download_button("Download the tables", report.markdown, "tables.md", "text/markdown", icon=icon)
-        st.download_button("Download all figures", result, "evaluation.json", "application/json", icon=icon)
+        ui.download("Download the report", report.html, "report.html")
+        ui.download("Download the tables", report.markdown, "tables.md")
+        ui.download("Download all figures", result, "evaluation.json")
 
 
-def _label(evaluation: SubmittedEvaluation, marks: Mapping[str, str]) -> str:
+def _label(evaluation: SubmittedEvaluation, overrides: Mapping[str, str]) -> str:
     systems = ", ".join(evaluation.systems[:4]) + (" …" if len(evaluation.systems) > 4 else "")
-    name = with_gate_override(evaluation.name, marks.get(evaluation.name))
+    name = with_gate_override(evaluation.name, overrides.get(evaluation.name))
     return (
         f"{evaluation.made_at:%d %b %Y %H:%M} UTC, {evaluation.author}: {systems} on {name}, "
         f"{', '.join(evaluation.parts)}"

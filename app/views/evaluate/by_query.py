@@ -1,4 +1,4 @@
-"""Evaluate, query by query: two runs against each other; the chosen query has its lists side by side."""
+"""Evaluate, query by query: two runs against each other, and the lists of a chosen query side by side."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from app import ui
 from app.acts import Acts
 from app.components.links import query_link
 from app.components.widgets import QueryBar, queries
-from app.views.query import send_documents
+from app.context import BY_PATH
+from app.send_documents import send_documents
 from curation.core.errors import NotFoundError
 from curation.core.reports.page import GradeCell, QueryName
 from curation.core.reports.plots import PlotPoint, scatter
@@ -26,9 +27,9 @@ from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store
 
 MAX_QUERIES = 500
-"""Queries in the picture."""
+"""The number of queries in the picture."""
 AROUND = 80
-"""Characters of a chunk before its evidence, or of one that has none."""
+"""Characters of a chunk before its evidence; of a chunk without evidence, its first characters."""
 ALL = "All"
 NONE: by_query.EvaluatedRun = ("", "")
 Lists = Sequence[Sequence[by_query.ListedDocument]]
@@ -38,11 +39,11 @@ Lists = Sequence[Sequence[by_query.ListedDocument]]
 def show(
     store: Store, annotator: Annotator, evaluation: SubmittedEvaluation, others: Sequence[SubmittedEvaluation]
 ) -> None:
-    """Choose runs and kinds of queries, then a query.
+    """Ask for runs, for kinds of queries and for a query, and show the query.
 
     Parameters
     ----------
-    others: further evaluations on the same parts, whose runs can be compared with.
+    others: further evaluations on the same parts; their runs can be compared with the runs of `evaluation`.
     """
     ui.heading(QUERY_BY_QUERY)
     if evaluation.sealed:
@@ -59,11 +60,11 @@ def show(
     at = next((index for index, (_, name) in enumerate(named, 1) if name != evaluation.systems[0]), 0)
     second = places[1].selectbox("Compared with it", list(offered), at, format_func=offered.__getitem__)
     runs = [first] if second in (NONE, first) else [first, second]
-    while (compared := _values_of(store, annotator, runs)) is None:  # the other one may not be comparable
+    while (compared := _values_of(store, annotator, runs)) is None:  # the second run may not be comparable
         runs = runs[:-1]
         if not runs:
             return
-    kinds = _kinds(str(store.path), compared.release_id, store)
+    kinds = _kinds(store, compared.release_id)
     kind = places[2].selectbox("Kind of query or region", [ALL, *kinds])
     results = RESULTS if len(runs) > 1 else RESULTS[-1:]
     result = places[3].selectbox("Result", [ALL, *results], format_func=str.capitalize)
@@ -92,7 +93,7 @@ def show(
 def _values_of(
     store: Store, annotator: Annotator, runs: Sequence[by_query.EvaluatedRun]
 ) -> by_query.ByQuery | None:
-    """The values of these runs; None, and why, where an evaluation has none to compare."""
+    """Read the values of these runs; show the reason and return None if they cannot be compared."""
     try:
         with store.reading() as cursor:
             return by_query.by_query(cursor, runs, annotator)
@@ -101,14 +102,14 @@ def _values_of(
         return None
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _kinds(path: str, release_id: str, _store: Store) -> dict[str, frozenset[str]]:
-    with _store.reading() as cursor:
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_PATH)
+def _kinds(store: Store, release_id: str) -> dict[str, frozenset[str]]:
+    with store.reading() as cursor:
         return by_query.kinds_of_queries(cursor, release_id)
 
 
 def _chosen(compared: by_query.ByQuery, rows: Sequence[QueryValues], names: Sequence[str]) -> QueryValues:
-    """The picture of queries, and the one that is chosen in it."""
+    """Show the picture of queries; return the query that is chosen in the picture."""
     both, drawn = len(names) > 1, rows[:MAX_QUERIES]
     points = [
         PlotPoint(row.first, row.second, f"{row.text}: {_values(row)}", key=row.query_id) for row in drawn
@@ -143,7 +144,7 @@ def _show_lists(
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
     ui.quiet(f"{compared.measure}: {_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
-        ui.quiet("No list was returned, or none was kept: evaluate the runs again to read them.")
+        ui.quiet("There are no stored lists for this query. Evaluate the runs again to read their lists.")
         return
     if chunked:
         return
@@ -161,7 +162,7 @@ def _show_chunks(
     passages: Sequence[by_query.Passage],
     colours: Mapping[int | None, str],
 ) -> None:
-    """The chunks of a system with the evidence in them, and the evidence that none of them has."""
+    """Show the chunks of a system with their evidence, and the evidence that no chunk holds."""
     rows, lacking = [], []
     for chunk in passages:
         document, cells = documents.get(chunk.document_id), (_place(query, chunk), _with_evidence(chunk))
@@ -183,7 +184,7 @@ def _place(query: QueryValues, part: by_query.Passage) -> QueryName:
 
 
 def _with_evidence(part: by_query.Passage) -> Markup:
-    """A passage's evidence, each with some words around it; the beginning of one without."""
+    """Mark the evidence of a passage, with some words around it; without evidence, show the first words."""
     if not part.text:
         return Markup("<small>text not known</small>")
     pieces: list[str] = [] if part.evidence else [part.text[:AROUND], "…"]
@@ -202,14 +203,8 @@ def _row(
     name = QueryName(document.title, query.query_id, document.document_id)
     elsewhere = f"not in top {LISTED}"
     if document.elsewhere is not None:
-        arrow = (
-            ""
-            if document.elsewhere == document.rank
-            else " ↑"
-            if document.elsewhere < document.rank
-            else " ↓"
-        )
-        elsewhere = f"{document.elsewhere}{arrow}"
+        higher, lower = document.elsewhere < document.rank, document.elsewhere > document.rank
+        elsewhere = f"{document.elsewhere}{' ↑' if higher else ' ↓' if lower else ''}"
     return document.rank, _grade(document, colours), name, elsewhere
 
 
@@ -218,7 +213,7 @@ def _grade(document: by_query.ListedDocument, colours: Mapping[int | None, str])
 
 
 def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:
-    """Documents of the lists to a round, at first those that nobody judged."""
+    """Offer to send documents of the lists to a round; the unjudged documents are chosen to begin with."""
     places = [
         (document, system) for system, documents in zip(systems, lists, strict=True) for document in documents
     ]

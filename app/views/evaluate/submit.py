@@ -1,6 +1,6 @@
-"""Evaluate, the form: files, the systems' names, options of runs, grades of answers, and why.
+"""Evaluate, the form: run files, names of systems, options, answers with their grades, and the reason.
 
-Uploaded files are in a folder next to the project until they were read.
+Uploaded files are in a folder next to the project until they are read.
 """
 
 from __future__ import annotations
@@ -35,17 +35,21 @@ from curation.store import Store, utc_now
 USUAL_FACETS = ("stratum", "tag")
 FORM, REFUSED = "evaluate", "runs without topics"
 NONE = "None"
+ABOUT_RUN_FILES = (
+    "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same name of a system are "
+    "runs of one system."
+)
 Uploads = Sequence[tuple[str, UploadedBytes]]
 """Names of systems with their uploaded runs or answers."""
 
 
 def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
-    """Ask for files, and for the name of the system of each.
+    """Ask for files, and for the name of the system of each file.
 
     Parameters
     ----------
-    what: whose the name is, when there is one file.
-    about: which files can be read.
+    what: the label of the name, such as "Name of the system".
+    about: a sentence about the formats of files.
     """
     files = st.file_uploader(
         label, accept_multiple_files=True, max_upload_size=LARGEST, key=f"{label} {key}", help=about
@@ -53,46 +57,28 @@ def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
     chosen = []
     for number, file in enumerate(files, 1):
         asked = what if len(files) == 1 else f"{what} {number}"
-        name = st.text_input(
-            asked, system_name(file.name), max_chars=80, key=f"{label} name {key} {number} {file.name}"
-        )
+        proposed = file_name(file.name).partition(".")[0] or "run"
+        name_key = f"{label} name {key} {number} {file.name}"
+        name = st.text_input(asked, proposed, max_chars=80, key=name_key)
         chosen.append((name.strip(), file))
     return chosen
 
 
-def choose_runs(key: str) -> Uploads:
-    """Ask for run files, and for the name of the system of each."""
-    return choose_files(
-        "Run files",
-        "Name of the system",
-        key,
-        "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. One name for several files makes "
-        "them runs of one system.",
-    )
-
-
 def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedBytes | None:
-    """Offer the release's topics, and ask for a table of those that the runs name.
+    """Offer the release's topics, and ask for a table of the topics that the runs name.
 
     Parameters
     ----------
-    refusal: that runs were refused for want of such a table; it is shown until there is one.
+    refusal: the refusal of runs that need such a table; the page shows it until there is a table.
     """
     about = option_of(EvaluateRequest, "topics")
     with st.expander("My run uses other query ids", expanded=refusal is not None):
         container = st.container()
         ui.quiet(
-            "A run over the release's topics has its ids. For a run over others, upload the table of id and "
-            "text that it was made with."
+            "Upload a table of id and text if your run was made with topics of its own. A run that was made "
+            "with the topics of this release needs no table."
         )
-        st.download_button(
-            "Download this release's topics",
-            topics,
-            "topics.tsv",
-            "text/tab-separated-values",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+        ui.download("Download this release's topics", topics, "topics.tsv")
         sent = st.file_uploader(about.label, max_upload_size=LARGEST, key=f"topics {key}", help=about.help)
         if refusal is not None and sent is None:
             with container:
@@ -102,7 +88,7 @@ def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | 
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """A disk that is full is nothing that a person at the page can correct: a sentence says whom to ask."""
+    """Turn the error of a full disk into a sentence that says whom to ask."""
     try:
         yield
     except OSError as error:
@@ -113,41 +99,29 @@ def _room() -> Iterator[None]:
 
 
 @_room()
-def new_folder(project: Path) -> Path:
-    """A folder for uploads, which `discard` removes; whatever ends a job, and the server, removes it, too."""
-    return Path(mkdtemp(dir=uploads_folder(project)))
-
-
-@_room()
 def write_uploads(folder: Path, files: Uploads) -> RunFiles:
-    """Write files into a new folder in this one; their names keep the endings by which formats are known.
+    """Write files into a new subfolder; the endings of their names stay, because they tell the formats.
 
-    Returns name of the system and path, as parameters of a job.
+    Return the name of the system and the path for each file, as parameters of a job.
 
     Raises
     ------
-    RefusedError: they do not fit on the disk.
+    RefusedError: the files do not fit on the disk.
     """
     written = []
     inside = Path(mkdtemp(dir=folder))
     for number, (name, file) in enumerate(files):
-        folder_of_file = inside / str(number)
-        folder_of_file.mkdir()
-        path = folder_of_file / file_name(file.name)
+        path = inside / str(number) / file_name(file.name)
+        path.parent.mkdir()
         write_unread(path, file)
         written.append((name, str(path)))
     return tuple(written)
 
 
-def system_name(sent: str) -> str:
-    """A name for a system, from its file's."""
-    return file_name(sent).partition(".")[0] or "run"
-
-
 def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     sealed = release.parts[part]
-    runs = choose_runs(form.key)
+    runs = choose_files("Run files", "Name of the system", form.key, ABOUT_RUN_FILES)
     refusal = st.session_state.get(REFUSED, {}).get(form.key)
     topics = choose_topics(partial(_topics, context.store, release.row.release_id), form.key, refusal)
     asks, rounded = _form(release, part, runs), sealed and not is_lead
@@ -171,7 +145,7 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
 
 
 def _refused(key: str, error: CurationError) -> None:
-    """Show a refusal; one that a table of topics cures is shown where that is uploaded."""
+    """Show a refusal; if a table of topics helps, show the refusal next to the upload of that table."""
     if isinstance(error, InputError) and ADD_TOPICS in error.way_out:
         st.session_state[REFUSED] = {key: error}
         st.rerun()
@@ -179,7 +153,7 @@ def _refused(key: str, error: CurationError) -> None:
 
 
 def _form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateRequest]:
-    """The form, with what this release and these runs offer; what is chosen stays for the next submission."""
+    """Make the form with the options of this release and these runs; values stay for the next submission."""
     systems = sorted({name for name, _ in runs})
     usual = tuple(name for name in USUAL_FACETS if name in release.facets)
     start = EvaluateRequest(release.row.name, part, release.measures, usual)
@@ -195,7 +169,7 @@ def _form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateR
 def _ask(
     asks: Form[EvaluateRequest], context: PageContext, release: EvaluableRelease, part: str, key: str
 ) -> str | None:
-    """Ask what concerns all runs, and on a sealed part why; the reason is returned."""
+    """Ask for the options of all runs, and on a sealed part for a reason; return the reason."""
     is_lead = context.annotator.role == "lead"
     sealed = release.parts[part]
     if sealed and not is_lead:
@@ -222,21 +196,16 @@ def _ask(
 
 
 def _also_asked(request: EvaluateRequest) -> list[str]:
-    """What else is asked for, below the button, so that nothing folded is forgotten."""
-    about = replace(EvaluateRequest(), relevant=request.relevant, skip_repeated=request.skip_repeated)
-    about = replace(about, **{name: getattr(request, name) for name in ABOUT_RUNS})
-    return chosen_options(about, _chosen(request))
-
-
-def _chosen(request: EvaluateRequest) -> Callable[[Option], str]:
-    """An option with its value."""
+    """List the chosen options, with their values, that a folded part of the form may hide."""
+    names = ("relevant", "skip_repeated", *ABOUT_RUNS)
+    about = replace(EvaluateRequest(), **{name: getattr(request, name) for name in names})
     values = flat(request)
 
     def with_value(option: Option) -> str:
         value = values[option.name]
         return option.label if value is True else f"{option.label}: {word_of(option, value)}"
 
-    return with_value
+    return chosen_options(about, with_value)
 
 
 def _evaluate(
@@ -247,15 +216,17 @@ def _evaluate(
     topics: UploadedBytes | None,
     sealed: bool,
 ) -> Submitted | None:
-    """Evaluate now, or start a job, which returns none yet."""
+    """Evaluate now and return the result, or start a job and return None."""
     _refuse_unready(request, [*uploaded_runs, *uploaded_answers], sealed)
     by, store = context.annotator.name, context.store
-    folder, submitted, handed_over = new_folder(store.path), None, False
+    submitted, handed_over = None, False
+    with _room():  # the end of a job or of the server removes the folder, too
+        folder = Path(mkdtemp(dir=uploads_folder(store.path)))
     try:
         runs, answers = write_uploads(folder, uploaded_runs), write_uploads(folder, uploaded_answers)
         tables = write_uploads(folder, [("topics", topics)] if topics else [])
         table = Path(tables[0][1]) if tables else None
-        paths = [path for path in Path(folder).rglob("*") if path.is_file()]
+        paths = [path for path in folder.rglob("*") if path.is_file()]
         request = replace(request, runs=runs, answers=answers, topics=table, folder=str(folder))
         if not request.to_pool:
             submitted = read_now(paths, lambda: submit(store, request, by))
@@ -284,7 +255,7 @@ def _refuse_unready(request: EvaluateRequest, uploads: Uploads, sealed: bool) ->
 
 
 def ask_about_runs(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> None:
-    """Baseline, hard negatives, and candidates."""
+    """Ask for the baseline, hard negatives and candidates."""
     with st.expander("Options"):
         form.ask("baseline")
         if not sealed:
@@ -295,7 +266,7 @@ def ask_about_runs(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> 
 
 
 def ask_for_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:
-    """Files of answers, and for leads where people graded them."""
+    """Ask for files of answers, and leads for the projects in which people graded the answers."""
     with st.expander("Answers of the systems"):
         files = choose_files(
             "Files of answers",
@@ -306,14 +277,14 @@ def ask_for_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dic
             "shows both together.",
         )
         if files and is_lead:
-            return files, {what: _graded(store, what, key) for what in GUIDES}
+            return files, {what: _ask_graded(store, what, key) for what in GUIDES}
         if files:
             ui.quiet("A lead can add what people graded: correctness, faithfulness and support of nuggets.")
         return files, {}
 
 
-def _graded(store: Store, what: str, key: str) -> str | None:
-    """A project in this one's folder and its release, as PROJECT=RELEASE, or None."""
+def _ask_graded(store: Store, what: str, key: str) -> str | None:
+    """Ask for a project with grades of answers and its release; return PROJECT=RELEASE, or None."""
     label = what.capitalize()
     project = st.selectbox(
         f"{label}: the project in which people graded the answers",

@@ -22,16 +22,16 @@ from curation.store import Annotator
 
 _IN_ADDRESS = "kind in the address"
 ABOUT = {
-    "corpus": "The documents that searches find: products, pages, articles. One line each.",
+    "corpus": "The documents that searches find, such as products, pages and articles, one a line.",
     "traffic": "A log of what people searched for: a query a line, with its time or how often it was asked.",
-    "queries": "Queries that are to be judged, whatever the sample holds.",
-    "runs": "The ranked lists of another search system, which a pool can draw on.",
-    "judgments": "Grades that people gave elsewhere, or that a judge gave who is not a person.",
-    "decisions": "Final grades of disputed pairs, which a reviewer decided elsewhere.",
-    "answers": "What a system may answer to a query: any of a query's answers is right.",
-    "nuggets": "The facts that a good answer to a query has, each vital or okay.",
+    "queries": "Queries that people will judge, in addition to the queries of the sample.",
+    "runs": "The ranked lists of a search system; a pool can take documents from them.",
+    "judgments": "Grades from elsewhere, given by people or by a judge that is not a person.",
+    "decisions": "Final grades of disputed pairs that a reviewer decided elsewhere.",
+    "answers": "Reference answers to queries; each answer of a query is right.",
+    "nuggets": "Facts that a good answer to a query contains, each vital or okay.",
 }
-"""Kind of file → what it is, for somebody who never saw one."""
+"""Kind of file → a sentence about such files, for people who never saw one."""
 _POOL = Action("Build a pool", "queries", "", {"part": "Pool"})
 _QUERIES = Action("See the queries", "queries", "", {"part": "All queries"})
 ONWARD = {
@@ -44,11 +44,11 @@ ONWARD = {
     "answers": _QUERIES,
     "nuggets": _QUERIES,
 }
-"""Kind of file → what one does after its import."""
+"""Kind of file → the next action after its import."""
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Choose a file and check it: nothing is imported before you have seen what it would do.")
+    ui.lead("Choose a file and check it. You see the effect of an import before anything is imported.")
     context = read_context(annotator, (CHECK, IMPORT))
     with context.store.reading() as cursor:
         holdings = read_holdings(cursor)
@@ -86,7 +86,7 @@ PAGE = AppPage(10, "Import", "import", LEADS, show, group=DATA)
 
 
 def _is_importing(context: PageContext) -> bool:
-    """Whether an import is at work: one thing at a time."""
+    """Whether an import is at work; the page then offers no second import."""
     return context.is_running(context.jobs.get(IMPORT))
 
 
@@ -124,7 +124,7 @@ def _choose(holdings: list[Holding]) -> type[ImportRequest]:
 
 
 def _follow_address(otherwise: str) -> None:
-    """Choose the kind that a link names. A control bound to the address would know kinds by their titles."""
+    """Choose the kind of file that the address names; links name kinds by ids, and controls by titles."""
     given, before = st.query_params.get("kind", ""), st.session_state.get(_IN_ADDRESS)
     asked = next((name for name, kind in REQUESTS.items() if given in (name, kind.title.casefold())), None)
     if given and asked is None:
@@ -142,13 +142,13 @@ def _hint(asked: ImportRequest) -> None:
 
 
 def _show_last(context: PageContext) -> None:
-    """How the last import ended, and what comes next."""
+    """Show how the last import ended, and a link to the next action."""
     context.ending(IMPORT)
     job = context.jobs.get(IMPORT)
     if job is not None and job.outcome == "done":
         what = job.parameters["what"]
         onward = ONWARD[what]
-        if onward.page == PAGE.address:  # a link to the page that is shown already does not choose there
+        if onward.page == PAGE.address:  # a link to the page that is shown would not choose the kind
             kind = onward.parameters["kind"]
             st.button(onward.label, type="primary", on_click=_choose_kind, args=(kind,))
         else:

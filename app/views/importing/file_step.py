@@ -1,4 +1,4 @@
-"""Import, the file: its upload, and the way to another one."""
+"""Import, the file: its upload, and its replacement by a different file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curation.ingest.requests import ImportRequest
 
 
 def show_held(context: PageContext, file: HeldFile) -> None:
-    """Which file is looked at, and the way to another."""
+    """Show the name of the uploaded file, and a button that takes the file away."""
     with st.container(horizontal=True, vertical_alignment="center", key="file"):
         st.html(
             f'<p class="gs-file"><b><bdi dir="auto">{escape(file.name)}</bdi></b> '
@@ -33,7 +33,7 @@ def show_held(context: PageContext, file: HeldFile) -> None:
 
 
 def size_of(size: int) -> str:
-    """A number of bytes for people."""
+    """Write a number of bytes for people, such as "1.2 MB"."""
     for unit, bytes_of in (("MB", 1_000_000), ("KB", 1_000)):
         if size >= bytes_of:
             return f"{size / bytes_of:,.1f} {unit}"
@@ -41,7 +41,7 @@ def size_of(size: int) -> str:
 
 
 def show(context: PageContext, kind: type[ImportRequest]) -> None:
-    """Ask for a file; once there is one, the page is drawn with it."""
+    """Ask for a file; after the upload the page shows its rows."""
     sent = st.file_uploader(
         f"{kind.title}: JSON, CSV, TSV, Parquet or xlsx; also with gzip",
         max_upload_size=LARGEST,
@@ -59,7 +59,7 @@ def show(context: PageContext, kind: type[ImportRequest]) -> None:
 
 
 def _free(file_id: str) -> None:
-    """Let Streamlit forget a file that is on disk now; it would keep it in memory until the tab is closed."""
+    """Remove a stored file from Streamlit's memory, where it would stay until the tab is closed."""
     session = get_script_run_ctx()
     if session is not None and isinstance(session.uploaded_file_mgr, MemoryUploadedFileManager):
         session.uploaded_file_mgr.remove_file(session.session_id, file_id)

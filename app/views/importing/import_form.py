@@ -1,6 +1,4 @@
-"""Import, the form: how the file is read, its first rows, which column is which field, and what else is
-asked.
-"""
+"""Import, the form: the format of the file, its first rows, the columns for its fields, and other options."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
 from app.components.forms import Form
@@ -30,10 +29,10 @@ ASKED = {
     "answers": ("skip_unknown",),
     "nuggets": ("skip_unknown",),
 }
-"""Kind of file → its options, where these do not depend on the file."""
+"""Kind of file → the options that do not depend on the file."""
 NONE = "–"
 AT_ONCE = 2
-"""Fields side by side."""
+"""The number of fields side by side."""
 EACH, COLUMNS, ONE, JUDGE = (
     "A column says who",
     "A column for each person",
@@ -43,12 +42,12 @@ EACH, COLUMNS, ONE, JUDGE = (
 
 
 def layout_form(kind: type[ImportRequest], file: HeldFile) -> ImportForm:
-    """The form of how a file is read."""
+    """Make the form with the format of a file."""
     return Form(kind, key=file.folder.name)
 
 
 def ask_layout(kind: type[ImportRequest], file: HeldFile) -> ImportRequest:
-    """The request about the file, with how it is to be read."""
+    """Ask for the format of the file; return the request for the file in that format."""
     form = layout_form(kind, file)
     with st.expander("How the file is read"):
         for column, name in zip(st.columns(3), ("format", "encoding", "no_header"), strict=True):
@@ -60,7 +59,7 @@ def ask_layout(kind: type[ImportRequest], file: HeldFile) -> ImportRequest:
 
 
 def show_rows(preview: FilePreview) -> None:
-    """The first rows of the file, as they were read."""
+    """Show the first rows of the file, as they were read."""
     read = preview.format if preview.encoding == "utf-8" else f"{preview.format}, {preview.encoding}"
     with st.container(key="rows"):
         rows = "row" if len(preview.rows) == 1 else f"{len(preview.rows)} rows"
@@ -68,7 +67,7 @@ def show_rows(preview: FilePreview) -> None:
 
 
 def ask_request(context: PageContext, asked: ImportRequest, preview: FilePreview) -> ImportRequest:
-    """The request with the columns that somebody picks, and with what else the kind takes."""
+    """Ask for the columns and the other options of this kind of file; return the whole request."""
     asked = replace(asked, encoding=preview.encoding)
     key, fields = f"{asked.what} {asked.path}", file_fields(asked.record)
     picks: ColumnPicks = {}
@@ -95,8 +94,9 @@ def ask_request(context: PageContext, asked: ImportRequest, preview: FilePreview
 def _start(
     context: PageContext, asked: ImportRequest, preview: FilePreview, picks: ColumnPicks
 ) -> tuple[ImportRequest, str]:
-    """What the form starts with: the file's name for a run, and for a text what the first rows show, or else
-    what the guide says.
+    """Return the first values of the form, and the part of its key that depends on them.
+
+    A run has the name of its file; a text has the markup of the first rows, or else the markup of the guide.
     """
     if isinstance(asked, RunRequest):
         return replace(asked, name=Path(asked.source).name.partition(".")[0]), ""
@@ -111,11 +111,15 @@ def _start(
 
 def _pick_all(fields: Sequence[FileField], preview: FilePreview, key: str) -> ColumnPicks:
     picks: ColumnPicks = {}
-    places = [column for _ in range(0, len(fields), AT_ONCE) for column in st.columns(AT_ONCE)]
-    for field, slot in zip(fields, places, strict=False):
-        with slot:
+    for field, place in zip(fields, _places(len(fields)), strict=False):
+        with place:
             picks[field.name] = _pick(field, preview, key)
     return picks
+
+
+def _places(number: int) -> list[DeltaGenerator]:
+    """Lay out places for fields in rows, at least as many as fields."""
+    return [place for _ in range(0, number, AT_ONCE) for place in st.columns(AT_ONCE)]
 
 
 def _pick(field: FileField, preview: FilePreview, key: str) -> str | list[str]:
@@ -132,7 +136,8 @@ def _ask_corpus(form: ImportForm, preview: FilePreview, picks: ColumnPicks) -> N
     form.ask("add")
     if preview.columns and not picks.get("body"):
         st.warning(
-            "No column is the text: documents would be judged by their title alone. Choose a column as Text.",
+            "No column holds the text, so people would judge documents by their titles alone. Choose a "
+            "column as Text.",
             icon=":material/warning:",
         )
         form.ask("titles_only")
@@ -156,7 +161,7 @@ def _ask_traffic(form: ImportForm, picks: ColumnPicks) -> None:
 def _ask_judgments(
     context: PageContext, form: ImportForm, preview: FilePreview, picks: ColumnPicks, key: str
 ) -> dict[str, Any]:
-    """Ask who judged; returns the options that have no widget of their own, and corrects the picks."""
+    """Ask who judged; return the options without widgets in the form, and correct the picked columns."""
     by_hand: dict[str, Any] = {}
     usual = EACH if picks.get("annotator") else COLUMNS if preview.columns and not picks.get("grade") else ONE
     ways = [EACH, COLUMNS, ONE, JUDGE] if preview.columns else [ONE, JUDGE]
@@ -179,22 +184,16 @@ def _ask_judgments(
 
 
 def _people_of_columns(context: PageContext, preview: FilePreview, key: str) -> dict[str, str]:
-    """Column → whose grades it has."""
+    """Ask which columns hold grades; return column → the person who gave the grades."""
     likely = [
         name for name in preview.columns if any(word in name.lower() for word in ("agent", "rater", "annot"))
     ]
     columns = st.multiselect("Columns with grades", preview.columns, default=likely, key=f"columns of {key}")
     names = _names(context)
     whose: dict[str, str] = {}
-    places = [slot for _ in range(0, len(columns), AT_ONCE) for slot in st.columns(AT_ONCE)]
-    for column, slot in zip(columns, places, strict=False):
-        people = list(dict.fromkeys([column, *names]))
-        whose[column] = slot.selectbox(
-            f"Who gave the grades in “{ui.plain(column)}”",
-            people,
-            accept_new_options=True,
-            key=f"{column} of {key}",
-        )
+    for column, place in zip(columns, _places(len(columns)), strict=False):
+        label, people = f"Who gave the grades in “{ui.plain(column)}”", list(dict.fromkeys([column, *names]))
+        whose[column] = place.selectbox(label, people, accept_new_options=True, key=f"{column} of {key}")
     return whose
 
 

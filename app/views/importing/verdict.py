@@ -1,9 +1,7 @@
-"""Import, the dry run: what the file would do, or what speaks against it; then the import itself."""
+"""Import, the dry run: the effect of an import or the problems of the file; then the import itself."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from pathlib import Path
 
@@ -13,8 +11,8 @@ from app import ui
 from app.page_context import PageContext
 from app.uploads import HeldFile, hand_over, read_now
 from app.views.importing.import_form import layout_form
-from curation.core.characters import quote_formula
 from curation.core.errors import CurationError, InputError
+from curation.core.reports.page import Table, csv_table
 from curation.core.text import counted
 from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
@@ -30,14 +28,14 @@ from curation.operations.import_jobs import (
 )
 
 MAX_SHOWN = 50
-"""Problems in the table; the download has all that are kept."""
+"""Problems in the table; the download has all stored problems."""
 FORM = "import a file"
 NO_PLACE = "–"
 _ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 
 
 def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
-    """The buttons; returns the dry run of exactly this request, if there was one."""
+    """Show the buttons that check and import; return the dry run of this very request, if there was one."""
     result = file.folder / f"{asked.key}.json"
     findings = read_findings(result)
     form = context.acts.form(FORM)
@@ -45,7 +43,7 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
         checked = st.button(
             "Check the file",
             type="primary" if findings is None else "secondary",
-            key=f"check {form.key}",  # also right after a pick: it is of what is picked by then
+            key=f"check {form.key}",  # the same after a new pick: the check is of the picks at that time
             disabled=context.blocked(CHECK) is not None,
         )
         ready = findings is not None and findings.outcome is not None and not context.blocked(IMPORT)
@@ -56,7 +54,7 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
             disabled=not ready,
         )
         if findings is None:
-            ui.quiet("This reads the whole file and says what an import would do. It changes nothing.")
+            ui.quiet("The check reads the whole file and shows the effect of an import. It changes nothing.")
     if checked:
         context.acts.do(form, lambda: _check(context, file, asked, result))
     if wanted:
@@ -65,12 +63,11 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
 
 
 def show(context: PageContext, file: HeldFile, asked: ImportRequest, rehearsal: DryRun | None) -> None:
-    """What the dry run found."""
+    """Show the result of the dry run."""
     job = context.jobs.get(CHECK)
-    if rehearsal is None and job is not None and job.parameters["request"]["path"] == asked.path:
-        context.ending(CHECK)  # it was stopped, or was of another mapping
-    elif rehearsal is None:
-        pass
+    if rehearsal is None:
+        if job is not None and job.parameters["request"]["path"] == asked.path:
+            context.ending(CHECK)  # the check was stopped, or was of a different request
     elif rehearsal.outcome is not None:
         _show_outcome(rehearsal.outcome)
     else:
@@ -78,7 +75,7 @@ def show(context: PageContext, file: HeldFile, asked: ImportRequest, rehearsal: 
 
 
 def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) -> None:
-    """Why there is nothing to look at."""
+    """Show why the file cannot be read."""
     _show_problems(refused(error, asked), file, asked)
 
 
@@ -106,7 +103,7 @@ def _show_outcome(import_outcome: ImportOutcome) -> None:
     if import_outcome.left_out:
         rows = [(f"{number:,}", why) for why, number in import_outcome.left_out.items()]
         ui.table(f"Left out: {import_outcome.unit}", ["How many", "Why"], rows, words=True)
-    ui.sentences("\n".join(import_outcome.remarks))
+    ui.sentences(*import_outcome.remarks)
 
 
 def _show_problems(rehearsal: DryRun, file: HeldFile, asked: ImportRequest) -> None:
@@ -116,32 +113,14 @@ def _show_problems(rehearsal: DryRun, file: HeldFile, asked: ImportRequest) -> N
     ui.sentences(rehearsal.way_out)
     for name in _ENCODING.findall(rehearsal.way_out):
         st.button(f"Read it as {name}", on_click=_read_as, args=(file, asked, name))
-    rows = [(place or NO_PLACE, sentence) for place, sentence in rehearsal.problems[:MAX_SHOWN]]
-    ui.table(
-        f"The first {len(rows)} of {count:,}" if count > len(rows) else "Problems",
-        ["Where", "What"],
-        rows,
-        words=True,
-    )
+    rows = tuple((place or NO_PLACE, sentence) for place, sentence in rehearsal.problems)
+    shown = rows[:MAX_SHOWN]
+    caption = f"The first {len(shown)} of {count:,}" if count > len(shown) else "Problems"
+    ui.table(caption, ["Where", "What"], shown, words=True)
     if count > 1:
-        st.download_button(
-            "Download the problems",
-            problems_csv(rehearsal),
-            f"{Path(asked.source).name}.problems.csv",
-            "text/csv",
-        )
+        name = f"{Path(asked.source).name}.problems.csv"
+        ui.download("Download the problems", csv_table(Table(caption, ("where", "what"), rows)), name)
 
 
 def _read_as(file: HeldFile, asked: ImportRequest, encoding: str) -> None:
     st.session_state[layout_form(type(asked), file).key_of("encoding")] = encoding
-
-
-def problems_csv(rehearsal: DryRun) -> str:
-    """All problems that are kept, as a table for a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["where", "what"])
-    writer.writerows(
-        map(quote_formula, (place or NO_PLACE, sentence)) for place, sentence in rehearsal.problems
-    )
-    return text.getvalue()

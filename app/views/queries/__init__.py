@@ -1,4 +1,4 @@
-"""Queries: which are judged, the documents to judge for each, and regions that no query tests."""
+"""Queries: the queries that people judge, the documents for each query, and untested regions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PARTS = {"Sample": sample.show, "All queries": tagging.show, "Pool": pool.show, 
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Which queries are judged, and which documents for each.")
+    ui.lead("Choose the queries that people judge, and the documents for each query.")
     context = read_context(annotator)
     PARTS[ui.part("Part", PARTS, "part")](context)
 

@@ -1,6 +1,6 @@
-"""Coverage: measuring it, the regions that no query tests, and people who write queries for them.
+"""Coverage: its measurement, the regions without a query, and tasks to write queries for such regions.
 
-The state of coverage is kept in memory until anything is appended.
+The state of coverage is kept in memory until the project has new rows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
+from app.context import BY_PATH
 from app.next_stage import missing_stage
 from app.page_context import PageContext, submit
 from app.views.queries import region
@@ -35,35 +36,29 @@ from curation.queries.unanswerable import UnanswerableCheck, written_unanswerabl
 from curation.store import Store
 
 KEPT = 4
-"""States that are kept."""
+"""The number of states that are kept in memory."""
 MEASURING = "coverage"
-"""The kind of job that measures."""
-SHOWN = 25
+"""The kind of job that measures coverage."""
+MAX_GAPS = 25
 FILL = "Few: regions of 1 to 4 queries, up to 5"
 KINDS = {"Gaps: regions without a query": GAP, FILL: GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
 COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
-QUERIES_SHOWN = 100
+MAX_QUERIES = 100
 SOURCES = {"written": "person", "synthetic": "model"}
 VERDICTS = {
     "not pooled": "not pooled yet",
-    "not judged": "nobody has said yet",
+    "not judged": "nobody has answered yet",
     "confirmed": "the corpus does not answer it",
     "answered": "the corpus answers it",
     "undecided": "people disagree",
 }
 
 
-def kept_state(store: Store) -> CoverageState | None:
-    """The state of coverage; None if there is no map of the corpus in force."""
-    with store.reading() as cursor:
-        fingerprint = state_fingerprint(cursor)
-    return _state(store, (str(store.path), fingerprint))
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner="Reading the coverage map…")
-def _state(_store: Store, state: tuple[str, str]) -> CoverageState | None:
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the coverage map…", hash_funcs=BY_PATH)
+def read_kept_state(store: Store, fingerprint: str) -> CoverageState | None:
+    """Read the state of coverage, kept until its fingerprint changes; None without a map of the corpus."""
     try:
-        with _store.reading() as cursor:
+        with store.reading() as cursor:
             return read_state(cursor)
     except RefusedError:
         return None
@@ -84,17 +79,20 @@ def show_gaps(context: PageContext, state: CoverageState) -> None:
 
 def _figures(state: CoverageState) -> None:
     regions = state.regions
-    with st.container(horizontal=True, gap="large"):
-        st.metric("Regions with a query", percent(regions.msc), width="content")
-        st.metric("Regions without", f"{regions.zqc:,} of {regions.clusters:,}", width="content")
-        st.metric("Documents in regions with 5 queries", percent(regions.scc), width="content")
-        st.metric("Searches in regions with a query", percent(regions.msc_by_traffic), width="content")
+    ui.metrics(
+        {
+            "Regions with a query": percent(regions.msc),
+            "Regions without": f"{regions.zqc:,} of {regions.clusters:,}",
+            "Documents in regions with 5 queries": percent(regions.scc),
+            "Searches in regions with a query": percent(regions.msc_by_traffic),
+        }
+    )
     small = len(state.clusters) - regions.clusters
     ui.quiet(
         f"{pluralize(regions.documents, 'document')} in {pluralize(regions.clusters, 'region')}; "
         f"{pluralize(small, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} "
         f"documents are not counted. {pluralize(regions.queries, 'query is', 'queries are')} about a region, "
-        f"{len(state.nowhere):,} about nothing that the corpus has."
+        f"{len(state.nowhere):,} about topics that the corpus does not have."
     )
     ui.sentences(state.reach.sentence)
     ui.folded([replace(state.reach, sentence="")])
@@ -114,11 +112,10 @@ def _gaps(context: PageContext, state: CoverageState) -> None:
             None if gap.searches is None else round(gap.searches),
             *tasks.get(gap.number, (0, 0))[:2],
         )
-        for gap in state.gaps[:SHOWN]
+        for gap in state.gaps
     ]
     order = "searches × documents" if state.gaps[0].searches is not None else "documents"
-    more = f"the first {SHOWN} of {len(state.gaps):,}, " if len(state.gaps) > SHOWN else ""
-    ui.table(f"Regions without a query, {more}by {order}", COLUMNS, rows, words=True)
+    ui.table(f"Regions without a query, by {order}", COLUMNS, rows, words=True, most=MAX_GAPS)
 
 
 def _open(context: PageContext, state: CoverageState) -> None:
@@ -133,17 +130,16 @@ def _open(context: PageContext, state: CoverageState) -> None:
         asked = submit("Open the tasks", "open tasks", form, state.map.map_id)
     result: OpenedTasks | None = form.result
     if asked:
-        store, by = context.store, context.annotator.name
-        asked_for = (int(queries), writers, int(seed), KINDS[kind], by)
-        context.acts.do(form, lambda: open_tasks(store, *asked_for, fill=kind == FILL))
+        asked_for = (int(queries), writers, int(seed), KINDS[kind], context.acts.by)
+        context.acts.do(form, lambda: open_tasks(context.store, *asked_for, fill=kind == FILL))
     elif result is not None:
         opened, *others = result.sentences
         ui.confirmation(f"{opened} The tasks are on the page Write.")
-        ui.sentences("\n".join(others))
+        ui.sentences(*others)
 
 
 def show_measuring(context: PageContext, state: CoverageState | None) -> None:
-    """Measure with the settings of the map in force, or others."""
+    """Ask for a measurement of coverage, with the settings of the current map to begin with."""
     settings = state.map.parameters if state else {}
     if state and state.unmatched:
         st.warning(
@@ -165,7 +161,9 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
         asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)
     context.ending(MEASURING)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
-        ui.quiet("A language model took part in the current map. Measuring here makes one without.")
+        ui.quiet(
+            "A language model helped to make the current map. This page measures without a language model."
+        )
     if asked:
         context.start(MEASURING, form.request())
 
@@ -175,7 +173,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
         tasks, queries = batches(cursor), coverage_queries(cursor)
         checks = written_unanswerable(cursor)
     if not tasks and not queries:
-        st.info("Nobody was asked for queries yet. Open tasks under Gaps.")
+        st.info("There are no writing tasks yet. Open tasks under Gaps.")
         return
     ui.tables(batch_table(tasks))
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
@@ -192,13 +190,8 @@ def show_written(context: PageContext, state: CoverageState) -> None:
     if not rows:
         ui.quiet("Nobody has written a query yet.")
         return
-    more = f", the last {QUERIES_SHOWN} of {len(rows):,}" if len(rows) > QUERIES_SHOWN else ""
-    ui.table(
-        f"Queries written{more}",
-        ["Query", "By", "Region", "Document", "Style"],
-        rows[:QUERIES_SHOWN],
-        words=True,
-    )
+    columns = ["Query", "By", "Region", "Document", "Style"]
+    ui.table("Written queries, newest first", columns, rows, words=True, most=MAX_QUERIES)
     if checks:
         ui.table(
             "Written as unanswerable",
@@ -207,8 +200,8 @@ def show_written(context: PageContext, state: CoverageState) -> None:
             words=True,
         )
     ui.quiet(
-        "Written queries are judged like others: build the pool again, then open a round. After "
-        "the last document of each query, people say whether the corpus answers the query."
+        "People judge written queries like other queries: build the pool again, then open a round. After the "
+        "last document of each query, people say whether the corpus answers the query."
     )
 
 
@@ -218,11 +211,13 @@ def _check(check: UnanswerableCheck) -> tuple[object, ...]:
 
 
 def show(context: PageContext) -> None:
-    state = kept_state(context.store)
+    with context.store.reading() as cursor:
+        fingerprint = state_fingerprint(cursor)
+    state = read_kept_state(context.store, fingerprint)
     if state is None:
         st.info(
-            "There is no coverage map of this corpus yet. Measuring makes one: it finds topics in the "
-            "documents and groups them by meaning. The first run reads the whole corpus and can take minutes."
+            "There is no coverage map of this corpus yet. A measurement finds topics in the documents and "
+            "groups them by meaning. The first measurement reads the whole corpus and can take minutes."
         )
         missing_stage(context.store, context.annotator, "import")
         show_measuring(context, None)

@@ -1,4 +1,4 @@
-"""Queries, pool: find the documents to be judged, and see what each system contributes."""
+"""Queries, pool: collect the documents to be judged, and compare the contributions of systems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from curation.store import Cursor
 from curation.store.documents import is_held
 
 FIRST = PoolRequest(systems=("bm25",))
-"""What the form begins with: what takes seconds. The slow systems are added to it."""
+"""The first values of the form: a system that takes seconds. People add slow systems later."""
 
 
 def show(context: PageContext) -> None:
@@ -45,7 +45,7 @@ def show(context: PageContext) -> None:
             _last(brought)
             report = last_pool(context.store)
             if report is not None:
-                ui.sentences("\n".join(report.sentences))
+                ui.sentences(*report.sentences)
 
 
 def _form(context: PageContext) -> None:
@@ -60,7 +60,7 @@ def _form(context: PageContext) -> None:
     form = Form(PoolRequest, first, offered={"systems": runs if is_part else [*SYSTEMS, *runs]})
     with st.form("pool"):
         form.ask("systems")
-        ui.sentences("\n".join(sent))
+        ui.sentences(*sent)
         form.ask("depth", "random_negatives", "budget")
         with st.expander("More options"):
             form.rest()
@@ -75,30 +75,30 @@ def _form(context: PageContext) -> None:
 
 
 def _sent(cursor: Cursor, engine: str) -> str:
-    """What a pool sends to an engine, or why it cannot."""
+    """Describe the requests that a pool sends to an engine, or why it cannot send them."""
     try:
         sentences = " ".join(notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:
         sentences = error.found.partition("\n")[0]
-    return sentences or "its lists of today are stored. It is not asked again."
+    return sentences or "its lists of today are stored. The pool does not ask the engine again."
 
 
 def _add_dense(context: PageContext, last: Job) -> None:
-    """Offer the last pool once more, with the systems that take long."""
+    """Offer to build the last pool again, with the slow systems."""
     request = last.parameters | {
         "systems": list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
     }
     reason = context.problem("pool", request)
     if st.button("Add dense and hybrid", key=f"add dense {context.after}", disabled=reason is not None):
         context.start("pool", request)
-    ui.quiet(reason or "They find what shares no word with the query. People can judge meanwhile.")
+    ui.quiet(reason or "They also find documents without a word of the query. People can judge meanwhile.")
 
 
 def _last(report: Contributions) -> None:
     ui.tables(replace(contribution_table(report), words=True))
     ui.sentences(
-        "Alone: found by no other system.\n"
+        "Alone: found by no other system.",
         f"{report.graded:,} of the systems' {pluralize(report.candidates, 'candidate')} have a grade; "
-        f"{report.relevant:,} "
-        f"are relevant: graded above the scale's lowest.\n{report.withheld}"
+        f"{report.relevant:,} are relevant: their grade is above the scale's lowest grade.",
+        report.withheld,
     )

@@ -1,6 +1,4 @@
-"""Coverage, regions: the map of all of them, and one with its name, entities, documents, queries and a
-task.
-"""
+"""Coverage, regions: the map of all regions, and a region with its name, entities, documents and queries."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import ui
+from app.context import BY_PATH
 from app.page_context import PageContext
 from curation.core.characters import isolated
 from curation.core.errors import CurationError
@@ -30,12 +29,12 @@ from curation.store import Store
 from curation.store.documents import snapshot_titles
 
 KEPT = 4
-"""Graphs that are kept."""
+"""The number of region graphs that are kept in memory."""
 ENTITIES = 40
 DOCUMENTS = 12
 QUERIES = 30
 LINKED = "region"
-"""The parameter of the address that names a region."""
+"""The parameter of the page's address that names a region."""
 NO_RUN = "no run"
 
 
@@ -44,11 +43,11 @@ def show(
     state: CoverageState,
     results: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> None:
-    """Choose a region and show what is known of it.
+    """Ask for a region, and show its entities, documents and queries.
 
     Parameters
     ----------
-    results: system → query id → value, where runs were evaluated.
+    results: system → query id → value of the evaluated runs.
     """
     regions = state.map.regions
     if not regions:
@@ -75,7 +74,7 @@ def show(
 
 
 def _linked(regions: Sequence[int]) -> int | None:
-    """The region that a click on the map asked for."""
+    """Return the number of the region that was clicked on the map; None if no region was clicked."""
     asked = st.query_params.get(LINKED, "")
     return int(asked) if asked.isdecimal() and int(asked) in regions else None
 
@@ -83,7 +82,7 @@ def _linked(regions: Sequence[int]) -> int | None:
 def _entities(state: CoverageState, number: int) -> None:
     places = state.map.clusters[number].entities
     names = [isolated(state.map.entities[entity].name) for entity in places]
-    ui.sentences(f"What it is about, the most central first: {join_words(names, ENTITIES)}.")
+    ui.sentences(f"Topics, the most central first: {join_words(names, ENTITIES)}.")
 
 
 def _documents(context: PageContext, state: CoverageState, number: int) -> None:
@@ -106,10 +105,9 @@ def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[st
             query.source,
             *(NumberCell(values.get(query.query_id), 3) for values in results.values()),
         )
-        for query in queries[:QUERIES]
+        for query in queries
     ]
-    more = f", {QUERIES} of {len(queries):,}" if len(queries) > QUERIES else ""
-    ui.table(f"Queries{more}", ["Query", "Source", *results], rows, words=True)
+    ui.table("Queries", ["Query", "Source", *results], rows, words=True, most=QUERIES)
 
 
 def _rename(context: PageContext, state: CoverageState, number: int) -> None:
@@ -123,26 +121,23 @@ def _rename(context: PageContext, state: CoverageState, number: int) -> None:
         )
         asked = st.form_submit_button("Rename", key=f"rename {number} {form.key}")
     if asked:
-        store, by = context.store, context.annotator.name
-        context.acts.do(form, lambda: rename_cluster(store, number, name, by))
+        context.acts.do(form, lambda: rename_cluster(context.store, number, name, context.acts.by))
 
 
 def _write(context: PageContext, number: int) -> None:
     form = context.acts.form("write for region")
     if st.button("Write a query", key=f"write {number} {form.key}"):
-        store, by = context.store, context.annotator.name
-        context.acts.do(form, lambda: (number, open_tasks(store, 1, [by], 0, author=by, region=number)))
+        by = context.acts.by
+        context.acts.do(
+            form, lambda: (number, open_tasks(context.store, 1, [by], 0, author=by, region=number))
+        )
     elif form.result and form.result[0] == number:
         st.markdown("A task is open for you on the page [Write](/write).")
 
 
-def kept_graph(store: Store, state: CoverageState) -> RegionGraph:
-    """The regions and their places, which depend on the map alone."""
-    return _graph(state, (str(store.path), state.map.map_id))
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…")
-def _graph(_state: CoverageState, key: tuple[str, str]) -> RegionGraph:
+@st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
+def _graph(store: Store, map_id: str, _state: CoverageState) -> RegionGraph:
+    """Place the regions of a map; their places depend on the map alone."""
     return region_graph_of(_state)
 
 
@@ -151,18 +146,12 @@ def show_map(context: PageContext, state: CoverageState) -> None:
     system = None
     if chosen is not None:
         system = st.selectbox("Coloured by", list(chosen.systems), width=320)
-    graph = kept_graph(context.store, state)
+    graph = _graph(context.store, state.map.map_id, state)
     for section in map_sections(state, graph, chosen, system, _link):
         ui.heading(section.heading)
         ui.section(section)
     show(context, state, chosen.systems if chosen else None)
-    st.download_button(
-        "Download the map",
-        lambda: coverage_page(context.store, chosen),
-        "coverage.html",
-        "text/html",
-        icon=":material/download:",
-    )
+    ui.download("Download the map", lambda: coverage_page(context.store, chosen), "coverage.html")
 
 
 def _link(number: int) -> str:
@@ -170,7 +159,7 @@ def _link(number: int) -> str:
 
 
 def _chosen(context: PageContext) -> EvaluatedValues | None:
-    """The evaluation that colours the map; evaluations of sealed parts have no results of single queries."""
+    """Ask for the evaluation that colors the map; sealed evaluations have no results of single queries."""
     with context.store.reading() as cursor:
         listed = [
             submitted_evaluation
@@ -178,7 +167,7 @@ def _chosen(context: PageContext) -> EvaluatedValues | None:
             if not submitted_evaluation.sealed
         ]
     if not listed:
-        ui.quiet("No run was evaluated on the page Evaluate yet, so the map has no results.")
+        ui.quiet("The map has no results, because the page Evaluate has no evaluated run yet.")
         return None
     labels = {
         evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "

@@ -1,4 +1,4 @@
-"""Queries, sample: draw the queries from the traffic, and compare the sample with it."""
+"""Queries, sample: draw queries from the traffic, and compare the sample with the traffic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from curation.queries.sampling.designs import DIMENSIONS, TAG, strata_table
 from curation.queries.sampling.stored_sample import SampleReport, current_sample, judged_queries, sample_chart
 
 _ASKED = "draw asked"
-"""Where a draw waits for a yes: the sample and the last job when it was asked for, and the request."""
+"""The key of a draw that waits for confirmation: its request, the sample and the last job at that time."""
 Asked = TypeVar("Asked", DrawRequest, TopUpRequest)
 
 
@@ -46,8 +46,8 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
         kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in known_tags(cursor))]
     form = Form(DrawRequest, offered={"strata": kinds})
     ui.quiet(
-        "Head, torso and tail: the few queries that are asked most, those in between, and the many rare "
-        "ones. Each makes up a third of the searches unless you say otherwise."
+        "Head, torso and tail: the few frequent queries, the queries in between, and the many rare queries. "
+        "Each makes up a third of the searches unless you choose other shares."
     )
     with st.form("sample"):
         form.ask("size", "strata", "design", "allocation")
@@ -62,7 +62,7 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
 
 
 def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest) -> None:
-    """Draw at once where nothing is replaced; otherwise ask first, if nothing is known against the draw."""
+    """Draw the first sample at once; ask for confirmation before a draw that replaces a sample."""
     problem = context.problem("sample", request)
     if problem is not None:
         ui.problem(RefusedError(problem))
@@ -73,9 +73,9 @@ def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest
 
 
 def _replace(context: PageContext, sample: SampleReport) -> None:
-    """Say what a new sample would replace, and draw it if that is wanted."""
+    """Ask whether a new sample replaces the current sample, and draw it after a yes."""
     asked: tuple[str, str, DrawRequest] | None = st.session_state.get(_ASKED)
-    if asked is None or asked[:2] != (sample.sample_id, context.after):  # what it would replace has changed
+    if asked is None or asked[:2] != (sample.sample_id, context.after):  # the sample has changed meanwhile
         return
     with context.store.reading() as cursor:
         judged = judged_queries(cursor, sample.sample_id)
@@ -100,8 +100,11 @@ def _top_up(context: PageContext, sample: SampleReport, strata: Sequence[str]) -
     form = Form(TopUpRequest)
     with st.form("top up", border=False):
         form.ask("size")
-        quotas = _quota_field("Quotas: a least number from a stratum", strata)
-        ui.quiet(f"It has {sample.size:,} now. No query is removed. Seed, strata and limits stay the same.")
+        quotas = _quota_field("Quotas: the least number of queries from a stratum", strata)
+        ui.quiet(
+            f"The sample has {pluralize(sample.size, 'query', 'queries')} now. A top-up removes no query and "
+            "keeps the seed, the strata and the limits."
+        )
         asked = context.submit("Top up", "top up")
     if asked and (request := _with_quotas(form, quotas)):
         context.start("top up", request)
@@ -115,7 +118,7 @@ def _quota_field(label: str, strata: Sequence[str]) -> str:
 
 
 def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
-    """What a form asks for; None if the quotas cannot be read, and the page shows why."""
+    """Return the request of a form; show the reason and return None if the quotas cannot be read."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         return form.request(quotas=read_quotas(lines, form.request().size))
@@ -126,9 +129,9 @@ def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
 
 def _current(context: PageContext, sample: SampleReport | None) -> None:
     if sample is None:
-        st.info("No sample is drawn yet. Queries that were imported or written are judged without one.")
+        st.info("No sample is drawn yet. People can judge imported and written queries without a sample.")
         missing_stage(context.store, context.annotator, "import")
         return
     drawing(sample_chart(sample.strata))
     ui.tables(strata_table(sample.sample_id, sample.strata))
-    ui.sentences("\n".join(sample.warnings))
+    ui.sentences(*sample.warnings)

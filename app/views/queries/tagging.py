@@ -1,4 +1,4 @@
-"""Queries, the list: the queries in force, their tags by rule, and tags that people set."""
+"""Queries, the list: the current queries, their tags by rule, and the tags that people set."""
 
 from __future__ import annotations
 
@@ -49,12 +49,9 @@ def show(context: PageContext) -> None:
 def _filtered(queries: Sequence[TaggedQuery], known: Sequence[str]) -> list[TaggedQuery]:
     strata = sorted({_stratum(query) for query in queries})
     text, tag, stratum = st.columns(3)
-    with text:
-        words = st.text_input("Text contains", type="search", key="query text")
-    with tag:
-        kind = st.selectbox("Tag", [ANY_TAG, UNTAGGED, *known], key="query tag")
-    with stratum:
-        part = st.selectbox("Stratum", [ANY, *strata], key="query stratum")
+    words = text.text_input("Text contains", type="search", key="query text")
+    kind = tag.selectbox("Tag", [ANY_TAG, UNTAGGED, *known], key="query tag")
+    part = stratum.selectbox("Stratum", [ANY, *strata], key="query stratum")
     return [
         query
         for query in queries
@@ -71,10 +68,9 @@ def _stratum(query: TaggedQuery) -> str:
 def _chosen(
     context: PageContext, queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]
 ) -> list[TaggedQuery]:
-    """The queries in force that are chosen, whether the filter shows them or not."""
-    untagged = (
-        "" if any(query.tags for query in queries) else " No query has a tag yet: use “Look for tags” below."
-    )
+    """Ask for queries; return the chosen queries, also those that the filter hides."""
+    has_tags = any(query.tags for query in queries)
+    untagged = "" if has_tags else " No query has a tag yet: use “Look for tags” below."
     ui.quiet(f"{len(shown):,} of {_some(queries)}. Choose some to tag them.{untagged}")
     rows = [
         PickerRow(
@@ -92,7 +88,7 @@ def _chosen(
     acts = context.acts.form("set tags").number
     of, before = st.session_state.get(_CHOSEN, (acts, []))
     chosen = picker("queries", COLUMNS, rows, before if of == acts else [], acts)
-    st.session_state[_CHOSEN] = acts, chosen  # for when the list is drawn again, as after another step
+    st.session_state[_CHOSEN] = acts, chosen  # for the next drawing of the list, as after another part
     return [query for query in queries if query.query_id in set(chosen)]
 
 
@@ -113,8 +109,8 @@ def _correct(context: PageContext, chosen: Sequence[TaggedQuery], offered: Seque
 
 
 def _set_tags(context: PageContext, chosen: Sequence[TaggedQuery], add: list[str], remove: list[str]) -> str:
-    name = context.annotator.name
-    done = set_tags(context.store, [query.query_id for query in chosen], add, remove, name, name)
+    query_ids, by = [query.query_id for query in chosen], context.acts.by
+    done = set_tags(context.store, query_ids, add, remove, by, by)
     return (
         f"{_some(chosen)}: tags added {len(done.added):,}, removed {len(done.removed):,}, "
         f"already set {done.unchanged:,}."
@@ -141,7 +137,7 @@ def _declare(context: PageContext) -> None:
         name = st.text_input("Name of the tag", placeholder="such as error-code", key=f"tag {form.key}")
         asked = st.form_submit_button("Add the tag", key=f"declare {form.key}")
     if asked:
-        by = context.annotator.name
+        by = context.acts.by
         context.acts.do(form, lambda: declare_tags(context.store, [tag_name(name)], by, by))
     elif form.result is not None:
         ui.sentences("Added. Choose it above." if form.result else "This tag was known before.")
@@ -156,9 +152,7 @@ def _write(context: PageContext, offered: Sequence[str]) -> None:
         tags = st.multiselect("Tags", offered, key=f"tags {form.key}")
         asked = st.form_submit_button("Add the query", type="primary", key=f"add {form.key}")
     if asked:
-        name = context.annotator.name
-        context.acts.do(
-            form, lambda: write_query(context.store, text, None, need or None, tags, name, name).text
-        )
+        by = context.acts.by
+        context.acts.do(form, lambda: write_query(context.store, text, None, need or None, tags, by, by).text)
     elif form.result:
         ui.sentences(f"Added: {form.result}. Build the pool again to find its documents.")

@@ -1,4 +1,4 @@
-"""Releases: the frozen gold sets, the steps to the next one, and what is judged again."""
+"""Releases: the frozen gold sets, the steps to the next release, and re-labeling."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JOBS = (split.PREVIEWING, split.STORING, freezing.KIND, release.EXPORT, *relabel
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("The frozen gold sets, and the steps to the next one, and what is judged again.")
+    ui.lead("Read frozen gold sets, take the steps to the next release, and re-label stale pairs.")
     context = read_context(annotator, JOBS)
     remove_old_results()
     name = st.session_state.pop(freezing.OPENED, None)

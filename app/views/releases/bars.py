@@ -11,12 +11,12 @@ import streamlit as st
 from curation.core.text import percent
 
 MIN_LABELLED_SHARE = 0.07
-"""The share from which on a part's number is written into it."""
+"""The least share of a bar that has its number written into it."""
 COLOURS = 6
 
 
 class StackRow(NamedTuple):
-    """One whole in parts, in the order of the legend; `note` is written after the bar, None is no bar."""
+    """A bar of counts in the order of the legend; `note` is written after the bar; None draws no bar."""
 
     name: str
     counts: Sequence[float] | None
@@ -26,11 +26,11 @@ class StackRow(NamedTuple):
 def stacks(
     label: str, legend: Sequence[str], rows: Sequence[StackRow], asked: Sequence[float] | None = None
 ) -> None:
-    """A bar a row, all of one length, each in the shares of its parts.
+    """Show a bar for each row, all of one length, divided by the shares of the parts.
 
     Parameters
     ----------
-    asked: the shares that were asked for; lines through the bars show where each part should end.
+    asked: the requested shares; lines through the bars show where each part should end.
     """
     keys = "".join(
         f'<span class="p{index % COLOURS + 1}">{escape(name)}</span>' for index, name in enumerate(legend)
@@ -46,13 +46,13 @@ def stacks(
 def part_stacks(
     label: str, legend: Sequence[str], queries: Mapping[str, int], grades: Mapping[str, int]
 ) -> None:
-    """A bar of the queries and one of the grades, each by part; parts in the order of `queries`."""
-    wholes = {"Queries": list(queries.values()), "Grades": [grades[part] for part in queries]}
-    stacks(label, legend, [StackRow(name, counts, f"{sum(counts):,}") for name, counts in wholes.items()])
+    """Show a bar of queries and a bar of grades, each by part in the order of `queries`."""
+    by_part = {"Queries": list(queries.values()), "Grades": [grades[part] for part in queries]}
+    stacks(label, legend, [StackRow(name, counts, f"{sum(counts):,}") for name, counts in by_part.items()])
 
 
 def measure(label: str, value: float | None, low: float | None, high: float | None, wanted: float) -> None:
-    """A figure with its interval on a line from 0 to 1, and the place that it must reach."""
+    """Show a figure with its interval on a line from 0 to 1, and the threshold that it must reach."""
     interval = ""
     if low is not None and high is not None:
         interval = (

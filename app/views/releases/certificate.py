@@ -1,4 +1,4 @@
-"""The certificate of a split: what a search across its parts found, and the kinds of queries by part."""
+"""The certificate of a split: findings of a search for leakage, and the kinds of queries by part."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from curation.splits.certificate import Certificate
 from curation.splits.certificate_page import certificate_sections, findings
 
 MAX_LEVELS = 16
-"""Kinds of queries that have a bar; the certificate has all."""
+"""Kinds of queries with a bar; the certificate has all kinds."""
 
 
 def show_certificate(certificate: Certificate) -> None:
-    """What a search across the parts found, in sentences."""
-    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(certificate)))
+    """Show the findings of the search for leakage between the parts."""
+    ui.findings(findings(certificate))
 
 
 def show_tables(certificate: Certificate) -> None:
-    """The certificate's sections."""
+    """Show the sections of the certificate."""
     ui.folded(certificate_sections(certificate))
 
 
 def part_bars(certificate: Certificate, further: list[StackRow] | None = None) -> None:
-    """The queries of each part next to the fractions that were asked for."""
+    """Show the queries of each part as bars, with lines at the requested fractions."""
     names, asked = _asked(certificate)
     whole = [share.reached for share in certificate.shares if share.dimension == ALL]
     rows = [StackRow("Queries", whole, f"{certificate.queries:,}"), *(further or [])]
@@ -34,7 +34,7 @@ def part_bars(certificate: Certificate, further: list[StackRow] | None = None) -
 
 
 def show_kinds(certificate: Certificate) -> None:
-    """Each kind of query by part, next to the fractions."""
+    """Show each kind of query by part as bars, with lines at the requested fractions."""
     names, asked = _asked(certificate)
     levels: dict[tuple[str, str], dict[str, PartShare]] = {}
     for share in certificate.shares:
@@ -53,6 +53,6 @@ def show_kinds(certificate: Certificate) -> None:
 
 
 def _asked(certificate: Certificate) -> tuple[list[str], list[float]]:
-    """The parts in their order, and their fractions."""
+    """Return the parts in their order, and their requested fractions."""
     names = [share.part for share in certificate.shares if share.dimension == ALL]
     return names, [certificate.parameters["parts"][name] for name in names]

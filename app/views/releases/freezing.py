@@ -1,4 +1,4 @@
-"""Releases, gate and freezing: the agreement that a freeze demands, what it would hold, the button."""
+"""Releases, gate and freezing: the thresholds of agreement, the contents of the next release, its freeze."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from curation.splits.certificate import Certificate, shown_certificate
 from curation.store import Store
 
 OPENED = "opened release"
-"""Where a click leaves the name of a release that the next run of the page shows."""
+"""The key under which a click keeps the name of a release for the next run of the page."""
 KIND = "freeze"
-"""The kind of job that freezes."""
+"""The kind of job that freezes a release."""
 KINDS: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
-"""State of a check → of a step that looks like it; others need attention."""
+"""State of a check → the state of a step that looks like it; other states need attention."""
 STATES = {
     "met": "Met",
     "missed": "Not met",
@@ -46,10 +46,10 @@ NAMES = {
     CONSISTENCY: "Consistency of annotators with themselves",
 }
 OVERRIDE = (
-    "Where a figure is not met or could not be checked, a release takes a reason. The reason is in the "
-    "release for good, with who gave it and the figures against it. Its card and its page show it."
+    "If a threshold is missed or could not be checked, freezing a release needs a reason. The release keeps "
+    "the reason, the author of the reason and the missed figures. Its card and its page show them."
 )
-SINGLE = "With one judge nobody knows the agreement. It is not demanded then, and releases say so."
+SINGLE = "One annotator alone gives no agreement. The gate then demands none, and releases say so."
 GATE_FORM = "gate"
 
 
@@ -60,12 +60,12 @@ def show(context: PageContext) -> None:
             name: st.session_state.get(_form({}).key_of(name), False)
             for name in ("allow_disputed", "allow_changed", "only_complete")
         }
-        with st.spinner("Looking at what a release would hold…"):
+        with st.spinner("Reading the contents of the next release…"):
             draft = figures_of(context.store).now(readiness, FreezeRequest(**asked))
         certificate = _certificate(context.store)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
-        ui.quiet("A release takes the grades and a split. Both come from the stages before this one.")
+        ui.quiet("A release needs grades and a split. Both come from the stages before this stage.")
         if error.found == NO_SPLIT:
             stage_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
         st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
@@ -76,14 +76,14 @@ def show(context: PageContext) -> None:
         _contents(draft)
         ui.heading("Certificate of the split")
         show_certificate(certificate)
-        ui.quiet("Freezing checks the split again with the labels of that moment.")
+        ui.quiet("Freezing checks the split again with the grades of that time.")
     with left:
         ui.heading("The next release")
         _freeze(context, draft)
 
 
 def _ending(context: PageContext) -> None:
-    """How the last freeze went; what was frozen is a click away."""
+    """Show how the last freeze ended, with a button that opens the new release."""
     context.ending(KIND)
     job = context.jobs.get(KIND)
     if job is not None and job.outcome == "done" and not context.is_running(job):
@@ -96,16 +96,16 @@ def _open(name: str) -> None:
 
 
 def _contents(draft: ReleaseDraft) -> None:
-    ui.heading("What it would hold")
-    part_stacks("What the release would hold, by part", list(draft.queries), draft.queries, draft.grades)
-    lacking = pluralize(sum(draft.without_relevant.values()), "query has", "queries have")
-    lines = [f"{lacking} no relevant document."] * bool(draft.without_relevant)
-    lines += left_out_sentences(draft.left_out)
-    ui.sentences("\n".join(lines))
+    ui.heading("Contents")
+    part_stacks("Contents of the release by part", list(draft.queries), draft.queries, draft.grades)
+    if draft.without_relevant:
+        lacking = pluralize(sum(draft.without_relevant.values()), "query has", "queries have")
+        ui.sentences(f"{lacking} no relevant document.")
+    ui.sentences(*left_out_sentences(draft.left_out))
 
 
 def checks(freeze_checks: Sequence[FreezeCheck]) -> None:
-    """The checklist: a line for each check, with its state."""
+    """Show the checklist, with a line for each check and its state."""
     ui.heading("Before you freeze")
     rows = ""
     for check in freeze_checks:
@@ -123,24 +123,20 @@ def _freeze(context: PageContext, draft: ReleaseDraft) -> None:
     is_open = draft.gate.open
     asks = _form({"share": [IDENTICAL], "seal": others})
     asks.rest("override", "reason")
-    form = context.acts.form(KIND)
-    problem = freeze_problem(draft) or context.problem(KIND)
-    with st.form(f"freeze {form.key}", border=False):
+    with st.form(f"freeze {context.form.key}", border=False):
         name = st.text_input("Name of the release", placeholder="such as v2", max_chars=64).strip()
         if not is_open:
             asks.ask("override")
-        key = f"freeze button {form.key} {context.after}"
-        asked = st.form_submit_button(
-            "Freeze the release", type="primary", key=key, disabled=problem is not None
+        asked = context.submit(
+            "Freeze the release", KIND, freeze_problem(draft), "A frozen release never changes."
         )
-    ui.quiet(problem or "What is frozen never changes.")
     if asked:
         request = asks.request(name=name)
-        context.acts.do(form, lambda: _start(context, request, is_open))
+        context.act(lambda: _start(context, request, is_open))
 
 
 def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
-    """Start the job, unless something was not written."""
+    """Start the job, unless the form lacks a name or a reason."""
     problems = [] if request.name else ["The release has no name: give it one."]
     if not is_open and request.override is None:
         problems.append("The gate is shut: say why you freeze against it.")
@@ -193,7 +189,7 @@ def _change_gate(context: PageContext) -> None:
         ui.quiet(READING)
         asked = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
     if asked:
-        demand, by = Demand(round(alpha, 4), round(consistency, 4), single), context.annotator.name
-        context.acts.do(form, lambda: set_demand(context.store, demand, by))
+        demand = Demand(round(alpha, 4), round(consistency, 4), single)
+        context.acts.do(form, lambda: set_demand(context.store, demand, context.acts.by))
     elif form.number:
         ui.confirmation("The gate is set.")

@@ -1,4 +1,4 @@
-"""Releases, the preview of a split: its parts as bars, what changes, and its groups with what ties them."""
+"""Releases, the preview of a split: its parts as bars, its changes, and its groups with their ties."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from curation.splits.groups import LeakageGroup, edge_sentence
 from curation.splits.operations import SplitPreview
 
 MAX_QUERIES = 50
-"""Queries of a group that are written out."""
+"""Queries of a group that the page lists."""
 STEPS = 8
-"""Ties of a group that are written out."""
+"""Ties of a group that the page lists."""
 
 
 def show(split_preview: SplitPreview) -> None:
-    """What decides whether it is stored: the parts, what changes, and what crosses them."""
+    """Show the parts of the split, its changes, and the queries that leak between its parts."""
     if split_preview.refused:
         st.error("\n\n".join(map(ui.plain, _why_not(split_preview))), icon=":material/error:")
     ui.heading("Parts of this split")
     _parts(split_preview)
-    ui.sentences("\n".join(_changes(split_preview)))
+    ui.sentences(*_changes(split_preview))
     certificate.show_certificate(split_preview.certificate)
 
 
 def details(split_preview: SplitPreview) -> None:
-    """The kinds of queries by part, the groups and why they are tied, and the certificate's tables."""
+    """Show the kinds of queries by part, the groups with their ties, and the certificate's tables."""
     certificate.show_kinds(split_preview.certificate)
     _groups(split_preview)
     ui.heading("Certificate")
@@ -37,7 +37,7 @@ def details(split_preview: SplitPreview) -> None:
 
 
 def cuts(split_preview: SplitPreview) -> dict[tuple[str, str], str]:
-    """Pairs of queries whose tie could be cut → the two in words."""
+    """Return pairs of query ids whose tie could be cut → the texts of both queries."""
     return {
         edge[:2]: " ~ ".join(group.queries[name] for name in edge[:2])
         for group in split_preview.groups
@@ -61,7 +61,7 @@ def _changes(split_preview: SplitPreview) -> list[str]:
     kept = split_preview.report.kept
     if kept:
         have = pluralize(kept, "query keeps", "queries keep")
-        lines.append(f"{have} the part that a release has them in.")
+        lines.append(f"{have} the part of a release.")
     if split_preview.moved is not None:
         added = ", ".join(f"{part.part} {part.added:,}" for part in split_preview.parts if part.added)
         lines.append(f"New in this split: {added}." if added else "No query is new in this split.")
@@ -75,10 +75,8 @@ def _changes(split_preview: SplitPreview) -> list[str]:
 
 def _groups(split_preview: SplitPreview) -> None:
     ui.heading("Groups of tied queries")
-    alone, groups = (
-        split_preview.sizes.get(1, 0),
-        sum(count for size, count in split_preview.sizes.items() if size > 1),
-    )
+    alone = split_preview.sizes.get(1, 0)
+    groups = sum(count for size, count in split_preview.sizes.items() if size > 1)
     whole = pluralize(groups, "group stays whole in its part", "groups stay whole in their parts")
     ui.sentences(f"{whole}; {pluralize(alone, 'query is', 'queries are')} tied to no other.")
     for group in split_preview.groups:
@@ -103,12 +101,11 @@ def _group(group: LeakageGroup) -> None:
 
 
 def _why_not(split_preview: SplitPreview) -> list[str]:
-    """Why it cannot be stored; the chains are shown with their groups."""
+    """Return the reasons why the split cannot be stored; the page shows chains of ties with their groups."""
     lines = [
         line for line in split_preview.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"
     ]
     if split_preview.groups:
-        lines.append(
-            "The groups are below, with what ties them. Choose ties to cut in “Which queries stay together”."
-        )
+        cut = "Choose ties to cut in “Which queries stay together”."
+        lines.append(f"The page shows the groups with their ties below. {cut}")
     return lines

@@ -1,4 +1,4 @@
-"""Re-label: what of the set went stale, the part that is judged again this quarter, and what changed."""
+"""Re-label: the stale pairs of the set, the pairs that are judged again each quarter, and their report."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from app.views.releases.relabel_plan import OPENING
 from curation.core.text import pluralize
 from curation.operations.jobs.figures import figures_of
 from curation.relabeling.calendar import DONE, QuarterWork, read_work
-from curation.relabeling.report import DriftReport, drift_report
+from curation.relabeling.report import drift_report
 from curation.relabeling.report_sections import drift_findings, drift_page, drift_sections
 from curation.relabeling.staleness import staleness
 from curation.store import utc_now
 
 OPEN = 2
-"""Sections that are open when a report is shown."""
+"""Sections of a report that are open to begin with."""
 
 PARTS = ("Due", "Plan", "Report")
 JOBS = (relabel_plan.KIND, OPENING)
@@ -28,25 +28,16 @@ def show_report(context: PageContext) -> None:
     with context.store.reading() as cursor:
         work = {row.quarter: row for row in reversed(read_work(cursor)) if row.round is not None}
     if not work:
-        st.info("No quarter was opened yet. Its report is here once people have judged it.")
+        st.info("No quarter is open yet. The report of a quarter appears here once people have judged pairs.")
         return
     chosen = work[st.selectbox("Quarter", list(work), width=320)]
     ui.quiet(_state(chosen))
     report = figures_of(context.store).now(drift_report, chosen.quarter)
-    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in drift_findings(report)))
+    ui.findings(drift_findings(report))
     if report.pairs:
-        _sections(report)
-
-
-def _sections(report: DriftReport) -> None:
-    st.download_button(
-        "Download the report",
-        lambda: drift_page(report),
-        f"re-labeling-{report.name}.html",
-        "text/html",
-        icon=":material/download:",
-    )
-    ui.folded(drift_sections(report), OPEN, words=True)
+        page_name = f"re-labeling-{report.name}.html"
+        ui.download("Download the report", lambda: drift_page(report), page_name)
+        ui.folded(drift_sections(report), OPEN, words=True)
 
 
 def _state(work: QuarterWork) -> str:

@@ -1,4 +1,4 @@
-"""Re-label, what is due: the calendar, the stalest pairs, and documents that changed."""
+"""Re-label, due pairs: the calendar, the stalest pairs, and judged documents that changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from curation.relabeling.text_changes import text_change
 from curation.store import Store
 
 SHOWN = 20
-"""Rows of each table; the command line has all."""
+"""Rows of each table; the command line shows all rows."""
 
 
 def show(store: Store, set_staleness: SetStaleness) -> None:
@@ -26,15 +26,18 @@ def show(store: Store, set_staleness: SetStaleness) -> None:
 
 
 def _calendar(set_staleness: SetStaleness) -> None:
-    calendar, due = set_staleness.calendar, set_staleness.calendar
+    calendar = set_staleness.calendar
     work = calendar.quarters[-1][2]
-    with st.container(horizontal=True, gap="large"):
-        st.metric("Quarter", set_staleness.quarter, width="content")
-        st.metric("Out of date", f"{set_staleness.stale:,} of {len(set_staleness.pairs):,}", width="content")
-        done = due.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
-        st.metric("Judged again this quarter", done, width="content")
-        st.metric("Renewed in four quarters", percent(calendar.renewed_share), width="content")
-    ui.sentences("\n".join(due_sentences(calendar)))
+    done = calendar.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
+    ui.metrics(
+        {
+            "Quarter": set_staleness.quarter,
+            "Out of date": f"{set_staleness.stale:,} of {len(set_staleness.pairs):,}",
+            "Judged again this quarter": done,
+            "Renewed in four quarters": percent(calendar.renewed_share),
+        }
+    )
+    ui.sentences(*due_sentences(calendar))
     ui.tables(calendar_table(calendar))
 
 
@@ -43,10 +46,10 @@ def _pairs(set_staleness: SetStaleness) -> None:
     ui.tables(stale_pair_table(set_staleness, SHOWN))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
-        f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and does not "
-        f"count. From {STALE:g} on a pair is stale, unless it was judged this quarter and neither its "
-        "document nor the guide changed since. Sealed pairs are listed without the part of the guide, "
-        "because it depends on the grade."
+        f"The score is the weighted mean of the known components ({weights}); a dash marks an unknown "
+        f"component, which does not count. A pair with a score of {STALE:g} or more is stale, unless it was "
+        "judged this quarter and its document and the guide are unchanged since. Sealed pairs are listed "
+        "without the component of the guide, because it depends on the grade."
     )
 
 
@@ -62,7 +65,7 @@ def show_changes(store: Store, set_staleness: SetStaleness) -> None:
             f"{pluralize(len(gone), 'judged document is', 'judged documents are')} no longer in the corpus."
         )
     if not changed:
-        ui.quiet("No judged document has another text in the newest corpus.")
+        ui.quiet("No judged document has a different text in the newest corpus.")
         return
     chosen = st.selectbox(
         f"Changed document ({len(changed):,})",
@@ -74,7 +77,7 @@ def show_changes(store: Store, set_staleness: SetStaleness) -> None:
 
 
 def _difference(store: Store, judged: str, current: str) -> None:
-    """Show the text with the hash that was judged next to the current one."""
+    """Show the differences between the judged text of a document and its current text, given by hashes."""
     try:
         change = text_change(store, judged, current)
     except NotFoundError as error:

@@ -1,4 +1,4 @@
-"""Re-label, the plan: how much is judged again, and the round of the quarter."""
+"""Re-label, the plan: the pairs that people judge again, and the round of the quarter."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from curation.core.errors import NotFoundError
-from curation.core.operation import written
 from curation.ingest.stored_runs import stored_runs
-from curation.operations.jobs import problem as job_problem
 from curation.operations.jobs.figures import figures_of
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
@@ -23,7 +21,7 @@ from curation.retrieval import RUN_PREFIX
 from curation.store import Store
 
 SHOWN = 50
-"""Rows of each table; the command line has all."""
+"""Rows of each table; the command line shows all rows."""
 KIND = "plan re-labeling"
 """The kind of job that makes a plan."""
 STATES = {
@@ -31,16 +29,15 @@ STATES = {
     DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
     UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
 }
-"""State of an opened plan → the end of the sentence about it."""
+"""State of an opened plan → the end of the sentence about the plan."""
 OPENING = "relabel"
 """The kind of job that opens a quarter."""
 
 
 def show(context: PageContext) -> None:
-    problem = job_problem(context.store, KIND)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _form(context, problem)
+        _form(context)
     plan = _newest(context.store)
     if plan is None:
         with right:
@@ -53,19 +50,15 @@ def show(context: PageContext) -> None:
     _contents(plan)
 
 
-def _form(context: PageContext, problem: str | None) -> None:
-    form, asks = context.acts.form(KIND), Form(PlanRequest)
+def _form(context: PageContext) -> None:
+    asks = Form(PlanRequest)
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * MIN_SHARE), round(100 * MAX_SHARE), 15)
         asks.rest("fraction")
-        blocked = problem is not None or context.blocked(KIND) is not None
-        asked = st.form_submit_button("Plan", key=f"plan {form.key} {context.after}", disabled=blocked)
-    if problem is not None:
-        ui.quiet(f"No plan can be made now. {problem}")
+        asked = context.submit("Plan", KIND)
     context.ending(KIND)
     if asked:
-        request = asks.request(fraction=percent / 100)
-        context.acts.do(form, lambda: context.begin(KIND, request))
+        context.start(KIND, asks.request(fraction=percent / 100))
 
 
 def _newest(store: Store) -> StoredPlan | None:
@@ -80,10 +73,9 @@ def _preview(plan: StoredPlan) -> None:
     ui.heading(f"Plan of {plan.quarter}")
     state = f"opened as the round {plan.round}" if plan.round else "not opened"
     ui.quiet(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
-    with st.container(horizontal=True, gap="large"):
-        st.metric("Pairs", f"{report['pairs']:,} of {report['set_pairs']:,}", width="content")
-        st.metric("Judgments", f"{report['judgments']:,}", width="content")
-    ui.sentences("\n".join(plan_sentences(report)))
+    pairs = f"{report['pairs']:,} of {report['set_pairs']:,}"
+    ui.metrics({"Pairs": pairs, "Judgments": f"{report['judgments']:,}"})
+    ui.sentences(*plan_sentences(report))
     ui.tables(*plan_tables(report))
 
 
@@ -106,22 +98,14 @@ def show_opening(context: PageContext, plan: StoredPlan) -> None:
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
-    usual = usual_names(people)
-    people_offered = [person.name for person in people]
-    start = QuarterRequest(tuple(usual), plan.plan_id, plan.quarter)
-    asks = Form(QuarterRequest, start, offered={"annotators": people_offered, "systems": [*SYSTEMS, *runs]})
+    start = QuarterRequest(tuple(usual_names(people)), plan.plan_id, plan.quarter)
+    offered = {"annotators": [person.name for person in people], "systems": [*SYSTEMS, *runs]}
+    asks = Form(QuarterRequest, start, offered=offered)
     asks.ask("annotators", "name")
     with st.expander("More options"):
         asks.rest()
     request = asks.request()
-    problem = figures_of(context.store).now(opening_problem, plan.plan_id) or job_problem(
-        context.store, OPENING, written(request)
-    )
-    if problem is not None:
-        ui.quiet(f"It cannot be opened now. {problem}")
-    form = context.acts.form(OPENING)
-    blocked = problem is not None or context.blocked(OPENING) is not None
-    key = f"open quarter {form.key} {context.after}"
+    problem = figures_of(context.store).now(opening_problem, plan.plan_id)
     label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
-    if st.button(label, type="primary", key=key, disabled=blocked):
-        context.acts.do(form, lambda: context.begin(OPENING, request))
+    if context.button(label, OPENING, problem or context.problem(OPENING, request)):
+        context.start(OPENING, request)

@@ -1,14 +1,13 @@
-"""Releases, one of them: its parts, card, exports, differences from other releases, and readers."""
+"""Releases, a release: its parts, card, exports, differences from other releases, and access log."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import streamlit as st
 
 from app import ui
 from app.components.forms import Form
 from app.components.markdown import html_of
+from app.context import BY_PATH
 from app.next_stage import missing_stage
 from app.page_context import PageContext
 from app.views.releases.bars import part_stacks
@@ -43,13 +42,12 @@ from curation.splits.certificate import shown_certificate
 from curation.splits.certificate_page import certificate_page
 from curation.store import Store
 
-VIEWS = ("Summary", "Card", "Export", "Difference", "Access log")
 KEPT = 4
-"""Differences that are kept in memory."""
+"""The number of differences between releases that are kept in memory."""
 OPEN_PARTS = 2
-"""Sections that are open when a difference is shown."""
+"""Sections of a difference that are open to begin with."""
 EXPORT = "export"
-"""The kind of job that exports."""
+"""The kind of job that exports a release."""
 
 
 def show(context: PageContext) -> None:
@@ -58,8 +56,8 @@ def show(context: PageContext) -> None:
         releases, marks = list_releases(cursor), gate_overrides(cursor)
     if not releases:
         st.info(
-            "Nothing is frozen yet. A release holds the grades of a moment. Look at the rule, the "
-            "gate and the split, then freeze.",
+            "There is no release yet. A release keeps the grades as they are when it is frozen. Look at the "
+            "rule, the gate and the split, then freeze.",
             icon=":material/info:",
         )
         missing_stage(context.store, context.annotator, "split")
@@ -75,53 +73,41 @@ def show(context: PageContext) -> None:
             key="release",
             format_func=lambda name: with_gate_override(name, marks.get(name)),
         )
-        view = st.selectbox("Show", VIEWS, width=240, key="view", bind="query-params")
+        view = st.selectbox("Show", list(VIEWS), width=240, key="view", bind="query-params")
     try:
-        _view(context, view, by_name[name or releases[-1].name], releases)
-    except CurationError as error:  # it was altered since it was frozen
+        VIEWS[view](context, by_name[name or releases[-1].name])
+    except CurationError as error:  # the release was altered after it was frozen
         ui.problem(error)
 
 
-def _view(context: PageContext, view: str, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
-    if view == "Card":
-        _card(context.store, release)
-    elif view == "Export":
-        show_export(context, release)
-    elif view == "Difference":
-        show_difference(context.store, release, releases)
-    elif view == "Access log":
-        _readers(context, release)
-    else:
-        _summary(context.store, release)
-        ui.tables(release_table(listed_releases(context.store)[::-1]))
-
-
-def _summary(store: Store, release: ReleaseRow) -> None:
-    """Its parts, which gates it overrode, whether it was altered, and the certificate of its split."""
+def _show_summary(context: PageContext, release: ReleaseRow) -> None:
+    """Show the parts of a release, whether it was altered, and the certificate of its split."""
+    store = context.store
     try:
         release_shown = show_release(store, release.name)
         ui.warnings(override_sentence(release_shown))
-        _parts(release_shown)
+        _show_parts(release_shown)
     except CurationError as error:
         ui.problem(error)
     if st.button("Verify every line"):
         with st.spinner("Comparing every line with its sum…"):
-            _verdict(verify(store, release.name))
-    _certificate(store, release)
+            _show_verified(verify(store, release.name))
+    _show_certificate(store, release)
+    ui.tables(release_table(listed_releases(store)[::-1]))
 
 
-def _parts(shown_release: ShownRelease) -> None:
+def _show_parts(shown_release: ShownRelease) -> None:
     names = [f"{part} (sealed)" if part in shown_release.sealed else part for part in shown_release.queries]
     ui.quiet(
         f"Frozen on {shown_release.frozen_at:%d %b %Y %H:%M} UTC by {shown_release.frozen_by}, with "
         f"{pluralize(shown_release.documents, 'document')}."
     )
     part_stacks(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
-    override = override_sentence(shown_release)  # it is above, as a warning
-    ui.sentences("\n".join(line for line in shown_release.sentences if line not in override))
+    override = override_sentence(shown_release)  # the page has it above, as a warning
+    ui.sentences(*(line for line in shown_release.sentences if line not in override))
 
 
-def _certificate(store: Store, release: ReleaseRow) -> None:
+def _show_certificate(store: Store, release: ReleaseRow) -> None:
     try:
         with store.reading() as cursor:
             certificate = shown_certificate(cursor, release.name)
@@ -131,41 +117,40 @@ def _certificate(store: Store, release: ReleaseRow) -> None:
     ui.heading("Certificate of the split")
     show_certificate(certificate)
     page = certificate_page(certificate, release.name)
-    st.download_button(
-        "Download this certificate", page, "certificate.html", "text/html", icon=":material/download:"
-    )
+    ui.download("Download this certificate", page, "certificate.html")
     show_kinds(certificate)
     show_tables(certificate)
 
 
-def _card(store: Store, release: ReleaseRow) -> None:
-    """The data-set card, as text of ours: no HTML, no image and nothing of the network is in it."""
+def _show_card(context: PageContext, release: ReleaseRow) -> None:
+    """Show the dataset card, without foreign HTML, images and addresses that a browser would fetch."""
     licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
-    text = card_text(load_release(store, release.name), licence)
-    st.download_button(
-        "Download the card", text, f"{release.name}.md", "text/markdown", icon=":material/download:"
-    )
+    text = card_text(load_release(context.store, release.name), licence)
+    ui.download("Download the card", text, f"{release.name}.md")
     shown = html_of(text)
     st.html(f'<article class="gs-card">{shown.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>')
 
 
-def _readers(context: PageContext, release: ReleaseRow) -> None:
-    """Who froze it, who exported it, who had grades of sealed parts, and who evaluated on them."""
+def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
+    """Show who exported a release, who opened its sealed grades, and who evaluated on its sealed parts."""
     with context.store.reading() as cursor:
         exports = export_table(cursor, release.release_id)
         taken = openings(cursor, release.release_id)
         evaluations = sealed_evaluations(cursor, release.release_id)
-    ui.quiet("All names of the same content count. Viewing a page does not count as an export.")
-    _log(exports, "Nobody exported this release yet.")
-    _log(opening_table(taken), "Nobody has opened sealed grades.")
-    _log(sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
-    _limit(context)
+    ui.quiet(
+        "The log also has entries under other names of a release with the same content. Viewing a page does "
+        "not count as an export."
+    )
+    _show_log(exports, "Nobody has exported this release yet.")
+    _show_log(opening_table(taken), "Nobody has opened sealed grades.")
+    _show_log(sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
+    _ask_monthly_limit(context)
 
 
-def _limit(context: PageContext) -> None:
-    """How many sealed evaluations an evaluator has in a month, which the lead chooses."""
-    form, store, by = context.acts.form("sealed limit"), context.store, context.annotator.name
-    with store.reading() as cursor:
+def _ask_monthly_limit(context: PageContext) -> None:
+    """Ask how many sealed evaluations an evaluator may start in a month."""
+    form = context.acts.form("sealed limit")
+    with context.store.reading() as cursor:
         limit = monthly_limit(cursor)
     with st.form(f"sealed limit {form.key}", border=False):
         number = st.number_input(
@@ -173,17 +158,17 @@ def _limit(context: PageContext) -> None:
         )
         chosen = st.form_submit_button("Save the number")
     if chosen:
-        context.acts.do(form, lambda: set_monthly_limit(store, int(number), by))
+        context.acts.do(form, lambda: set_monthly_limit(context.store, int(number), context.acts.by))
 
 
-def _log(table: Table, nothing: str) -> None:
+def _show_log(table: Table, nothing: str) -> None:
     ui.tables(table)
     if not table.rows:
         ui.heading(table.caption)
         ui.quiet(nothing)
 
 
-def _verdict(verified: Verified) -> None:
+def _show_verified(verified: Verified) -> None:
     text = "\n\n".join(map(ui.plain, verified.sentences))
     if verified.intact:
         st.success(text, icon=":material/verified:")
@@ -191,8 +176,11 @@ def _verdict(verified: Verified) -> None:
         st.error(text)
 
 
-def show_difference(store: Store, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
-    """Compare a release with any other, from the one that was frozen first to the other."""
+def show_difference(context: PageContext, release: ReleaseRow) -> None:
+    """Compare a release with another release; the release that was frozen first is the first of the two."""
+    store = context.store
+    with store.reading() as cursor:
+        releases = list_releases(cursor)
     places = {row.name: index for index, row in enumerate(releases)}
     index = places[release.name]
     others = [*reversed(releases[:index]), *releases[index + 1 :]]
@@ -202,16 +190,16 @@ def show_difference(store: Store, release: ReleaseRow, releases: Sequence[Releas
     by_name = {row.name: row for row in others}
     other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
     before, after = sorted((other, release), key=lambda row: places[row.name])
-    difference = _difference(store, str(store.path), *((row.name, row.release_id) for row in (before, after)))
+    difference = _difference(store, (before.name, before.release_id), (after.name, after.release_id))
     ui.heading(title_of(difference))
-    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(difference)))
+    ui.findings(findings(difference))
     ui.folded(diff_sections(difference), OPEN_PARTS, words=True)
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…")
-def _difference(_store: Store, path: str, before: tuple[str, str], after: tuple[str, str]) -> Diff:
-    """Names and ids: what is frozen never changes, so nothing else decides."""
-    return diff(_store, before[0], after[0])
+@st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)
+def _difference(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
+    """Compare two releases, given by name and id: a frozen release never changes."""
+    return diff(store, before[0], after[0])
 
 
 def show_export(context: PageContext, release: ReleaseRow) -> None:
@@ -230,7 +218,7 @@ def show_export(context: PageContext, release: ReleaseRow) -> None:
 
 
 def _export_form(shown_release: ShownRelease, format: str) -> Form[ExportRequest]:
-    """Parts and options of the format."""
+    """Make the form with the parts and options that a format offers."""
     record = FORMATS[format]
     offered = [
         part for part in shown_release.queries if not (record.never_sealed and part in shown_release.sealed)
@@ -242,7 +230,7 @@ def _export_form(shown_release: ShownRelease, format: str) -> Form[ExportRequest
 
 
 def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) -> None:
-    form, asks = context.acts.form(EXPORT), _export_form(shown_release, format)
+    asks = _export_form(shown_release, format)
     asks.ask("parts")
     if FORMATS[format].takes_unjudged:
         asks.ask("unjudged")
@@ -250,25 +238,27 @@ def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) 
         asks.ask("negatives")
     asks.ask("licence")
     sealed = [part for part in asks.request().parts if part in shown_release.sealed]
-    with st.form(f"export {form.key}", border=False):
+    with st.form(f"export {context.form.key}", border=False):
         if sealed:
-            ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and why are logged.")
+            ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and your reason are logged.")
             asks.ask("reason")
         request = asks.request()
-        problem = context.problem(EXPORT) or (None if request.parts else "Choose a part to include.")
-        asked = st.form_submit_button(
-            "Prepare the export",
-            type="primary",
-            key=f"export button {form.key} {context.after}",
-            disabled=problem is not None,
-        )
-    if problem is not None:
-        ui.quiet(problem)
+        problem = None if request.parts else "Choose a part to include."
+        asked = context.submit("Prepare the export", EXPORT, problem)
     if asked:
-        context.acts.do(form, lambda: _start_export(context, request, bool(sealed)))
+        context.act(lambda: _start_export(context, request, bool(sealed)))
 
 
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     missing = is_sealed and request.reason is None
     refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
     return context.begin_with_result(EXPORT, request, context.own(EXPORT, name=request.name))
+
+
+VIEWS = {
+    "Summary": _show_summary,
+    "Card": _show_card,
+    "Export": show_export,
+    "Difference": show_difference,
+    "Access log": _show_access_log,
+}

@@ -1,4 +1,4 @@
-"""Releases, the rule: how votes become a grade, and what another rule would change."""
+"""Releases, the rule: how votes become a grade, and the changes that a different rule would make."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def show(context: PageContext) -> None:
 
 
 def _wanted(rule: ConsensusRule) -> ConsensusRule:
-    """The rule that is chosen; it starts as the one in force."""
+    """Ask for a rule; the form begins with the current rule."""
     form = Form(ConsensusRule, rule, f"{rule}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         form.ask("name")
@@ -68,10 +68,9 @@ def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, ch
         )
     same = wanted.settings == rule.settings
     if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=same):
-        by = context.annotator.name
-        context.acts.do(form, lambda: set_rule(context.store, wanted, by))
+        context.acts.do(form, lambda: set_rule(context.store, wanted, context.acts.by))
     if same:
-        ui.quiet("This is the current rule. Choose another one to see what it would change.")
+        ui.quiet("This is the current rule. Choose a different rule to see its effect.")
 
 
 def _row(name: str, counts: ConsensusCounts) -> StackRow:
@@ -81,7 +80,6 @@ def _row(name: str, counts: ConsensusCounts) -> StackRow:
 
 
 def _errors(annotator_errors: AnnotatorErrors | None) -> None:
-    if annotator_errors is None:
-        return
-    with st.expander("How often people are estimated to give the true grade"):
-        ui.section(error_section(annotator_errors))
+    if annotator_errors is not None:
+        with st.expander("Estimated share of true grades by annotator"):
+            ui.section(error_section(annotator_errors))

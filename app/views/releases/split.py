@@ -1,4 +1,4 @@
-"""Releases, the split: ask for parts and what keeps queries together, preview them, and store them."""
+"""Releases, the split: the form with parts and rules, the preview of a split, and its storage."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from curation.splits.request import Rules, SplitRequest, part_problems
 from curation.splits.tie_data import known_keys
 
 PREVIEWING, STORING = "split preview", "split"
-"""The kinds of job."""
+"""The kinds of jobs that preview and store a split."""
 NOTHING = "No query has a grade yet, so there is nothing to split. Judge first."
 OF_PARTS = ("parts", "by_time", "largest_group", "fresh")
-"""Fields of how groups go to the parts."""
+"""The fields that decide how groups go to the parts."""
 
 
 def show(context: PageContext) -> None:
@@ -52,7 +52,7 @@ def show(context: PageContext) -> None:
 
 
 def _state(state: SplitState) -> None:
-    """Which queries have a part, and which wait for one."""
+    """Say how many graded queries have a part, and how many wait for a part."""
     graded = pluralize(state.graded, "graded query", "graded queries")
     if not state.graded:
         st.info(NOTHING, icon=":material/info:")
@@ -62,7 +62,7 @@ def _state(state: SplitState) -> None:
         waiting = pluralize(state.waiting, "graded query has", "graded queries have")
         st.info(
             f"{waiting} no part yet. Preview the split again with the same settings: released queries keep "
-            "their parts, and new ones get one.",
+            "their parts, and new queries get a part.",
             icon=":material/info:",
         )
     else:
@@ -70,9 +70,9 @@ def _state(state: SplitState) -> None:
 
 
 def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
-    """The request that the form begins with, and a text that tells it from another.
+    """Return the first request of the form, and a text that distinguishes this request from other requests.
 
-    The form begins with the request of the last preview, else of the split in force, else with the usual one.
+    This is the request of the last preview, else of the current split, else the default request.
     """
     if job is not None:
         return read_request(SplitRequest, job.parameters), job.job_id[:12]
@@ -84,7 +84,7 @@ def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
 def _form(
     context: PageContext, start: tuple[SplitRequest, str], shown: SplitPreview | None
 ) -> tuple[SplitRequest, list[str]]:
-    """What is asked for, and what is wrong with it."""
+    """Ask for a split; return the request and its problems."""
     asked, key = start
     with context.store.reading() as cursor:
         known, scale = known_keys(cursor), current_guide(cursor).values
@@ -104,7 +104,7 @@ def _form(
 
 
 def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[str, float], ...], list[str]]:
-    """Rows with a name and a share, which can be added and removed; and what is wrong with them."""
+    """Ask for names and shares of parts, in rows that people add and remove; return parts and problems."""
     kept = f"rows of parts {key}"
     rows: list[int] = st.session_state.setdefault(kept, list(range(len(asked))))
     parts: list[tuple[str, float]] = []
@@ -151,23 +151,13 @@ def _set_rows(kept: str, rows: list[int]) -> None:
 def _preview_button(
     context: PageContext, request: SplitRequest, problems: Sequence[str], graded: int
 ) -> None:
-    form = context.acts.form(PREVIEWING)
-    reason = "\n".join(problems) or ("" if graded else NOTHING) or context.problem(PREVIEWING, request) or ""
-    asked = st.button(
-        "Preview the split", type="primary", key=f"preview {form.key} {context.after}", disabled=bool(reason)
-    )
-    ui.sentences(reason or "A preview stores nothing of the split.")
-    if asked:
-        context.acts.do(form, lambda: _start_preview(context, request))
-
-
-def _start_preview(context: PageContext, request: SplitRequest) -> None:
-    asked = request
-    context.begin_with_result(PREVIEWING, asked, context.jobs.get(PREVIEWING))
+    reason = " ".join(problems) or ("" if graded else NOTHING) or context.problem(PREVIEWING, request)
+    if context.button("Preview the split", PREVIEWING, reason, "A preview does not store the split."):
+        context.act(lambda: context.begin_with_result(PREVIEWING, request, context.jobs.get(PREVIEWING)))
 
 
 def _previewed(context: PageContext) -> SplitPreview | None:
-    """The last preview, if there is one that has not ended otherwise and is still there."""
+    """Read the last preview; None if its job is at work or failed, or if its file is deleted."""
     job = context.jobs.get(PREVIEWING)
     if job is None or context.is_running(job):
         return None
@@ -178,13 +168,13 @@ def _previewed(context: PageContext) -> SplitPreview | None:
 
 
 def _ending(context: PageContext, job: Job | None) -> None:
-    """Why there is no preview."""
+    """Say why there is no preview."""
     if job is not None and job.outcome not in (None, "done"):
         context.ending(PREVIEWING)
     elif not context.is_running(job):
         ui.quiet(
-            "The preview shows the parts as bars, the groups of tied queries and why they are tied, and what "
-            "the certificate finds."
+            "The preview shows the parts as bars, the groups of tied queries with their ties, and the "
+            "findings of the certificate."
         )
 
 
@@ -195,7 +185,6 @@ def _store_button(
     request: SplitRequest,
     state: SplitState,
 ) -> None:
-    form = context.acts.form(STORING)
     why = ""
     if shown.refused:
         why = "This split cannot be stored, for the reason above."
@@ -203,17 +192,14 @@ def _store_button(
         why = "This is the current split."
     elif request != previewed:
         why = "The settings have changed since this preview. Preview again first."
-    blocked = bool(why) or context.blocked(STORING) is not None
-    if st.button("Use this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked):
-        asked = replace(previewed, expected=shown.split_id)
-        context.acts.do(form, lambda: context.begin(STORING, asked))
-    ui.quiet(why or "Frozen releases keep their own split.")
+    if context.button("Use this split", STORING, why, "Frozen releases keep their own split."):
+        context.start(STORING, replace(previewed, expected=shown.split_id))
 
 
 def ask_rules(
     form: Form[SplitRequest], rules: Rules, cuts: Mapping[tuple[str, str], str], key: str
 ) -> dict[str, Any]:
-    """What keeps queries together; returns what has widgets of its own."""
+    """Ask for the rules that keep queries together; return the fields that the form has no widgets for."""
     form.ask("query", "paraphrase")
     if form.value("paraphrase") is not None:
         form.ask("model")
@@ -222,7 +208,7 @@ def ask_rules(
 
 
 def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> dict[str, Any]:
-    """The ties that are no leak, where there are any to choose from."""
+    """Ask which ties are no leakage, if there are ties to choose from."""
     pairs = list(dict.fromkeys([*rules.cut, *cuts]))
     if not pairs:
         return {}
@@ -232,13 +218,13 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
         default=list(rules.cut),
         key=f"cut {key}",
         format_func=lambda pair: cuts.get(pair, " ~ ".join(pair)),
-        help="Ties that are no leak. They are reported as residual leakage.",
+        help="Ties that you do not count as leakage. The certificate reports them as residual leakage.",
     )
     return {"cut": tuple(cut)}
 
 
 def ask_options(form: Form[SplitRequest], asked: SplitRequest, released: bool, key: str) -> dict[str, Any]:
-    """How groups go to the parts; returns what has widgets of its own."""
+    """Ask how groups go to the parts; return the fields that the form has no widgets for."""
     form.ask("by_time")
     limited = st.checkbox(
         "Limit the largest group",
@@ -260,5 +246,5 @@ def ask_options(form: Form[SplitRequest], asked: SplitRequest, released: bool, k
     if released:
         form.ask("fresh")
         if form.value("fresh"):
-            ui.quiet("A released test query can then become one that systems are tuned on.")
+            ui.quiet("A released test query can then come into a part on which systems are tuned.")
     return {"largest_group": largest}

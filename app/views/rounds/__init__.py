@@ -1,4 +1,4 @@
-"""Rounds: opening one, how far each is and when it ends, and managing it."""
+"""Rounds: open a round, follow its progress and its questions, and manage it."""
 
 from __future__ import annotations
 

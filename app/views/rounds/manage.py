@@ -1,10 +1,11 @@
-"""Rounds, Manage: pause, resume, close, reopen and delete a round; hand work over, or let others join.
+"""Rounds, Manage: pause, resume, close, reopen and delete a round; reassign items, and add annotators.
 
 A change of the round needs a second click: the first button says what will happen, and the second does it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -38,14 +39,14 @@ ACTIONS = {
     ),
     "Reopen": ("open", "“{}” opens again, with the items that are still open."),
 }
-"""Button → the state that it brings a round into, and what that means."""
+"""Button → the state of the round after the click, and a sentence about that state."""
 SOMEBODY = "Choose a person"
 MANAGE = "manage"
-"""The form state that all forms of this part share: each act brings new fields and buttons."""
+"""The name of the form state that all forms of this part share: each act brings new fields and buttons."""
 
 
 class LastAct(NamedTuple):
-    """The last act of this session: on which round, when, and what became of it."""
+    """The last act of this session on this part: its round, its time and its result."""
 
     round: str
     at: datetime
@@ -55,9 +56,7 @@ class LastAct(NamedTuple):
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     last: LastAct | None = acts.form(MANAGE).result
     if last is not None and (last.round == status.round or isinstance(last.result, RoundDeleted)):
-        st.success(
-            ui.plain(f"{last.at:%H:%M} UTC: {' '.join(last.result.sentences)}"), icon=":material/check:"
-        )
+        ui.success(f"{last.at:%H:%M} UTC: {' '.join(last.result.sentences)}")
     offered = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
     with store.reading() as cursor:
         if not against_deleting(cursor, round_state(cursor, status.round)):
@@ -92,21 +91,22 @@ def _ask(name: str, place: str) -> None:
 
 def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
     state, words = ACTIONS[name]
-    form = acts.form(MANAGE)
-    with st.form(f"sure {form.key} {name} {status.round}", width=640):
+    with st.form(f"sure {acts.form(MANAGE).key} {name} {status.round}", width=640):
         st.markdown(ui.plain(words.format(status.round)))
         reason = st.text_input("Reason (optional)", max_chars=500).strip()
         with st.container(horizontal=True):
             sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
             back = st.form_submit_button("Leave it as it is")
     if sure:
-        acts.do(
-            form,
-            lambda: LastAct(status.round, utc_now(), _change(store, status.round, state, acts.by, reason)),
-        )
+        _act(acts, status, lambda: _change(store, status.round, state, acts.by, reason))
     if back:
         st.session_state["sure"] = None
         st.rerun()
+
+
+def _act(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
+    """Do what a form of this part asks, and keep the result for the next run of the page."""
+    acts.do(acts.form(MANAGE), lambda: LastAct(status.round, utc_now(), action()))
 
 
 def _change(store: Store, name: str, state: str, by: str, reason: str) -> Result:
@@ -139,8 +139,7 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
         ui.quiet("Every annotator is in this round.")
         return
     given = sum(annotator.presentations for annotator in status.annotators)
-    form = acts.form(MANAGE)
-    place = f"{form.key} {status.round} {given}"
+    place = f"{acts.form(MANAGE).key} {status.round} {given}"
     with st.form(f"extend {place}", width=640):
         joining = st.multiselect(
             "New members",
@@ -155,15 +154,12 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     if not (joining or new):
         st.error("Choose new members, or tick the box.", icon=":material/error:")
         return
-
     request = MoveRequest(status.round, join=joining, new=new)
-    acts.do(form, lambda: LastAct(status.round, utc_now(), move_work(store, request, acts.by)))
+    _act(acts, status, lambda: move_work(store, request, acts.by))
 
 
 def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
-    people = [
-        annotator.annotator for annotator in status.annotators if annotator.answered < annotator.presentations
-    ]
+    people = [one.annotator for one in status.annotators if one.answered < one.presentations]
     if not people:
         return
     ui.heading("Reassign unstarted items")
@@ -173,8 +169,7 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     if from_ is None:
         return
     inside = [annotator.annotator for annotator in status.annotators if annotator.annotator != from_]
-    form = acts.form(MANAGE)
-    with st.form(f"hand over {form.key} {status.round} {from_}", width=640):
+    with st.form(f"hand over {acts.form(MANAGE).key} {status.round} {from_}", width=640):
         to = st.multiselect("To", [*inside, *outside], default=inside)
         sure = st.checkbox(
             f"{ui.plain(from_)} loses the items that they have not started; the others keep them"
@@ -185,6 +180,5 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     if not sure or not to:
         st.error("Choose who takes the items, and tick the box.", icon=":material/error:")
         return
-
     request = MoveRequest(status.round, from_, to)
-    acts.do(form, lambda: LastAct(status.round, utc_now(), move_work(store, request, acts.by)))
+    _act(acts, status, lambda: move_work(store, request, acts.by))

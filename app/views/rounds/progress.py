@@ -1,4 +1,4 @@
-"""Rounds, progress and questions: how far people are, when it is done, and what they asked or flagged."""
+"""Rounds, Progress and Questions: answers so far, the forecast, and items that people asked about."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from curation.people.seal_access import withheld
 from curation.store import Store
 
 EVERY = 10.0
-"""Seconds after which the page looks whether anything has changed."""
+"""Seconds between two checks whether anything has changed."""
 _SHOWN = "round progress"
 
 SHOWN = 50
@@ -34,7 +34,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
 
 
 def _follow(store: Store, first: RoundStatus) -> None:
-    """Draw the progress; read again where something has changed."""
+    """Draw the progress; read it again if something has changed."""
     with store.reading() as cursor:
         version = set_fingerprint(cursor)
     before: tuple[object, RoundStatus, list[AnnotatorWork]] | None = st.session_state.get(_SHOWN)
@@ -49,11 +49,9 @@ def _follow(store: Store, first: RoundStatus) -> None:
 
 def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     left, middle, right = st.columns(3, gap="large")
-    answered, of = (
-        sum(getattr(annotator, name) for annotator in status.annotators)
-        for name in ("answered", "presentations")
-    )
-    left.metric("Answered", f"{answered:,} of {of:,}")
+    answered = sum(annotator.answered for annotator in status.annotators)
+    presentations = sum(annotator.presentations for annotator in status.annotators)
+    left.metric("Answered", f"{answered:,} of {presentations:,}")
     middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
     if status.closed_at is not None:
         right.metric("Closed", _day(status.closed_at))
@@ -65,17 +63,17 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     ui.tables(progress_table(status, work))
     ui.quiet(
         "Answered includes blind duplicates. A pair is complete when all its first showings are answered. "
-        "Seconds are on screen; an hour is one of work, without pauses of more than ten minutes. "
-        "A dash: fewer than ten answers."
+        "Seconds are the time on screen. An hour is an hour of work without pauses of more than ten minutes. "
+        "A dash means fewer than ten answers."
     )
     fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
     if fast:
         ui.quiet(
-            f"More answers an hour than a person can read: {', '.join(fast)}. They came from a script, or "
-            "many were sent at once; no pace is taken from them."
+            f"More answers an hour than a person can read: {', '.join(fast)}. A script sent these answers, "
+            "or somebody sent many at once. They do not count for the forecast."
         )
     if status.left_out:
-        ui.sentences("\n".join(f"Left out: {count:,} ({why})." for why, count in status.left_out.items()))
+        ui.sentences(*(f"Left out: {count:,} ({why})." for why, count in status.left_out.items()))
 
 
 def _day(at: datetime) -> str:
@@ -89,7 +87,7 @@ def _practice(store: Store, name: str) -> None:
     st.metric("Ready to label", f"{passed:,} of {len(statuses):,}")
     ui.tables(practice_table(statuses))
     if any(status.state.passed is False for status in statuses):
-        ui.quiet("Some people did not pass: under Team, let them practise again or let them pass.")
+        ui.quiet("Some people did not pass. Under Team you can let them practise again or let them pass.")
 
 
 def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:

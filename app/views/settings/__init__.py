@@ -22,7 +22,7 @@ def show(annotator: Annotator) -> None:
 
 
 def show_notices(context: PageContext) -> None:
-    """What is sent to the webhook."""
+    """Ask which notices go to the webhook."""
     has_webhook = webhook() is not None
     ui.quiet(
         "Notices go to the webhook. A notice holds only names of rounds and counts."

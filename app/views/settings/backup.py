@@ -1,4 +1,4 @@
-"""Settings, backup: a copy to download, and the schedule by which the app takes backups."""
+"""Settings, backup: a snapshot to download, and the schedule of backups."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from curation.operations.backup_schedule import (
 from curation.operations.doctor import look_at_backups
 from curation.operations.jobs import Job
 
-SNAPSHOT, SCHEDULE = "take a snapshot", "schedule backups"
+SCHEDULE = "schedule backups"
 
 
 def show(context: PageContext) -> None:
@@ -31,27 +31,24 @@ def show(context: PageContext) -> None:
     with right:
         _schedule(context)
         ui.heading("State")
-        ui.sentences("\n".join(at_backup.sentence for at_backup in look_at_backups(context.store)))
+        ui.sentences(*(at_backup.sentence for at_backup in look_at_backups(context.store)))
         ui.quiet("Stop the app before you restore a backup. The project that was there is kept.")
         st.code("goldgrade restore FILE --replace", language=None)
 
 
 def _snapshot(context: PageContext) -> None:
-    """Ask for a copy, and hand out one's own last one."""
+    """Ask for a snapshot, and offer a person's last snapshot as a download."""
     ui.heading("Snapshot")
     ui.quiet(
-        "A copy of the whole project, to keep in another place than this server. It holds everything, also "
-        "sealed grades, hashes of passwords and the key that signs sign-ins: keep it where only you can "
-        "read it. Your name and why are logged. People can grade meanwhile."
+        "A snapshot is a copy of the whole project. Keep it away from this server, where only you can read "
+        "it: it also holds sealed grades, hashes of passwords and the key that signs sign-ins. Your name and "
+        "your reason are logged. People can grade meanwhile."
     )
-    form, blocked = context.acts.form(SNAPSHOT), context.blocked(KIND)
-    with st.form(f"snapshot {form.key}", border=False):
-        reason = st.text_input("Why you take it", max_chars=MAX_TEXT_LENGTH, key=f"reason {form.key}")
-        asked = st.form_submit_button("Prepare a snapshot", type="primary", disabled=blocked is not None)
-    if blocked is not None:
-        ui.quiet(blocked)
+    with st.form(f"snapshot {context.form.key}", border=False):
+        reason = st.text_input("Why you take it", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
+        asked = context.submit("Prepare a snapshot", KIND)
     if asked:
-        context.acts.do(form, lambda: _start(context, reason))
+        context.act(lambda: _start(context, reason))
     show_result(context, context.own(KIND))
 
 
@@ -62,12 +59,12 @@ def _start(context: PageContext, reason: str) -> Job:
 
 
 def _schedule(context: PageContext) -> None:
-    """When the app takes backups by itself, and how the last one went."""
+    """Ask for the schedule of backups, and show how the last scheduled backup ended."""
     ui.heading("Schedule")
     with context.store.reading() as cursor:
         schedule, last = read_schedule(cursor), last_scheduled(cursor)
     if backup_folder() is None:
-        ui.quiet("It needs a folder on the server, which the app is started with.")
+        ui.quiet("Scheduled backups need a folder on the server. Start the app with this folder.")
         st.code("goldgrade app --backup-to FOLDER", language=None)
         return
     form = context.acts.form(SCHEDULE)
@@ -82,6 +79,10 @@ def _schedule(context: PageContext) -> None:
     if saved or ended:
         wanted = asks.request() if saved else None
         context.acts.do(form, lambda: set_schedule(context.store, wanted, context.annotator.name))
-    ui.quiet("They are written on the server. Copy them to another machine." if schedule else "No schedule.")
+    ui.quiet(
+        "Backups are files on the server. Copy them to a different machine."
+        if schedule
+        else "There is no schedule."
+    )
     if last is not None:
         context._replace(jobs={KIND: last}).ending(KIND)

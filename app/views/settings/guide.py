@@ -1,4 +1,4 @@
-"""Settings, guide: what annotators read, its next version, all versions, and questions about it."""
+"""Settings, guide: the current guide, its next version, all versions, and questions about the guide."""
 
 from __future__ import annotations
 
@@ -27,9 +27,6 @@ from curation.guides.guide import (
 from curation.guides.guide_text import guide_problems, parse_guide, source_of
 from curation.store import Store
 
-READ, DOCUMENT, EDIT, PUBLISH, VERSIONS, QUESTIONS = PARTS = (
-    *("Read", "Document", "Edit", "Publish", "Versions", "Questions"),
-)
 DRAFT = "draft"
 
 
@@ -39,24 +36,12 @@ def show(context: PageContext) -> None:
     _save(store, editor)
     done = acts.form(GUIDE).result
     if done:
-        st.success("\n\n".join(map(ui.plain, done.splitlines())), icon=":material/check:")
-    part = ui.part("Part", PARTS, "show")
-    if part == DOCUMENT:
-        guide_document.show(store, acts, editor)
-    elif part == EDIT:
-        guide_editing.show(store, acts, editor)
-    elif part == PUBLISH:
-        guide_publishing.show(store, acts, editor)
-    elif part == VERSIONS:
-        show_versions(store, editor)
-    elif part == QUESTIONS:
-        guide_questions.show(store, acts)
-    else:
-        _read(store, acts)
+        ui.success(done)
+    PARTS[ui.part("Part", PARTS, "show")](store, acts, editor)
 
 
 def _save(store: Store, editor: GuideEditor | None) -> None:
-    """Save what was typed into the fields, whatever part is shown now."""
+    """Save the text that was typed into the fields, on every part of the page."""
     if editor is not None:
         try:
             editor.save(store)
@@ -64,14 +49,12 @@ def _save(store: Store, editor: GuideEditor | None) -> None:
             ui.problem(error)
 
 
-def _read(store: Store, acts: Acts) -> None:
+def show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
     with store.reading() as cursor:
         guide, drafts = current_guide(cursor), open_drafts(cursor)
         unanswered = sum(question.answer is None for question in questions.guide_questions(cursor))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Download", source_of(guide), "guide.md", "text/markdown", icon=":material/download:"
-        )
+        ui.download("Download", source_of(guide), "guide.md")
         about = f"Current version {guide.guide_hash[:8]}. Annotators read it with every item."
         writing = [draft.author for draft in drafts if draft.author != acts.by]
         if writing:
@@ -82,28 +65,25 @@ def _read(store: Store, acts: Acts) -> None:
     guide_panel(guide, "current", wide=True)
 
 
-def show_versions(store: Store, editor: GuideEditor | None) -> None:
+def show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         versions = guide_versions(cursor)
     ui.tables(version_table(versions))
-    ui.quiet("Judgments that count, by the version under which each was given.")
+    ui.quiet("Judgments that count, by the version of the guide under which people gave them.")
     names = {version.guide_hash: _name(version) for version in versions}
     if editor is not None and not guide_problems(editor.source):
         names = {DRAFT: "My draft", **names}
     if len(names) < 2:
-        ui.quiet("Once there is a second version, or a draft, you see here what changes.")
+        ui.quiet("This page compares versions once there is a second version or a draft.")
         return
-    ui.heading("What changes")
+    ui.heading("Changes")
     order = list(names)
     with st.container(horizontal=True):
         before = st.selectbox("From", order, index=1, format_func=names.__getitem__, width=340)
         after = st.selectbox("To", order, index=0, format_func=names.__getitem__, width=340)
     old, new = _guide(store, before, editor), _guide(store, after, editor)
     show_difference(guide_difference(old, new))
-    st.download_button(
-        "Download the first", source_of(old), f"guide-{before[:VERSION_LENGTH]}.md", "text/markdown",
-        icon=":material/download:",
-    )  # fmt: skip
+    ui.download("Download the first", source_of(old), f"guide-{before[:VERSION_LENGTH]}.md")
 
 
 def _guide(store: Store, name: str, editor: GuideEditor | None) -> Guide:
@@ -119,3 +99,13 @@ def _name(guide_version: GuideVersion) -> str:
         f"{guide_version.guide_hash[:VERSION_LENGTH]}  "
         f"{guide_version.title}{when}{', current' if guide_version.in_force else ''}"
     )
+
+
+PARTS = {
+    "Read": show_current,
+    "Document": guide_document.show,
+    "Edit": guide_editing.show,
+    "Publish": guide_publishing.show,
+    "Versions": show_versions,
+    "Questions": guide_questions.show,
+}

@@ -1,4 +1,4 @@
-"""Guide, document: what annotators see of a document, chosen next to real ones that are drawn so."""
+"""Guide, document: the fields of a document that annotators see, with a preview of real documents."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from curation.store import Document, Store
 from curation.store.documents import find_document, first_documents
 
 MAX_DOCUMENTS = 200
-"""Documents from whose fields one chooses, and among which the long and the short one are."""
+"""The documents whose fields are offered, and from which the long and the short example come."""
 IMPORTED = ""
 SHOWN_AS = {"text": "Text", "link": "Link", "image": "Image"}
 
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
-    """The fields and their order, with a preview; without a draft the choice can be published here."""
+    """Ask for fields and their order, with a preview; without a draft, the choice can be published here."""
     with store.reading() as cursor:
         guide, documents = current_guide(cursor), first_documents(cursor, MAX_DOCUMENTS)
     if not documents:
-        st.info("Import a corpus. Then you choose here what annotators see of a document.")
+        st.info("Import a corpus. Then choose here the fields of a document that annotators see.")
         return
     if editor is not None and editor.valid:
         guide = parse_guide(editor.valid)
@@ -46,30 +46,32 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         template = _ask(before, names, guide.guide_hash)
         changed = template != before
         if not changed:
-            ui.quiet("This is how documents are shown now. What you change here is drawn at once.")
+            ui.quiet("Annotators see documents as in the preview. The preview follows your changes at once.")
         elif editor is not None:
-            ui.quiet("You have a draft of the guide: keep this in it, and publish both together.")
+            ui.quiet(
+                "You have a draft of the guide. Keep your choice in the draft, to publish both together."
+            )
             args = (lambda source: presented(source, template),)
             st.button("Keep it in my draft", type="primary", on_click=editor.change, args=args)
         else:
             new = with_presentation(guide, template)
             effects = guide_effects(store, new)
-            ui.sentences("\n".join(effects.sentences))
+            ui.sentences(*effects.sentences)
             ask_to_publish(store, acts, new, effects, guide.guide_hash, "How documents are shown")
     with right:
         _preview(store, documents, template if changed else template_before)
 
 
 def _names(documents: Sequence[Document]) -> list[str]:
-    """The fields that documents have, the most frequent first."""
+    """List the fields of documents, the most frequent first."""
     counter = Counter(
         name
         for document_read in documents
         for name, value in json.loads(document_read.metadata).items()
         if value
     )
-    counter.update({"url": sum(bool(document.url) for document in documents)})
-    counter.update({"date": sum(bool(document.published) for document in documents)})
+    counter["url"] += sum(bool(document.url) for document in documents)
+    counter["date"] += sum(bool(document.published) for document in documents)
     return [name for name, count in counter.most_common() if count]
 
 

@@ -1,7 +1,7 @@
-"""Guide, editing: the draft in fields or as a whole text, and what annotators will read next to it.
+"""Guide, editing: the draft as fields or as a whole text, with a preview of the guide for annotators.
 
-A change of a field is kept by its callback at once, because Streamlit drops it where another click follows;
-the run of the page then saves all changes.
+The callback of a field keeps its change at once, because Streamlit drops the change if another click follows.
+The run of the page then saves all changes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from curation.guides.guide_text import GuideProblem, guide_problems, parse_guide
 from curation.store import Store
 
 GUIDE = "guide"
-"""The form state that the forms of the page share."""
+"""The name of the form state that the forms of the page share."""
 _SESSION = "guide editor"
 Edit = Callable[[str], str]
 FILE = "A file"
@@ -45,21 +45,23 @@ FIELDS, TEXT = "Fields", "Whole text"
 AREA = "guide-editor"
 HEIGHT = 680
 WHOLE = -1
-"""The part with title and text; others are places of grades."""
+"""The part with title and text; other parts are the places of grades."""
 NO_COLOUR = "#777777"
 MAX_GRADES, MAX_EXAMPLES = 10, 20
 EXAMPLE = {"query": "Query", "document": "What the document says", "why": "Why it gets this grade"}
 Change = Callable[[GuideFields], GuideFields]
+ValueChange = Callable[[GuideFields, Any], GuideFields]
+"""A change of the fields that depends on the value of a widget."""
 
 
 class GuideEditor:
-    """The draft as this session has it.
+    """The draft in this session, with changes that are not saved yet.
 
     Attributes
     ----------
     generation: how often the text was replaced other than by its fields; part of the fields' keys.
     part: the part of the guide whose fields are shown first.
-    valid: the last text without a problem, for the preview; '' before the first.
+    valid: the last text without a problem, for the preview; '' if there was none.
     """
 
     def __init__(self, draft: GuideDraft, part: int) -> None:
@@ -78,23 +80,23 @@ class GuideEditor:
 
     @property
     def wanted(self) -> str:
-        """The text with what was remembered and not saved yet."""
+        """The text with the changes that are not saved yet."""
         source = self.source
         for edit in (*self._fields, *self._others):
             source = edit(source)
         return source
 
     def change(self, edit: Edit) -> None:
-        """Remember what a field says now."""
+        """Remember the new value of a field."""
         self._fields.append(edit)
 
     def rearrange(self, edit: Edit, part: int) -> None:
-        """Remember a change that brings other fields, after which this part is shown."""
+        """Remember a change that brings other fields; the page then shows this part."""
         self._others.append(edit)
         self.part = part
 
     def save(self, store: Store) -> None:
-        """Save what was remembered; raises as `save_draft` does. No call of Streamlit can stop it."""
+        """Save the remembered changes; raise as `save_draft` does. No call of Streamlit can stop this."""
         with self._lock:
             source = self.wanted
             if source != self.source:
@@ -117,7 +119,7 @@ class GuideEditor:
 
 
 def editor_of(store: Store, author: str) -> GuideEditor | None:
-    """The session's editor; None if the author has no draft in the project."""
+    """Return the session's editor; None if the author has no draft in the project."""
     with store.reading() as cursor:
         draft = own_draft(cursor, author)
     editor: GuideEditor | None = st.session_state.get(_SESSION)
@@ -130,7 +132,7 @@ def editor_of(store: Store, author: str) -> GuideEditor | None:
 
 
 def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | None) -> None:
-    """Put a text in the place of the author's draft, which stays stored. Calls nothing of Streamlit."""
+    """Replace the author's draft by a text; the draft stays stored. This calls no function of Streamlit."""
     with store.reading() as cursor:
         draft = own_draft(cursor, author)
     saved = save_draft(store, source, author, draft and draft.revision)
@@ -139,14 +141,14 @@ def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | 
 
 
 def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideEditor | None) -> None:
-    """Choose a text and begin; where there is a draft, it is replaced."""
+    """Ask for a text to begin with; the text replaces the author's draft."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
     sources: dict[str, Callable[[], str]] = {f"The current guide: {guide.title}": lambda: source_of(guide)}
     for other in others:
-        sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = _given(other.source)
+        sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = partial(str, other.source)
     for shipped in shipped_guides():
-        sources[f"Comes with goldgrade: {shipped.title}"] = _given(shipped.source)
+        sources[f"Comes with goldgrade: {shipped.title}"] = partial(str, shipped.source)
     form = acts.form(GUIDE)
     name = st.selectbox("Begin with", [*sources, FILE], key=f"begin {form.key}", width=420)
     uploaded = None
@@ -157,17 +159,9 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
         source = (
             partial(small_text, uploaded, 4 * MAX_SOURCE_LENGTH) if uploaded is not None else sources[name]
         )
-        acts.do(form, lambda: _started(store, acts, source, editor))
+        acts.do(form, lambda: replace_draft(store, source(), acts.by, editor))
     if editor is not None:
         ui.quiet("What you have written so far stays in the project's record.")
-
-
-def _given(source: str) -> Callable[[], str]:
-    return lambda: source
-
-
-def _started(store: Store, acts: Acts, source: Callable[[], str], editor: GuideEditor | None) -> None:
-    replace_draft(store, source(), acts.by, editor)
 
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
@@ -192,8 +186,8 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 
 def _elsewhere(editor: GuideEditor, stored: GuideDraft) -> None:
     st.warning(
-        f"Your draft was saved in another window at {stored.saved_at:%H:%M} UTC. Load that text here. This "
-        "window's text is below, for what you want to copy from it.",
+        f"Your draft was saved in another window at {stored.saved_at:%H:%M} UTC. Load that text here. The "
+        "text of this window is below, so that you can copy parts of it.",
         icon=":material/sync_problem:",
     )
     if st.button("Load what was saved", type="primary"):
@@ -205,7 +199,7 @@ def _elsewhere(editor: GuideEditor, stored: GuideDraft) -> None:
 
 def _head(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideDraft]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button("Download", editor.source, "guide.md", "text/markdown", icon=":material/download:")
+        ui.download("Download", editor.source, "guide.md")
         with st.popover("Start again from", icon=":material/restart_alt:"):
             start(store, acts, others, editor)
         with st.popover("Discard", icon=":material/delete:"):
@@ -216,8 +210,7 @@ def _head(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideD
     for other in others:
         ui.quiet(
             f"{other.author} is also writing a draft, last saved on {other.saved_at:%d %b at %H:%M} UTC. "
-            "Start "
-            "again from it to go on with that text."
+            "Start again from that draft to go on with its text."
         )
 
 
@@ -279,7 +272,7 @@ def _problems(problems: Sequence[GuideProblem], source: str) -> None:
 
 
 def show_fields(editor: GuideEditor, form: GuideFields) -> None:
-    """Draw the fields of one part; each tells the editor of its changes."""
+    """Show the fields of a part of the guide; each field reports its changes to the editor."""
     places = [WHOLE, *range(len(form.grades))]
     part = st.segmented_control(
         "Part of the guide",
@@ -298,12 +291,12 @@ def show_fields(editor: GuideEditor, form: GuideFields) -> None:
 
 
 def problem_sentence(problem: GuideProblem) -> str:
-    """A problem as a sentence."""
+    """Write a problem as a sentence."""
     return f"{problem.sentence[:1].upper()}{problem.sentence[1:].rstrip('.')}."
 
 
 class _Form:
-    """The fields of one part: their keys, what is wrong at each, and how they report changes."""
+    """The fields of a part of the guide: their keys, their problems, and their reports of changes."""
 
     def __init__(
         self, editor: GuideEditor, problems: dict[tuple[int | str, ...], str], here: tuple[int | str, ...]
@@ -311,12 +304,12 @@ class _Form:
         self.editor, self._problems, self._here = editor, problems, here
 
     def field(
-        self, draw: Callable[..., object], label: str, value: object, change: Callable[[Any], Change],
+        self, draw: Callable[..., object], label: str, value: object, change: ValueChange,
         *where: int | str, below: bool = True, **more: Any,
     ) -> None:  # fmt: skip
-        """A field that holds `value` at first; `change` makes of its value what it does to the fields.
+        """Show a widget that begins with `value`; `change` puts a new value into the guide's fields.
 
-        below: whether a problem is shown below it.
+        below: whether a problem is shown below the widget.
         """
         key = self.key(*where)
         if key not in st.session_state:
@@ -331,7 +324,7 @@ class _Form:
             st.html(f'<p class="gs-problem" role="alert">{escape(text)}</p>')
 
     def button(self, label: str, icon: str, change: Change, part: int, *where: int | str) -> None:
-        """A button that brings other fields."""
+        """Show a button that brings other fields."""
         key = f"{self.key(*where)} {label}"
         st.button(label, icon=icon, key=key, on_click=_rearrange, args=(self.editor, change, part))
 
@@ -345,9 +338,9 @@ def _problems_by_place(source: str) -> dict[tuple[int | str, ...], str]:
     }
 
 
-def _keep_field(editor: GuideEditor, key: str, change: Callable[[Any], Change]) -> None:
-    wanted = change(st.session_state[key])
-    editor.change(lambda source: _with(source, wanted))
+def _keep_field(editor: GuideEditor, key: str, change: ValueChange) -> None:
+    value = st.session_state[key]
+    editor.change(lambda source: _with(source, lambda fields: change(fields, value)))
 
 
 def _rearrange(editor: GuideEditor, change: Change, part: int) -> None:
@@ -364,14 +357,12 @@ def _named(grade: dict[str, Any]) -> str:
 
 
 def _whole(fields: _Form, form: GuideFields) -> None:
-    fields.field(
-        st.text_input, "Title", form.title, lambda text: lambda form: replace(form, title=text), "title"
-    )
+    fields.field(st.text_input, "Title", form.title, lambda form, text: replace(form, title=text), "title")
     fields.field(
         st.text_area,
         "Text, as Markdown",
         form.body,
-        lambda text: lambda form: replace(form, body=text),
+        lambda form, text: replace(form, body=text),
         "body",
         height=480,
         help="A line that begins with ## is a heading, one with - an item of a list.",
@@ -384,8 +375,8 @@ def _whole(fields: _Form, form: GuideFields) -> None:
 def _grade(fields: _Form, form: GuideFields, index: int) -> None:
     grade = form.grades[index]
 
-    def entry(name: str) -> Callable[[Any], Change]:
-        return lambda text: lambda form: form.with_grade(index, **{name: text})
+    def entry(name: str) -> ValueChange:
+        return lambda form, text: form.with_grade(index, **{name: text})
 
     value = grade.get("value")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -435,14 +426,11 @@ def _examples(fields: _Form, form: GuideFields, index: int) -> None:
         )
 
 
-def _entry_of_example(index: int, number: int, name: str) -> Callable[[Any], Change]:
-    def change(text: Any) -> Change:
-        def changed(form: GuideFields) -> GuideFields:
-            examples = form.examples(index)
-            examples[number] = {**examples[number], name: text}
-            return form.with_grade(index, examples=examples)
-
-        return changed
+def _entry_of_example(index: int, number: int, name: str) -> ValueChange:
+    def change(form: GuideFields, text: Any) -> GuideFields:
+        examples = form.examples(index)
+        examples[number] = {**examples[number], name: text}
+        return form.with_grade(index, examples=examples)
 
     return change
 

@@ -1,4 +1,4 @@
-"""Guide, publishing: what the next guide changes and means, and the form that puts it in force."""
+"""Guide, publishing: the changes and effects of the next guide, and the form that publishes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
 
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
-    """What the draft changes and means, and a form that publishes it."""
+    """Show the changes and effects of the draft, with a form that publishes it."""
     if editor is None:
         st.info("You have no draft. Write the next version under Edit; this page then shows what it changes.")
         return
@@ -31,10 +31,10 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     effects = guide_effects(store, guide)
     left, right = st.columns(2, gap="large")
     with left:
-        ui.heading("What changes")
+        ui.heading("Changes")
         show_difference(effects.difference)
     with right:
-        ui.heading("What it means")
+        ui.heading("Effects")
         if not effects.same_grades and effects.difference.before.values == guide.values:
             same_grades = st.checkbox(
                 "The meaning of the grades is unchanged",
@@ -42,7 +42,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
                 help="Such as after typing errors. Labels stay fresh: this change asks for no new judgments.",
             )
             effects = guide_effects(store, guide, same_grades)
-        ui.sentences("\n".join(effects.sentences))
+        ui.sentences(*effects.sentences)
         if not effects.difference.same:
             ask_to_publish(store, acts, guide, effects, editor.draft.started_from)
 
@@ -50,7 +50,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 def ask_to_publish(
     store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_from: str, why: str = ""
 ) -> None:
-    """A form that puts the guide in force; `why` is a reason that it proposes."""
+    """Show a form that publishes the guide; `why` is the proposed reason."""
     form = acts.form(GUIDE)
     choice: str | None = None
     if effects.rounds:
@@ -65,7 +65,8 @@ def ask_to_publish(
         )
     if effects.difference.before.guide_hash != started_from:
         st.warning(
-            "Another guide was published since you began this draft. The changes below are against that one.",
+            "A newer guide was published since you began this draft. The changes below compare the draft "
+            "with the newer guide.",
             icon=":material/sync_problem:",
         )
     with st.form(f"force {form.key}", border=False):
@@ -85,7 +86,7 @@ def ask_to_publish(
 
 
 def show_difference(guide_difference: GuideDifference) -> None:
-    ui.sentences("\n".join(guide_difference.summary))
+    ui.sentences(*guide_difference.summary)
     for changed_grade in guide_difference.changed_grades:
         _changed_grade(changed_grade)
     if any(guide_difference.body_changes) or guide_difference.before.title != guide_difference.after.title:
@@ -96,13 +97,9 @@ def show_difference(guide_difference: GuideDifference) -> None:
 
 def _changed_grade(grade_change: GradeChange) -> None:
     sides = [_chip(grade) for grade in (grade_change.before, grade_change.after) if grade is not None]
-    shown = (
-        sides
-        if grade_change.kind == "changed" and {"name", "colour"} & set(grade_change.changed)
-        else sides[-1:]
-    )
-    arrow = " → "
-    st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{grade_change.summary}</small></h3>')
+    is_renamed = grade_change.kind == "changed" and {"name", "colour"} & set(grade_change.changed)
+    chips = " → ".join(sides if is_renamed else sides[-1:])
+    st.html(f'<h3 class="gs-changed-grade">{chips} <small>{grade_change.summary}</small></h3>')
     old, new = (
         grade.definition.split() if grade else [] for grade in (grade_change.before, grade_change.after)
     )
@@ -112,7 +109,7 @@ def _changed_grade(grade_change: GradeChange) -> None:
         before, after = _examples(grade_change.before), _examples(grade_change.after)
         changes = [f"Example removed: {example}" for example in sorted(before - after)]
         changes += [f"Example added: {example}" for example in sorted(after - before)]
-        ui.sentences("\n".join(changes))
+        ui.sentences(*changes)
 
 
 def _chip(grade: Grade) -> str:

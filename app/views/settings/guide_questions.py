@@ -1,4 +1,4 @@
-"""Guide, questions: what people asked about the guide, and the lead's answers."""
+"""Guide, questions: the questions of annotators about the guide, and the lead's answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.settings.guide_editing import GUIDE
+from app.views.settings.guide_editing import GUIDE, GuideEditor
 from curation.core.characters import isolated
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.questions import GuideQuestion, answer_question, guide_questions
@@ -17,8 +17,8 @@ from curation.store import Store
 MAX_QUESTIONS = 20
 
 
-def show(store: Store, acts: Acts) -> None:
-    """All questions about the guide, each with a form for its answer."""
+def show(store: Store, acts: Acts, _: GuideEditor | None) -> None:
+    """Show all questions about the guide, each with a form for its answer."""
     with store.reading() as cursor:
         questions = guide_questions(cursor)
     if not questions:
@@ -33,10 +33,8 @@ def show(store: Store, acts: Acts) -> None:
 def _part(store: Store, acts: Acts, name: str, questions: Sequence[GuideQuestion]) -> None:
     if not questions:
         return
-    ui.heading(
-        f"{name}, {len(questions):,}"
-        + (f" ({MAX_QUESTIONS} shown)" if len(questions) > MAX_QUESTIONS else "")
-    )
+    shown = f" ({MAX_QUESTIONS} shown)" if len(questions) > MAX_QUESTIONS else ""
+    ui.heading(f"{name}, {len(questions):,}{shown}")
     for question in questions[:MAX_QUESTIONS]:
         with st.container(border=True):
             ui.said(question.words, *_about(question))
@@ -71,8 +69,8 @@ def _answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
         everyone = st.checkbox(
             "Everyone reads question and answer",
             general,
-            help="Else only who asked. Nobody sees who asked. An answer about one pair can tell its grade to "
-            "others who have yet to judge it.",
+            help="Otherwise only the author of the question reads the answer. Nobody sees the author's name. "
+            "An answer about a pair can reveal its grade to people who will still judge the pair.",
         )
         asked = st.form_submit_button("Answer" if question.answer is None else "Change")
     if asked:

@@ -1,4 +1,4 @@
-"""Write: queries for what no query asks yet, and reference answers, which reviewers decide."""
+"""Write: queries for untested documents, reference answers, and decisions between written answers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ QUERIES, ANSWERS, DECIDE, TASKS = "Queries", "Answers", "Decide", "Tasks"
 PARTS = {QUERIES: queries.show, ANSWERS: answers.show, DECIDE: deciding.show, TASKS: answer_tasks.show}
 ABOUT = {
     QUERIES: "Write queries that users would ask, for documents that no query finds yet.",
-    ANSWERS: "What a right answer to a query says: written by several people, each on their own.",
-    DECIDE: "The queries on which the written answers differ.",
-    TASKS: "Who writes reference answers, and for which queries.",
+    ANSWERS: "Write right answers to queries. Several people write answers to a query, each on their own.",
+    DECIDE: "Decide the reference answers of queries whose written answers differ.",
+    TASKS: "Choose the writers of reference answers, and the queries that they get.",
 }
 
 
@@ -30,7 +30,7 @@ def show(annotator: Annotator) -> None:
 
 
 def parts_of(annotator: Annotator) -> list[str]:
-    """The parts with something to do for this person; all of them for leads."""
+    """List the parts of the page with work for this person; leads get all parts."""
     if annotator.role in LEADS:
         return list(PARTS)
     decides = annotator.role in REVIEWERS

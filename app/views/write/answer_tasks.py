@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.components.forms import Form
-from app.views.write.answers import joined
+from app.views.write.desk import join_answers
 from curation.core.reports.page import QueryName
 from curation.ingest.importers.query_tags import tags_for_people
 from curation.labeling.requests import AnswerTaskRequest
@@ -24,8 +24,8 @@ from curation.store import Store
 
 MAX_ROWS = 100
 LIFE = {
-    True: ("Reopen", "It comes back to its writers, with what is still open."),
-    False: ("Close", "Nobody is shown more of it. Queries with answers missing go to a reviewer."),
+    True: ("Reopen", "The task returns to its writers, with the queries that are still open."),
+    False: ("Close", "Writers get no more of its queries. Queries with missing answers go to a reviewer."),
 }
 
 
@@ -63,7 +63,7 @@ def _task(store: Store, acts: Acts, names: list[str]) -> None:
     name = st.selectbox("Answer task", names, width=320, key="task", bind="query-params")
     opened: AnswerTaskOpened | None = acts.form("open answer task").result
     if opened is not None and opened.task == name:
-        ui.sentences("\n".join(opened.sentences))
+        ui.sentences(*opened.sentences)
     status = answer_task_status(store, name)
     ui.show(status)
     _life(store, acts, status)
@@ -83,11 +83,8 @@ def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
 
 def _queries(status: AnswerTaskStatus) -> None:
     rows = [
-        (QueryName(query.query, query.query_id), STATES[query.how], joined(query.answers) or query.why)
+        (QueryName(query.query, query.query_id), STATES[query.how], join_answers(query.answers) or query.why)
         for query in status.queries
     ]
-    ui.table(
-        "Queries", ["Query", "State", "Reference answers, or why they differ"], rows[:MAX_ROWS], words=True
-    )
-    if len(rows) > MAX_ROWS:
-        ui.quiet(f"Not shown: {len(rows) - MAX_ROWS:,} more queries.")
+    columns = ["Query", "State", "Reference answers, or why they differ"]
+    ui.table("Queries", columns, rows, words=True, most=MAX_ROWS)

@@ -1,4 +1,4 @@
-"""Write, queries: a document that no query asks for, a style, and a field for what a user would type."""
+"""Write, queries: a document that no query finds, a style, and a field for a query of a user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app import ui
 from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
-from app.signin.current_user import sessions
+from app.views.write.desk import draft_name
 from curation.core.characters import isolated
 from curation.core.errors import CurationError
 from curation.core.reports.page import QueryName
@@ -30,10 +30,10 @@ FORM = "write task"
 _WARNED = "warned of"
 _SENT = "draft that was sent"
 ABOUT = {
-    "gap": "Imagine a user who wants this document. What would they type? They have not read it, so they "
-    "would hardly use its words.",
-    UNANSWERABLE: "What would a user of these documents ask for that the collection does not have? Write a "
-    "query for a topic next to these, which no document answers.",
+    "gap": "Imagine a user who wants this document. What would they type? They have not read the document, "
+    "so they would hardly use its words.",
+    UNANSWERABLE: "What would a user of these documents ask for that the collection does not have? Write "
+    "a query for a related topic that no document answers.",
 }
 
 
@@ -58,7 +58,7 @@ def _nothing(queue: WritingQueue) -> None:
             "These tasks come back if the documents do."
         )
     else:
-        st.info("You have no queries to write. A lead opens such tasks under Queries, Coverage.")
+        st.info("You have no queries to write. A lead opens writing tasks under Queries, Coverage.")
 
 
 def _task(task: WritingTask, acts: Acts) -> None:
@@ -79,7 +79,7 @@ def _task(task: WritingTask, acts: Acts) -> None:
 
 def _form(task: WritingTask, acts: Acts) -> None:
     form, name = acts.form(FORM), task.task_id[:12]
-    draft = f"goldgrade:{sessions().project}:{acts.by}:write:{task.task_id}"
+    draft = draft_name(acts, "write", task.task_id)
     warned = st.session_state.get(_WARNED, ("", "", []))
     of_this = warned[0] == task.task_id
     with st.form(f"write {name}", border=False):
@@ -99,7 +99,7 @@ def _form(task: WritingTask, acts: Acts) -> None:
 
 
 def _save(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
-    """Store the query, unless there is something to warn of that the writer has not seen."""
+    """Store the query, unless there is a warning that the writer has not seen."""
     store = project_store()
     try:
         sentences = check_written(store, task.task_id, text, acts.by).sentences
@@ -127,12 +127,7 @@ def _written(queue: WritingQueue) -> None:
     if not queue.written:
         return
     rows = [
-        (QueryName(query.text, query.query_id), query.purpose, query.document_id)
-        for query in queue.written[:MAX_OWN_QUERIES]
+        (QueryName(query.text, query.query_id), query.purpose, query.document_id) for query in queue.written
     ]
-    more = (
-        ""
-        if len(queue.written) <= MAX_OWN_QUERIES
-        else f", the last {MAX_OWN_QUERIES} of {len(queue.written):,}"
-    )
-    ui.table(f"Queries that you wrote{more}", ["Query", "For", "Document"], rows, words=True)
+    caption, columns = "Queries that you wrote, newest first", ["Query", "For", "Document"]
+    ui.table(caption, columns, rows, words=True, most=MAX_OWN_QUERIES)

@@ -1,0 +1,10 @@
+"""Assets: the HTML, style sheets and scripts in the folders of the app."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+
+def read_asset(path: str) -> str:
+    """Read the text of a file, given by its path in the folder of the app."""
+    return files("app").joinpath(path).read_text(encoding="utf-8")

@@ -1,0 +1,71 @@
+"""The form that sends documents of a query to a new round, on every page that shows such documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from curation.core.text import pluralize
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.rounds import list_rounds
+from curation.people.annotators import able_to_judge, usual_names
+from curation.store import Cursor, Store
+
+MAX_NAME_LENGTH = 40
+"""Characters of a query in the proposed name of its round."""
+
+
+def send_documents(
+    store: Store,
+    acts: Acts,
+    query_id: str,
+    text: str,
+    titles: Mapping[str, str],
+    wanted: Sequence[str],
+    systems: Mapping[str, str],
+) -> None:
+    """Ask which documents of a query people judge in a new round, and open the round.
+
+    Parameters
+    ----------
+    titles: document id → title of the documents to choose from; `wanted` are chosen to begin with.
+    systems: document id → the system that returned the document, where no pool may have it yet.
+    """
+    form = acts.form(f"send {query_id}")
+    with store.reading() as cursor:
+        people, proposed = able_to_judge(cursor), _free_name(cursor, text)
+    names, usual = [person.name for person in people], usual_names(people)
+    dialog = st.popover("Send to a round")
+    if opened := form.result:  # inside: the popover stays open over the page
+        with dialog:
+            documents_of = pluralize(opened.candidates, "document")
+            ui.confirmation(f"The round {opened.round} is open, with {documents_of} of this query.")
+    with dialog, st.form(form.key, border=False):
+        documents = st.multiselect(
+            "Documents",
+            list(titles),
+            default=wanted,
+            format_func=lambda document_id: f"{titles[document_id]} ({document_id})",
+            key=f"documents {form.key}",
+        )
+        name = st.text_input("Name of the round", proposed, key=f"round {form.key}")
+        annotators = st.multiselect("Annotators", names, usual, key=f"annotators {form.key}")
+        most, start = max(1, len(names)), min(2, max(1, len(usual)))
+        overlap = st.number_input("Annotators for each document", 1, most, start, key=f"overlap {form.key}")
+        asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
+    if asked:
+        pairs = {(query_id, document_id): systems.get(document_id, "") for document_id in documents}
+        request = RoundRequest(name.strip(), annotators, int(overlap), duplicates=0.0, again=True)
+        acts.do(form, lambda: open_round(store, request, acts.by, pairs))
+
+
+def _free_name(cursor: Cursor, query: str) -> str:
+    """Propose a name that no round has, for a round over one query."""
+    words, taken = " ".join(query.split()), {round_row.name for round_row in list_rounds(cursor)}
+    name = f"Check {words}" if len(words) <= MAX_NAME_LENGTH else f"Check {words[: MAX_NAME_LENGTH - 1]}…"
+    return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)

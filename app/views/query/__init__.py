@@ -1,0 +1,177 @@
+"""Query: the facts of one query, its documents, its releases, and the forms that change them.
+
+Rows of other pages that name a query open this page.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts, FormState
+from app.app_page import REVIEWERS, AppPage
+from app.components.links import QUERY
+from app.context import project_store
+from app.page_context import submit
+from app.send_documents import send_documents
+from app.views.query import candidates
+from curation.core.digests import digest
+from curation.core.text import pluralize
+from curation.ingest.filters import in_words
+from curation.ingest.importers.nuggets import lines_of, nuggets_of_lines, write_nuggets
+from curation.labeling.written_answers.proposals import share_sentences
+from curation.operations.query_documents import EVALUATED, QueryDocuments, read_documents, sealed_by
+from curation.operations.query_facts import QueryFacts, QueryWords, edit_words
+from curation.operations.query_history import query_history
+from curation.people.seal_access import unseal
+from curation.retrieval import RUN_PREFIX
+from curation.store import Annotator, Store
+
+NO_QUERY = "No query is named. Open one from a row of another page that names it."
+NUGGETS = ("Nuggets, vital", "Nuggets, okay")
+PARTS = DOCUMENTS, RELEASES = ("Documents", "Releases")
+SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
+SEALED = "A release seals the judgments of this query: grades, votes and decisions are not shown."
+NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
+PROPOSED = "None is a nugget yet: change or drop lines, then save what you keep."
+
+
+def show(annotator: Annotator) -> None:
+    query_id = st.query_params.get("id", "")
+    if not query_id:
+        st.info(NO_QUERY)
+        return
+    store, acts = project_store(), Acts(annotator)
+    opening = acts.form(f"open {query_id} {sealed_by(store, query_id)}")
+    access = opening.result if annotator.role == "lead" else None
+    query_documents = read_documents(store, query_id, annotator, access)
+    _show_facts(query_documents.facts)
+    _show_counts(query_documents)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        # a key of its own: Back to a page with the same key would lose that page's part
+        shown = ui.part("Part of the page", PARTS, "shown")
+        if annotator.role == "lead":
+            _edit_words(store, acts, query_documents.facts)
+            _send(store, acts, query_documents)
+        if not query_documents.is_sealed:
+            _edit_nuggets(store, acts, query_documents.facts)
+    if query_documents.is_sealed:
+        _unseal(store, annotator, acts, opening, query_id)
+    if shown == RELEASES:
+        ui.show(query_history(store, query_id, annotator, access))
+    else:
+        candidates.show(query_documents, st.query_params.get("document", ""))
+
+
+PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=None)
+
+
+def _show_facts(facts: QueryFacts) -> None:
+    """Show the query with its need, its source and its notes."""
+    asked = "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
+    about = [SOURCES[facts.source], asked, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
+    labels = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
+    needs = "\n".join(filter(None, (facts.words.need, in_words(facts.filter))))
+    need = f'<p class="gs-need" dir="auto">{escape(needs)}</p>' if needs else ""
+    st.html(
+        f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need}'
+        f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, about)))}{labels}</p></header>'
+    )
+    if facts.retired:
+        ui.quiet(f"Retired: {facts.retired}")
+    for title, lines in (
+        ("Notes", facts.words.note.splitlines()),
+        ("Reference answers", facts.answers),
+        *zip(NUGGETS, lines_of(facts.nuggets), strict=True),
+    ):
+        if lines:
+            ui.said(title, *lines)
+    if facts.proposals is not None:
+        ui.quiet(*share_sentences([facts.proposals]))
+
+
+def _show_counts(query_documents: QueryDocuments) -> None:
+    """Show the numbers of documents, of judged and of relevant documents, and of disputes."""
+    open_documents = query_documents.open
+    counts = {"Documents": f"{len(query_documents.documents):,}"}
+    if not query_documents.is_sealed:
+        disputed = sum(pair.how == "disputed" for pair in query_documents.judged)
+        counts |= {
+            "Judged": f"{len(query_documents.judged):,} of {len(open_documents):,}",
+            "Relevant": f"{query_documents.relevant:,}",
+            "Disputed": f"{disputed:,}",
+        }
+    ui.metrics(counts)
+    if withheld := len(query_documents.documents) - len(open_documents):
+        ui.quiet(
+            f"{pluralize(withheld, 'document is', 'documents are')} among your own items. The judgments of "
+            "other people on your items are shown and counted once you have graded all your items."
+        )
+
+
+def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
+    """Offer a form that changes the need and the notes of a query."""
+    form = acts.form(f"edit {facts.query_id}")
+    with st.popover("Need and notes"), st.form(form.key, border=False):
+        need = st.text_area(
+            "What the person behind it needs",
+            facts.words.need,
+            key=f"need {form.key}",
+            help="Annotators read it below the query, and releases have it.",
+        )
+        note = st.text_area(
+            "Notes of the team", facts.words.note, key=f"note {form.key}", help="Annotators do not see them."
+        )
+        if submit("Save", "edit query", form, digest(*facts.words)):
+            now = QueryWords(need, note)
+            acts.do(form, lambda: edit_words(store, facts.query_id, facts.words, now, acts.by))
+
+
+def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
+    """Offer a form that changes the nuggets of a query, with nuggets that a model proposed."""
+    form, proposals = acts.form(f"nuggets {facts.query_id}"), facts.proposals
+    waiting = proposals.proposed if proposals is not None and proposals.written is None else ()
+    kept = {nugget.text for nugget in facts.nuggets}
+    shown = [*facts.nuggets, *(nugget for nugget in waiting if nugget.text not in kept)]
+    call_id, count = proposals and proposals.call_id, f", {len(waiting):,} proposed" if waiting else ""
+    with st.popover(f"Nuggets{count}"), st.form(form.key, border=False):
+        if proposals is not None and waiting:
+            ui.quiet(f"{proposals.model} proposed {pluralize(len(waiting), 'line')}. {PROPOSED}")
+        vital, okay = (
+            st.text_area(label, "\n".join(lines), key=f"{label} {form.key} {call_id}")
+            for label, lines in zip(NUGGET_FIELDS, lines_of(shown), strict=True)
+        )
+        if submit("Save nuggets", "write nuggets", form, digest(*map(str, (facts.nuggets, call_id)))):
+            written = nuggets_of_lines(vital, okay)
+            acts.do(form, lambda: write_nuggets(store, facts.query_id, written, acts.by, call_id))
+
+
+def _unseal(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:
+    """Say why no grades are shown; a lead opens them with a reason."""
+    st.info(SEALED, icon=":material/lock:")
+    if annotator.role != "lead":
+        return
+    with st.form(form.key, border=False, width=560):
+        reason = st.text_input("Reason for opening the grades", help="Logged with your name and the time.")
+        asked = st.form_submit_button("Open the grades", key=f"open {form.key}")
+    if asked and not reason.strip():
+        ui.quiet("Write the reason first.")
+    elif asked:
+        acts.do(form, lambda: unseal(store, f"read the query {query_id}", reason, acts.by, {query_id}))
+
+
+def _send(store: Store, acts: Acts, query_documents: QueryDocuments) -> None:
+    """Offer to send documents to a new round; the unjudged documents are chosen to begin with."""
+    facts, wanted = query_documents.facts, []
+    if not query_documents.is_sealed:
+        wanted = [c.document.document_id for c in query_documents.open if c.pair is None]
+    titles, systems = {}, {}
+    for candidate in query_documents.documents:
+        document_id = candidate.document.document_id
+        titles[document_id] = candidate.document.title or "Untitled"
+        for name in candidate.ranks:
+            if name.endswith(EVALUATED):
+                systems[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}"
+    send_documents(store, acts, facts.query_id, facts.text, titles, wanted, systems)

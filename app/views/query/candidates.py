@@ -1,0 +1,132 @@
+"""Query, its candidates: the list of documents, and the chosen document with its votes and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import streamlit as st
+from markupsafe import Markup
+
+from app import ui
+from app.components.links import query_link
+from app.context import image_hosts
+from curation.core.reports.page import GradeCell
+from curation.core.text import percent, pluralize
+from curation.guides.guide import Guide
+from curation.labeling.consensus.consensus import PairConsensus
+from curation.labeling.consensus.votes import MAJORITY, MEDIAN
+from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.operations.query_documents import QueryDocument, QueryDocuments
+
+UNTITLED = "Untitled document"
+WITHHELD = (
+    "This document is among your own items, and some of your items have no grade yet. The grades of other "
+    "people appear here once you have graded all your items."
+)
+NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Nobody could tell"}
+OLDER = "The votes are about an older text of this document. Nobody has judged the current text."
+
+
+def show(query_documents: QueryDocuments, chosen: str) -> None:
+    """Show the list at the left, and the chosen document, or the first document, at the right."""
+    candidates = query_documents.documents
+    if not candidates:
+        st.info("No system has proposed a document for this query yet. Build a pool.")
+        return
+    read = next((c for c in candidates if c.document.document_id == chosen), candidates[0])
+    left, right = st.columns([6, 5], gap="large")
+    with left, st.container(key="candidates"):
+        columns = ["Document", *query_documents.systems]
+        rows = [_ranks(query_documents, candidate) for candidate in candidates]
+        if not query_documents.is_sealed:
+            columns = ["Grade", *columns, "Votes"]
+            guide = query_documents.guide
+            rows = [
+                (_grade(candidate, guide), *row, _votes(candidate))
+                for candidate, row in zip(candidates, rows, strict=True)
+            ]
+        ui.table("Best ranked first", columns, rows, current=candidates.index(read))
+    with right, st.container(key="reading"):
+        names = {step.value: f"{step.value} {step.name}" for step in query_documents.guide.scale}
+        _show_grade(read, names)
+        _show_opinions(read, names)
+        _show_text(query_documents, read)
+
+
+def _ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tuple[object, ...]:
+    """Return the cells of a candidate that hold no grades: its title, and its rank by each system."""
+    document, pair = candidate.document, candidate.pair
+    title = query_link(document.title or UNTITLED, query_documents.facts.query_id, document.document_id)
+    marks = [candidate.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
+    below = f"<small>{escape(', '.join(filter(None, marks)))}</small>" if any(marks) else ""
+    return Markup(title + below), *(candidate.ranks.get(name) for name in query_documents.systems)  # noqa: S704  escaped
+
+
+def _grade(candidate: QueryDocument, guide: Guide) -> GradeCell:
+    """Return the grade in its color of the guide, or the reason why there is no grade."""
+    if candidate.is_withheld:
+        return GradeCell(None, "", "yours")
+    if candidate.pair is None:
+        return GradeCell(None, "", "–")
+    grade = candidate.pair.grade
+    colours = {step.value: step.colour for step in guide.scale}
+    return GradeCell(grade, "" if grade is None else colours.get(grade, "currentColor"), candidate.pair.how)
+
+
+def _votes(candidate: QueryDocument) -> str:
+    pair = candidate.pair
+    if pair is None:
+        return ""
+    grades = [str(grade) for grade, number in pair.votes.items() for _ in range(number)]
+    return " ".join([*grades, *("?" for _ in range(pair.cannot_tell))])
+
+
+def _show_grade(candidate: QueryDocument, names: Mapping[int, str]) -> None:
+    """Show how the grade of a pair came about; `names` are the relevance grades by value."""
+    if candidate.is_withheld:
+        ui.quiet(WITHHELD)
+    elif candidate.pair is not None:
+        ui.heading(_grade_sentence(candidate.pair, names))
+        if candidate.pair.changed:
+            ui.quiet(OLDER)
+
+
+def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
+    """Show the reviewer's decision and the annotators' votes."""
+    if (decision := candidate.decision) is not None:
+        grade = "no grade can be given" if decision.grade is None else _named(decision.grade, names)
+        counts = candidate.pair is not None and candidate.pair.how == "adjudicated"
+        reason = decision.reason if counts else f"{decision.reason} The decision does not count any more."
+        ui.said(f"{decision.reviewer} decided: {grade}", reason)
+    for vote in candidate.votes:
+        grade = "Cannot tell" if vote.grade is None else _named(vote.grade, names)
+        marks = {"flagged": vote.flagged, "about an older text": not vote.same_text}
+        remarks = ", ".join(mark for mark, applies in marks.items() if applies)
+        ui.said(f"{vote.annotator or 'Somebody'}: {grade}", *filter(None, (vote.words, remarks)))
+
+
+def _show_text(query_documents: QueryDocuments, candidate: QueryDocument) -> None:
+    """Show the whole text of a document as annotators see it."""
+    ranks = [f"{name} {rank}" if rank else name for name, rank in candidate.ranks.items()]
+    document, template = ReadDocument.of(candidate.document), query_documents.guide.presentation
+    drawn = draw(document, query_documents.facts.text, template, longest=None, image_hosts=image_hosts())
+    facts = (candidate.document.document_id, *ranks, drawn.url, drawn.published)
+    ui.document(drawn.title, drawn.passage, facts, drawn.facts)
+
+
+def _grade_sentence(pair: PairConsensus, names: Mapping[int, str]) -> str:
+    if pair.grade is None:
+        return NO_GRADE.get(pair.how, "Decided: no grade can be given")
+    grade, votes = _named(pair.grade, names), pluralize(sum(pair.votes.values()), "vote")
+    if pair.how == "disputed":
+        return f"In dispute: until it is decided, {grade} counts"
+    if pair.how == "adjudicated":
+        return f"{grade}, decided"
+    if pair.how in (MAJORITY, MEDIAN, "single"):
+        return f"{grade}, {pair.votes.get(pair.grade, 0):,} of {votes}"
+    return f"{grade}, {percent(pair.confidence)} probable by {votes}"
+
+
+def _named(grade: int, names: Mapping[int, str]) -> str:
+    return names.get(grade, str(grade))
