@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import ui
+from app.components.account import account
 from app.navigation import palette_pages, place_in_menus, streamlit_pages
 from app.signin.current_user import current_user
+
+# The style of the current menu; no docstring, because Streamlit would show it on the page.
+HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
 
 st.set_page_config(layout="wide")
 annotator = current_user(dict(st.context.cookies))
@@ -17,5 +20,8 @@ if annotator is None:
 menus = streamlit_pages(annotator)
 page = st.navigation(menus, position="top")
 st.set_page_config(page_title=f"{page.title} · goldgrade")
-ui.frame(annotator, place_in_menus(annotator.role, page.title), palette_pages(menus))
+place = place_in_menus(annotator.role, page.title)
+if place is not None:
+    st.html(f"<style>{HERE % (place + 1)}</style>")
+account(annotator, palette_pages(menus))
 page.run()

@@ -11,7 +11,6 @@ from mimetypes import guess_type
 import streamlit as st
 from markupsafe import Markup
 
-from app.components.account import account
 from app.components.links import PageLink, page_link, query_link
 from app.components.widgets import drawing
 from curation.core.characters import isolated
@@ -23,29 +22,17 @@ from curation.core.statistics.estimate import Estimate
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import NAMES, Element, Fact, Node
 from curation.operations.jobs.figures import DataState
-from curation.store import Annotator
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
 """The places at which Markdown takes bare words for a link, although they are escaped."""
 _JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldgrade [^`]+)`")
-_HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
 _AROUND_BREAKS = re.compile(r" *(\n+) *")
 _HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
 """Elements with text of a document, which keep its writing direction."""
 _FIGURE = ' class="gs-figure"'
 _CHOSEN = "parts to show"
-
-
-def frame(annotator: Annotator, place: int | None, pages: Sequence[Mapping[str, str]]) -> None:
-    """Show the header of a page, with a palette of these pages and a mark on the menu at `place`.
-
-    The index page has the style sheet, so that it is there before the first element.
-    """
-    if place is not None:
-        st.html(f"<style>{_HERE % (place + 1)}</style>")
-    account(annotator, pages)
 
 
 def lead(sentence: str) -> None:

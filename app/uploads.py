@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
+
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from curation.core.errors import InputError, RefusedError
 from curation.operations.jobs.files import discard, is_plain, uploads_folder
@@ -24,18 +26,6 @@ AT_ONCE = 1_000_000
 Result = TypeVar("Result")
 _lock = threading.Lock()
 _held: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
-
-
-class UploadedBytes(Protocol):
-    """An uploaded file as Streamlit keeps it in memory."""
-
-    name: str
-    size: int
-    file_id: str
-
-    def seek(self, place: int, /) -> int: ...
-
-    def read(self, size: int | None = -1, /) -> bytes: ...
 
 
 class HeldFile(NamedTuple):
@@ -69,7 +59,7 @@ def held_file(project: Path, person: str) -> HeldFile | None:
         return _keep(project, person, _held[project, person][0])
 
 
-def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
+def hold(project: Path, person: str, sent: UploadedFile) -> HeldFile:
     """Write an upload to disk, once, in place of the person's former file.
 
     Raises
@@ -95,7 +85,7 @@ def hold(project: Path, person: str, sent: UploadedBytes) -> HeldFile:
         return _keep(project, person, HeldFile(path.name, folder, path, sent.size, sent.file_id))
 
 
-def write_unread(path: Path, sent: UploadedBytes) -> None:
+def write_unread(path: Path, sent: UploadedFile) -> None:
     """Write an upload to disk unchanged.
 
     Raises
@@ -108,7 +98,7 @@ def write_unread(path: Path, sent: UploadedBytes) -> None:
             file.write(piece)
 
 
-def small_text(sent: UploadedBytes, longest: int) -> str:
+def small_text(sent: UploadedFile, longest: int) -> str:
     """Read an upload as text in UTF-8 of at most `longest` bytes.
 
     Raises

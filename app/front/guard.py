@@ -94,7 +94,7 @@ class Guard:
                 await WebSocketClose(code=1008, reason=reason)(scope, receive, send)
                 return
             async with self._tabs.open(account.name, receive, send) as tab:
-                receive = _while_signed_in(partial(_of_a_page, tab, account.name), headers)
+                receive = partial(_receive, tab, account.name, headers)
                 await self._app(scope, receive, self._offered.watch(account, tab.send))
             return
         refusal = _refusal(scope, headers, account)
@@ -119,14 +119,21 @@ def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
     return JSONResponse({"message": str(error)}, 503)  # only people with a cookie of the app see this
 
 
-async def _of_a_page(tab: Tab, person: str) -> Message:
-    """Receive the next message of a tab; a message that no page of the app can send ends the tab."""
+async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
+    """Receive the next message of a tab; a message that no page of the app can send ends the tab.
+
+    After the end of the sign-in, a message only draws the page again.
+    """
     message = await tab.receive()
-    if message["type"] != "websocket.receive" or _is_readable(message):
+    if message["type"] != "websocket.receive":
         return message
-    log.write(logging.WARNING, "A page's connection was ended: no page sends this", annotator=person)
-    await tab.end(UNREADABLE, "no page sends this")
-    return {"type": "websocket.disconnect", "code": UNREADABLE}
+    if not _is_readable(message):
+        log.write(logging.WARNING, "A page's connection was ended: no page sends this", annotator=person)
+        await tab.end(UNREADABLE, "no page sends this")
+        return {"type": "websocket.disconnect", "code": UNREADABLE}
+    if not await _still_signed_in(headers):
+        return {"type": "websocket.receive", "bytes": DRAW_AGAIN}
+    return message
 
 
 def _is_readable(message: Message) -> bool:
@@ -136,18 +143,6 @@ def _is_readable(message: Message) -> bool:
     except (KeyError, TypeError, DecodeError):
         return False
     return True
-
-
-def _while_signed_in(receive: Receive, headers: Headers) -> Receive:
-    """Wrap a websocket's `receive` so that messages after the end of the sign-in only draw the page again."""
-
-    async def wrapped() -> Message:
-        message = await receive()
-        if message["type"] != "websocket.receive" or await _still_signed_in(headers):
-            return message
-        return {"type": "websocket.receive", "bytes": DRAW_AGAIN}
-
-    return wrapped
 
 
 async def _still_signed_in(headers: Headers) -> bool:

@@ -13,11 +13,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import ui
 from app.components.forms import Form, word_of
 from app.page_context import PageContext
-from app.uploads import LARGEST, UploadedBytes, file_name, read_now, write_unread
+from app.uploads import LARGEST, file_name, read_now, write_unread
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
 from curation.core.operation import Option, flat, option_of
 from curation.core.text import pluralize
@@ -39,7 +40,7 @@ ABOUT_RUN_FILES = (
     "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same name of a system are "
     "runs of one system."
 )
-Uploads = Sequence[tuple[str, UploadedBytes]]
+Uploads = Sequence[tuple[str, UploadedFile]]
 """Names of systems with their uploaded runs or answers."""
 
 
@@ -64,7 +65,7 @@ def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
     return chosen
 
 
-def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedBytes | None:
+def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedFile | None:
     """Offer the release's topics, and ask for a table of the topics that the runs name.
 
     Parameters
@@ -213,7 +214,7 @@ def _evaluate(
     request: EvaluateRequest,
     uploaded_runs: Uploads,
     uploaded_answers: Uploads,
-    topics: UploadedBytes | None,
+    topics: UploadedFile | None,
     sealed: bool,
 ) -> Submitted | None:
     """Evaluate now and return the result, or start a job and return None."""

@@ -33,10 +33,6 @@ def show(annotator: Annotator) -> None:
     ui.lead("Read frozen gold sets, take the steps to the next release, and re-label stale pairs.")
     context = read_context(annotator, JOBS)
     remove_old_results()
-    name = st.session_state.pop(freezing.OPENED, None)
-    if name is not None:
-        st.session_state["release"] = name
-        ui.choose_parts({"stage": FIRST})
     stage = ui.part("Stage", STAGES, "stage")
     if stage not in (FIRST, RELABEL):
         figures = figures_of(context.store)

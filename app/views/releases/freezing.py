@@ -29,8 +29,6 @@ from curation.releases.requests import FreezeRequest
 from curation.splits.certificate import Certificate, shown_certificate
 from curation.store import Store
 
-OPENED = "opened release"
-"""The key under which a click keeps the name of a release for the next run of the page."""
 KIND = "freeze"
 """The kind of job that freezes a release."""
 KINDS: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
@@ -92,7 +90,8 @@ def _ending(context: PageContext) -> None:
 
 
 def _open(name: str) -> None:
-    st.session_state[OPENED] = name
+    st.session_state["release"] = name
+    ui.choose_parts({"stage": "Releases"})
 
 
 def _contents(draft: ReleaseDraft) -> None:

@@ -14,7 +14,7 @@ from curation.splits.operations import SplitPreview
 
 MAX_QUERIES = 50
 """Queries of a group that the page lists."""
-STEPS = 8
+MAX_TIES = 8
 """Ties of a group that the page lists."""
 
 
@@ -89,15 +89,14 @@ def _groups(split_preview: SplitPreview) -> None:
 
 def _group(group: LeakageGroup) -> None:
     texts = list(group.queries.values())
-    more = len(texts) - MAX_QUERIES
-    ui.said(
-        "Queries",
-        " · ".join(map(isolated, texts[:MAX_QUERIES])),
-        *([f"… and {more:,} more"] if more > 0 else []),
-    )
-    ties = [edge_sentence(edge, group.queries) for edge in group.chain[:STEPS]]
-    more = len(group.chain) - len(ties)
-    ui.said("Why they are tied", *ties, *([f"… and {more:,} more"] if more else []))
+    queries = " · ".join(map(isolated, texts[:MAX_QUERIES]))
+    ui.said("Queries", queries, *_more(len(texts) - MAX_QUERIES))
+    ties = [edge_sentence(edge, group.queries) for edge in group.chain[:MAX_TIES]]
+    ui.said("Ties", *ties, *_more(len(group.chain) - MAX_TIES))
+
+
+def _more(number: int) -> list[str]:
+    return [f"… and {number:,} more"] if number > 0 else []
 
 
 def _why_not(split_preview: SplitPreview) -> list[str]:

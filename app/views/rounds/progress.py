@@ -10,6 +10,7 @@ from app import ui
 from app.acts import Acts
 from curation.agreement.fingerprint import set_fingerprint
 from curation.core.reports.page import QueryName
+from curation.core.text import left_out_sentences
 from curation.guides.questions import guide_questions, question_table
 from curation.labeling.rounds.pace import AnnotatorWork, annotators_work, forecast
 from curation.labeling.rounds.practice import practice_statuses, practice_table
@@ -72,8 +73,7 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
             f"More answers an hour than a person can read: {', '.join(fast)}. A script sent these answers, "
             "or somebody sent many at once. They do not count for the forecast."
         )
-    if status.left_out:
-        ui.sentences(*(f"Left out: {count:,} ({why})." for why, count in status.left_out.items()))
+    ui.sentences(*left_out_sentences(status.left_out))
 
 
 def _day(at: datetime) -> str:
