@@ -149,8 +149,8 @@ def _show_last(context: PageContext) -> None:
         what = job.parameters["what"]
         onward = ONWARD[what]
         if onward.page == PAGE.address:  # a link to the page that is shown would not choose the kind
-            kind = onward.parameters["kind"]
-            st.button(onward.label, type="primary", on_click=_choose_kind, args=(kind,))
+            choose = {"kind": onward.parameters["kind"]}
+            st.button(onward.label, type="primary", on_click=st.session_state.update, args=(choose,))
         else:
             with st.container(key="first-stage"):
                 stage_link(onward)
@@ -158,7 +158,3 @@ def _show_last(context: PageContext) -> None:
             stage_link(
                 Action("See how documents are shown", "settings", "", {"part": "Guide", "show": "Document"})
             )
-
-
-def _choose_kind(name: str) -> None:
-    st.session_state["kind"] = name

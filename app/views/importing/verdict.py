@@ -112,7 +112,8 @@ def _show_problems(rehearsal: DryRun, file: HeldFile, asked: ImportRequest) -> N
     ui.verdict(f"{count:,}", f"{noun} in {Path(asked.source).name}", "Nothing can be imported from it yet.")
     ui.sentences(rehearsal.way_out)
     for name in _ENCODING.findall(rehearsal.way_out):
-        st.button(f"Read it as {name}", on_click=_read_as, args=(file, asked, name))
+        reading = {layout_form(type(asked), file).key_of("encoding"): name}
+        st.button(f"Read it as {name}", on_click=st.session_state.update, args=(reading,))
     rows = tuple((place or NO_PLACE, sentence) for place, sentence in rehearsal.problems)
     shown = rows[:MAX_SHOWN]
     caption = f"The first {len(shown)} of {count:,}" if count > len(shown) else "Problems"
@@ -120,7 +121,3 @@ def _show_problems(rehearsal: DryRun, file: HeldFile, asked: ImportRequest) -> N
     if count > 1:
         name = f"{Path(asked.source).name}.problems.csv"
         ui.download("Download the problems", csv_table(Table(caption, ("where", "what"), rows)), name)
-
-
-def _read_as(file: HeldFile, asked: ImportRequest, encoding: str) -> None:
-    st.session_state[layout_form(type(asked), file).key_of("encoding")] = encoding

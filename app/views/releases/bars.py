@@ -76,20 +76,16 @@ def _row(row: StackRow, legend: Sequence[str], ends: Sequence[float]) -> str:
         f"{part} {count:,.0f} ({percent(share)})"
         for part, count, share in zip(legend, row.counts, shares, strict=True)
     )
-    parts = "".join(
-        f'<i class="p{index % COLOURS + 1}" style="inline-size:{share:.2%}">{_inside_label(count, share)}</i>'
-        for index, (count, share) in enumerate(zip(row.counts, shares, strict=True))
-        if share
-    )
+    parts = ""
+    for index, (count, share) in enumerate(zip(row.counts, shares, strict=True)):
+        if share:
+            label = f"{count:,.0f}" if share >= MIN_LABELLED_SHARE else ""
+            parts += f'<i class="p{index % COLOURS + 1}" style="inline-size:{share:.2%}">{label}</i>'
     lines = "".join(f'<b style="inset-inline-start:{_at(end)}"></b>' for end in ends)
     track = (
         f'<span class="track" role="img" aria-label="{escape(f"{row.name}: {text}")}">{parts}{lines}</span>'
     )
     return f'<div class="gs-stack">{name}{track}{note}</div>'
-
-
-def _inside_label(count: float, share: float) -> str:
-    return f"{count:,.0f}" if share >= MIN_LABELLED_SHARE else ""
 
 
 def _inside(value: float) -> float:

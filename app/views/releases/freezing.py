@@ -26,8 +26,7 @@ from curation.releases.freeze.freeze import freeze_problem, readiness
 from curation.releases.freeze.reading import HOW_TO_SPLIT, NO_SPLIT
 from curation.releases.freeze.sharing import IDENTICAL
 from curation.releases.requests import FreezeRequest
-from curation.splits.certificate import Certificate, shown_certificate
-from curation.store import Store
+from curation.splits.certificate import shown_certificate
 
 KIND = "freeze"
 """The kind of job that freezes a release."""
@@ -60,7 +59,8 @@ def show(context: PageContext) -> None:
         }
         with st.spinner("Reading the contents of the next release…"):
             draft = figures_of(context.store).now(readiness, FreezeRequest(**asked))
-        certificate = _certificate(context.store)
+        with context.store.reading() as cursor:
+            certificate = shown_certificate(cursor)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
         ui.quiet("A release needs grades and a split. Both come from the stages before this stage.")
@@ -141,11 +141,6 @@ def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
         problems.append("The gate is shut: say why you freeze against it.")
     refuse_problems(problems)
     return context.begin(KIND, request)
-
-
-def _certificate(store: Store) -> Certificate:
-    with store.reading() as cursor:
-        return shown_certificate(cursor)
 
 
 def show_gate(context: PageContext) -> None:

@@ -128,24 +128,20 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
                 key=f"remove {row} {key}",
                 type="tertiary",
                 disabled=len(rows) == 1,
-                on_click=_set_rows,
-                args=(kept, [other for other in rows if other != row]),
+                on_click=st.session_state.update,
+                args=({kept: [other for other in rows if other != row]},),
             )
         parts.append((words.strip(), round(percent / 100, 6)))
     st.button(
         "Add a part",
         key=f"add {key}",
         icon=":material/add:",
-        on_click=_set_rows,
-        args=(kept, [*rows, max(rows) + 1]),
+        on_click=st.session_state.update,
+        args=({kept: [*rows, max(rows) + 1]},),
     )
     names = [name for name, _ in parts]
     problems = part_problems(dict(parts)) if len(set(names)) == len(names) else ["two parts have one name"]
     return tuple(parts), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
-
-
-def _set_rows(kept: str, rows: list[int]) -> None:
-    st.session_state[kept] = rows
 
 
 def _preview_button(

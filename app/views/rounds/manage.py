@@ -65,7 +65,8 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     ui.quiet("What you do here is recorded with your name. No answer is lost.")
     for name in offered:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(name, key=f"{name} {place}", on_click=_ask, args=(name, place))
+            wish = {"sure": (name, place)}
+            st.button(name, key=f"{name} {place}", on_click=st.session_state.update, args=(wish,))
             ui.quiet(ACTIONS[name][1].format(status.round))
     asked = st.session_state.get("sure")
     if asked and asked[1] == place and asked[0] in offered:
@@ -83,10 +84,6 @@ def _describe(round_: ShownRound) -> str:
         return f"Nobody is asked whether the corpus answers a query.{as_lists}"
     of = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"
     return f"After the last document of {of}, annotators say whether the corpus answers it.{as_lists}"
-
-
-def _ask(name: str, place: str) -> None:
-    st.session_state["sure"] = (name, place)
 
 
 def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
