@@ -80,7 +80,7 @@ def hold(project: Path, person: str, sent: UploadedFile) -> HeldFile:
             discard(project, str(folder))
             raise RefusedError(
                 f"{file_name(sent.name)} cannot be kept on the server ({error.strerror}). Nothing was "
-                "imported. Ask who runs the server to make room."
+                "imported. Ask the operator of the server for more room."
             ) from error
         return _keep(project, person, HeldFile(path.name, folder, path, sent.size, sent.file_id))
 

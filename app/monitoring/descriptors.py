@@ -23,7 +23,7 @@ PAGES, SESSIONS = 96, 48
 """Descriptors that must be left for a new page and for a new session."""
 _LOOK_EVERY = 0.2
 _FOLDER = Path("/proc/self/fd")
-TURNED_AWAY = "Too many people are here at the moment. People who grade go on; try again in a minute."
+TURNED_AWAY = "Too many people use the server at the moment. Open pages keep working. Try again in a minute."
 
 
 def raise_descriptor_limit() -> int:

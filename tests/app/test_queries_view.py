@@ -174,7 +174,7 @@ def test_another_sample_is_drawn_only_after_a_yes_to_what_it_replaces(filled: St
     page = run("Sample")
     field(page, "Queries to draw").set_value(2)
     press(page, "Draw the sample")
-    assert "It has 3 queries, and people have judged 1 of them." in html(page)
+    assert "The sample has 3 queries, and people have judged 1 of them." in html(page)
     press(page, "Keep the current sample")
     assert "Replace the current sample?" not in html(page)
     assert count_rows(filled, "jobs") == 0

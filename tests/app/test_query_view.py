@@ -80,12 +80,12 @@ def test_what_a_model_proposed_is_shown_to_be_changed_and_saved_with_who_did(pro
     page = opened(DISPUTE[0], ROSA)
     assert [one.value for one in page.text_area] == ["It <b>boils</b> water.", "It is red."]
     assert "have not reviewed the nuggets that" in html(page)
-    assert "None is a nugget yet" in html(page)
+    assert "These lines are not nuggets yet" in html(page)
     page.text_area[0].set_value("It boils water.")
     page.text_area[1].set_value("")
     page = press(page, "Save nuggets")
     assert "took 0 unchanged (0\u00a0%), changed 1 and dropped 1" in html(page)
-    assert "None is a nugget yet" not in html(page)
+    assert "These lines are not nuggets yet" not in html(page)
     assert [one.value for one in page.text_area] == ["It boils water.", ""]
     assert rows_of(project, "SELECT texts, author, call_id FROM nuggets") == [
         (["It boils water."], "rosa", "call")

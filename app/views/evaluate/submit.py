@@ -94,8 +94,8 @@ def _room() -> Iterator[None]:
         yield
     except OSError as error:
         raise RefusedError(
-            f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask who runs "
-            "the server to make room."
+            f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask the "
+            "operator of the server for more room."
         ) from error
 
 

@@ -138,7 +138,9 @@ def _follow_address(otherwise: str) -> None:
 def _hint(asked: ImportRequest) -> None:
     other = seems_to_be(asked)
     if other is not None and other != asked.what:
-        st.info(f"This looks like a file of another kind. Choose {REQUESTS[other].title} above if it is one.")
+        st.info(
+            f"This looks like a different kind of file. Choose {REQUESTS[other].title} above if this is right."
+        )
 
 
 def _show_last(context: PageContext) -> None:

@@ -82,10 +82,10 @@ def _replace(context: PageContext, sample: SampleReport) -> None:
     with st.container(border=True, key="replace-sample"):
         ui.heading("Replace the current sample?")
         ui.sentences(
-            f"It has {pluralize(sample.size, 'query', 'queries')}, and people have judged {judged:,} of "
-            "them.\n"
+            f"The sample has {pluralize(sample.size, 'query', 'queries')}, and people have judged "
+            f"{judged:,} of them.",
             "Judgments stay, and so do queries that a round shows. Other queries leave the set unless the "
-            "new sample has them too."
+            "new sample has them too.",
         )
         with st.container(horizontal=True):
             blocked, key = context.blocked("sample") is not None, f"replace {context.after}"

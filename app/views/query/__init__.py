@@ -29,13 +29,13 @@ from curation.people.seal_access import unseal
 from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store
 
-NO_QUERY = "No query is named. Open one from a row of another page that names it."
+NO_QUERY = "No query is named in the address. Open a query from a table on a different page."
 NUGGETS = ("Nuggets, vital", "Nuggets, okay")
 PARTS = DOCUMENTS, RELEASES = ("Documents", "Releases")
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
 SEALED = "A release seals the judgments of this query: grades, votes and decisions are not shown."
 NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
-PROPOSED = "None is a nugget yet: change or drop lines, then save what you keep."
+PROPOSED = "These lines are not nuggets yet. Change or delete lines, then save the others."
 
 
 def show(annotator: Annotator) -> None:
@@ -116,7 +116,7 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
     form = acts.form(f"edit {facts.query_id}")
     with st.popover("Need and notes"), st.form(form.key, border=False):
         need = st.text_area(
-            "What the person behind it needs",
+            "Information need of the person who asks",
             facts.words.need,
             key=f"need {form.key}",
             help="Annotators read it below the query, and releases have it.",

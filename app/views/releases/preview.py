@@ -61,7 +61,7 @@ def _changes(split_preview: SplitPreview) -> list[str]:
     kept = split_preview.report.kept
     if kept:
         have = pluralize(kept, "query keeps", "queries keep")
-        lines.append(f"{have} the part of a release.")
+        lines.append(f"{have} the part of an earlier release.")
     if split_preview.moved is not None:
         added = ", ".join(f"{part.part} {part.added:,}" for part in split_preview.parts if part.added)
         lines.append(f"New in this split: {added}." if added else "No query is new in this split.")

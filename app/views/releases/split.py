@@ -66,7 +66,9 @@ def _state(state: SplitState) -> None:
             icon=":material/info:",
         )
     else:
-        ui.quiet(f"The split {state.split_id[:12]} is the current one. All {graded} are assigned to a part.")
+        ui.quiet(
+            f"The split {state.split_id[:12]} is the current split. All {graded} are assigned to a part."
+        )
 
 
 def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
@@ -140,7 +142,9 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
         args=({kept: [*rows, max(rows) + 1]},),
     )
     names = [name for name, _ in parts]
-    problems = part_problems(dict(parts)) if len(set(names)) == len(names) else ["two parts have one name"]
+    problems = (
+        part_problems(dict(parts)) if len(set(names)) == len(names) else ["two parts have the same name"]
+    )
     return tuple(parts), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
 
 
