@@ -138,9 +138,7 @@ def _follow_address(otherwise: str) -> None:
 def _hint(asked: ImportRequest) -> None:
     other = seems_to_be(asked)
     if other is not None and other != asked.what:
-        st.info(
-            f"This looks like a different kind of file. Choose {REQUESTS[other].title} above if this is right."
-        )
+        st.info(f"This looks like a different kind of file. If so, choose {REQUESTS[other].title} above.")
 
 
 def _show_last(context: PageContext) -> None:
