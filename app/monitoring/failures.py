@@ -121,14 +121,15 @@ class _Answer:
     def log(self, status: int, message: str, error: BaseException | None = None) -> None:
         if status == 404 and self._scope["path"].endswith(ASKED_IN_VAIN):
             return
-        _log(
-            self._scope,
+        log.write(
             logging.ERROR if status >= 500 else logging.WARNING,
             message,
             error=error,
             request=self.id,
             method=self._scope["method"],
+            path=self._scope["path"],
             status=status,
+            **_sender(self._scope),
             ms=round(1000 * (time.perf_counter() - self._began)),
         )
 
@@ -142,16 +143,17 @@ def _logging_refusal(scope: Scope, send: Send) -> Send:
         accepted = accepted or message["type"] == "websocket.accept"
         if message["type"] == "websocket.close" and not accepted:
             reason = message.get("reason") or "there is no such address"
-            _log(scope, logging.WARNING, f"A page's connection was refused: {reason}")
+            sentence = f"A page's connection was refused: {reason}"
+            log.write(logging.WARNING, sentence, path=scope["path"], **_sender(scope))
         await send(message)
 
     return wrapped
 
 
-def _log(scope: Scope, level: int, message: str, **facts: Any) -> None:
-    """Log a line about a request, with its path, its annotator and its address."""
-    who, client = scope.get("state", {}).get("annotator"), scope.get("client")
-    log.write(level, message, path=scope["path"], annotator=who, address=client and client[0], **facts)
+def _sender(scope: Scope) -> dict[str, Any]:
+    """Return the annotator and the address of a request, for the log."""
+    client = scope.get("client")
+    return {"annotator": scope.get("state", {}).get("annotator"), "address": client and client[0]}
 
 
 def _object(body: bytes) -> dict[str, Any]:
