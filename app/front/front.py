@@ -209,8 +209,7 @@ async def asset(path: str, headers: Headers) -> Response | None:
 
 def takes_gzip(headers: Headers) -> bool:
     """Whether the browser takes answers that gzip has compressed."""
-    offered = headers.get("accept-encoding", "").replace(" ", "").split(",")
+    offers = headers.get("accept-encoding", "").replace(" ", "").split(",")
     return any(
-        encoding == "gzip" or (encoding.startswith("gzip;q=") and float(encoding[7:] or 0) > 0)
-        for encoding in offered
+        offer == "gzip" or (offer.startswith("gzip;q=") and float(offer[7:] or 0) > 0) for offer in offers
     )

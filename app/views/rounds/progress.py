@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import streamlit as st
 
 from app import ui
@@ -55,11 +53,11 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     left.metric("Answered", f"{answered:,} of {presentations:,}")
     middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
     if status.closed_at is not None:
-        right.metric("Closed", _day(status.closed_at))
+        right.metric("Closed", f"{status.closed_at:%d %b %Y}")
         ui.quiet("This round is closed and shows no more items. Late answers are kept and marked.")
     else:
         done_at, how = forecast(work)
-        right.metric("Forecast", _day(done_at) if done_at else "–")
+        right.metric("Forecast", f"{done_at:%d %b %Y}" if done_at else "–")
         ui.quiet(how)
     ui.tables(progress_table(status, work))
     ui.quiet(
@@ -74,10 +72,6 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
             "or somebody sent many at once. They do not count for the forecast."
         )
     ui.sentences(*left_out_sentences(status.left_out))
-
-
-def _day(at: datetime) -> str:
-    return f"{at:%d %b %Y}"
 
 
 def _practice(store: Store, name: str) -> None:
