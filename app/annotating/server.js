@@ -59,7 +59,7 @@ async function read(response) {
   }
   const said = typeof found?.message === "string" && found.message.trim().slice(0, 300);
   const known = status >= 500 && typeof found?.request === "string" ? ` In the server's log it is ${found.request.slice(0, 20)}.` : "";
-  const other = ok ? "What answered is not goldgrade; perhaps your network asks you to sign in" : `The answer was an error (${status})`;
+  const other = ok ? "A server other than goldgrade answered; perhaps your network asks you to sign in" : `The answer was an error (${status})`;
   throw new Failure(`${said || other}${known && !/[.!?…]$/.test(said || other) ? "." : ""}${known}`, { status, wait: askedWait(response) });
 }
 

@@ -172,7 +172,7 @@ class Deciding extends Loop {
   #bringOn(showing) {
     const said = this.item.paint(showing);
     this.#unclear(false);
-    const changing = showing.changing ? "You decided this pair. That remains until you decide once more." : "";
+    const changing = showing.changing ? "You decided this pair. Your decision remains until you decide again." : "";
     put(this.root.querySelector(".changing span"), changing);
     this.root.querySelector(".changing").hidden = !changing;
     this.root.querySelector('[data-do="opinion"]').disabled = Boolean(showing.decision);
@@ -188,12 +188,12 @@ class Deciding extends Loop {
   showNothing() {
     const { elsewhere, waiting } = this.counts;
     const parts = [
-      elsewhere ? `With another reviewer just now: ${thousands(elsewhere)}.` : "",
+      elsewhere ? `Pairs that a different reviewer decides now: ${thousands(elsewhere)}.` : "",
       waiting ? `Sent back, and here again with one more opinion: ${thousands(waiting)}.` : "",
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
     this.root.querySelector(".nothing .why").textContent =
-      `${parts.join(" ") || "When annotators disagree on one, it comes here."} This page refreshes by itself.`;
+      `${parts.join(" ") || "A pair comes here when annotators disagree on it."} This page refreshes by itself.`;
     this.phase("nothing");
     this.lookLater();
   }

@@ -188,7 +188,7 @@ def test_undo_brings_a_decision_back_and_deciding_again_is_one_more(browser: Bro
     rosa.leave_by("Enter")
     rosa.leave_by("u")
     assert rosa.shown == first
-    expect(rosa.root.locator(".changing")).to_contain_text("That remains until you decide once more.")
+    expect(rosa.root.locator(".changing")).to_contain_text("Your decision remains until you decide again.")
     expect(rosa.root.locator(".ruled")).to_contain_text("Names it")
     expect(rosa.reason).to_have_value("Names it")
     rosa.leave_by("Escape")
