@@ -49,10 +49,6 @@ class Form(Generic[Request]):
             if name not in self._offered or self._offered[name]:
                 self._values[name] = self._widget(option, self._values.get(name, option.default))
 
-    def offer(self, name: str, values: Sequence[Any]) -> None:
-        """Set the choices of a field, if they depend on fields above."""
-        self._offered[name] = values
-
     def rest(self, *besides: str) -> None:
         """Show the widgets of all fields that were not asked for yet, except some."""
         self.ask(*(name for name in self._options if name not in self._asked.union(besides)))

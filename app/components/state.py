@@ -37,8 +37,7 @@ def interval(check: GateCheck) -> str:
     """Draw ordinal alpha with its 95 % interval on a line from 0 to 1, and the threshold of the gate."""
     if check.value is None or check.low is None or check.high is None:
         return f'<p class="gs-quiet">Ordinal alpha: {escape(check.why or "not known yet")}.</p>'
-    figures = (check.low, check.value, check.high, check.wanted)
-    low, value, high, wanted = map(_place, figures)
+    low, value, high, wanted = map(_place, (check.low, check.value, check.high, check.wanted))
     words = (
         f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
         f"{pluralize(check.n, 'pair')}; the gate demands a lower end of at least {check.wanted:g}"

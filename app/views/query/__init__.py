@@ -31,7 +31,7 @@ from curation.store import Annotator, Store
 
 NO_QUERY = "No query is named in the address. Open a query from a table on a different page."
 NUGGETS = ("Nuggets, vital", "Nuggets, okay")
-PARTS = DOCUMENTS, RELEASES = ("Documents", "Releases")
+RELEASES = "Releases"
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
 SEALED = "A release seals the judgments of this query: grades, votes and decisions are not shown."
 NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
@@ -51,7 +51,7 @@ def show(annotator: Annotator) -> None:
     _show_counts(query_documents)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         # a key of its own: Back to a page with the same key would lose that page's part
-        shown = ui.part("Part of the page", PARTS, "shown")
+        shown = ui.part("Part of the page", ("Documents", RELEASES), "shown")
         if annotator.role == "lead":
             _edit_words(store, acts, query_documents.facts)
             _send(store, acts, query_documents)
