@@ -113,7 +113,7 @@ def test_a_file_that_shows_nothing_says_why_in_place_of_its_rows(project: Store)
     assert "empty.csv is empty" in html(shown)
     assert not [one for one in shown.button if one.label == "Import"]
     shown = sent(press(shown, "Another file"), "run.txt", b"q1 Q0 d1 1 9.5 x\n")
-    assert "Choose Run above" in words(shown.info)
+    assert "choose Run above" in words(shown.info)
 
 
 def test_uploads_are_private_and_one_a_person(project: Store) -> None:
