@@ -160,8 +160,8 @@ class AskedQuestion(Sent):
 def answered_for(*roles: str) -> Callable[[Handler], Endpoint]:
     """Make an endpoint, for these roles, of a function that returns the content of a JSON response.
 
-    The function runs in a thread, and finds posted JSON in `request.state.sent`. An error becomes a response
-    with its sentence and a fitting status.
+    The function runs in a thread, and finds posted JSON as `sent` in the state of its request. Errors become
+    responses with their sentence and a fitting status.
     """
 
     def decorate(handler: Handler) -> Endpoint:

@@ -112,7 +112,7 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
             for alias in node.names
         }
         outside |= {f"{name} {one}" for one in from_curation & of_files.keys() if of_files[one] != name}
-    assert bytes_read == {"app/uploads.py", "app/views/importing/verdict.py text.getvalue()"}
+    assert bytes_read == {"app/uploads.py"}
     assert outside == set()
     assert looking == {"app/views/importing/__init__.py"}
 

@@ -14,14 +14,7 @@ from app.entry import font, source_of
 from app.monitoring import failures
 
 LARGEST_FORM = 8_192
-
-
-def template(name: str) -> Template:
-    """Read a template in this folder."""
-    return Template(read_asset(f"signin/{name}"))
-
-
-_FRAME, _THEME = template("page.html"), read_asset("signin/theme.js")
+_THEME = read_asset("signin/theme.js")
 JOIN_SCRIPT = read_asset("signin/join.js")
 POLICY = (
     f"default-src 'none'; img-src 'self'; font-src 'self'; style-src 'unsafe-inline'; "
@@ -29,6 +22,14 @@ POLICY = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """The policy names images because browsers count prefetched files as images."""
+
+
+def template(name: str) -> Template:
+    """Read a template in this folder."""
+    return Template(read_asset(f"signin/{name}"))
+
+
+_FRAME = template("page.html")
 
 
 def page(
