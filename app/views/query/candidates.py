@@ -15,7 +15,7 @@ from curation.core.reports.page import GradeCell
 from curation.core.text import percent, pluralize
 from curation.guides.guide import Guide
 from curation.labeling.consensus.consensus import PairConsensus
-from curation.labeling.consensus.votes import MAJORITY, MEDIAN
+from curation.labeling.consensus.rule import MAJORITY, MEDIAN
 from curation.labeling.presentation.drawing import ReadDocument, draw
 from curation.operations.query_documents import QueryDocument, QueryDocuments
 
