@@ -10,10 +10,10 @@
     release.qrels("dev")                                     # {"q1": {"d7": 3, "d9": 0}, …}
     release.evaluate({"mine": {"q1": {"d7": 12.5}}})         # figures with their intervals
 
-A method calls the same function as the command of its name, and returns the record of this function. Paths
-are texts or `Path`s. Errors are of the class `Error`; the text of an error says what to do. Grades of sealed
-parts are given only with a reason, which is logged. The modules of a method are imported when the method is
-called.
+Each method calls the function of the command with the same name, and returns the result of this function.
+A path can be a string or a `Path`. Every failure raises an `Error` whose message says what to do. Grades of
+sealed parts are given only with a reason, which is logged. The modules of a method are imported when the
+method is called.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LATER["Release"] = "goldgrade.releases:Release"
 
 
 def create(path: str | Path, guide: str | Path | None = None) -> Project:
-    """Make a project with a guide: a file, or the name of a guide of goldgrade, such as "binary"."""
+    """Make a project with a labeling guide: a file, or the name of a shipped guide, such as "binary"."""
     from curation.operations.project import init_project
     from goldgrade.projects import Project
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Project:
     """A project, which other processes may use at the same time.
 
-    A step takes the options of its command by the names of the fields of its request. An unknown option is
-    refused with a list of the options.
+    Each step takes the options of its command as keyword arguments, named like the fields of the request. An
+    unknown option is refused with a list of the options.
     """
 
     def __init__(self, store: Store) -> None:
@@ -81,7 +81,7 @@ class Project:
         self, parts: Mapping[str, float] | None = None, *, seed: int = 0, **options: Any
     ) -> SplitReport:
         """Split the graded queries without leakage; `parts` maps names to fractions, by default 0.7 dev
-        and 0.3 test. `paraphrase=None` needs no embedding model.
+        and 0.3 test. With `paraphrase=None` the split needs no embedding model.
         """
         given = {} if parts is None else {"parts": tuple(parts.items())}
         report: SplitReport = self._step("split", seed=seed, **given, **options)
@@ -104,7 +104,9 @@ class Project:
             return [row.name for row in list_releases(cursor)]
 
     def close(self) -> None:
-        """Release the file at once; without this call it is released within a quarter of a second."""
+        """Unlock the project file at once; without this call the file is unlocked within a quarter of a
+        second.
+        """
         self._store.close()
 
     def _step(self, called: str, /, **values: Any) -> Any:

@@ -29,8 +29,8 @@ Run = Mapping[str, Mapping[str, float]]
 class Release:
     """A release: frozen, and verified when it is first read.
 
-    In the methods, a `part` of None stands for all parts that are not sealed, and "all" for every part.
-    Grades of a sealed part are given only with a `reason`, which is logged with the time.
+    In all methods, `part=None` means all parts that are not sealed, and `part="all"` means every part. Grades
+    of a sealed part are given only with a `reason`, which is logged with the time.
     """
 
     def __init__(self, store: Store, name: str) -> None:
@@ -56,7 +56,7 @@ class Release:
 
     @property
     def mark(self) -> str | None:
-        """The sentence that the release was frozen against the gate; None for a release that passed the
+        """A warning that the release was frozen despite the agreement gate; None if the release passed the
         gate.
         """
         return self._opened.mark
@@ -134,7 +134,7 @@ class Release:
         return export(self._store, request, Path(out))
 
     def verify(self) -> Verified:
-        """Compare every byte with its checksum, and every document with its hash."""
+        """Compare every byte of the release with its checksum, and every document with its hash."""
         return verify(self._store, self.name)
 
     @cached_property
@@ -149,7 +149,7 @@ def _names(given: str | Sequence[str]) -> Sequence[str]:
 
 @contextmanager
 def _run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
-    """Give each run a file, a temporary file for a run in memory; an error names the run, not the file."""
+    """Give each run a file (a temporary file for a run in memory); errors name the run instead of the file."""
     with TemporaryDirectory() as folder:
         files = {
             name: _run_file(run, Path(folder) / f"{index}.json")

@@ -1,1 +1,1 @@
-"""Core: what every room uses and none owns: errors, texts, statistics, reports, requests to servers."""
+"""Core: modules that all other packages use: errors, texts, statistics, reports, requests to servers."""

@@ -1,7 +1,7 @@
 """Conversion between Arrow's arrays and Python's lists or numpy's arrays, without pandas.
 
-`pa.array`, `to_numpy` and `pa.scalar` import pandas if it is installed. The import takes longer than reading
-ten runs.
+`pa.array`, `to_numpy` and `pa.scalar` import pandas if it is installed. This import of pandas takes longer
+than reading ten runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _NoPandas:
 def without_pandas() -> None:
     """Hide pandas while pyarrow makes its first conversion, after which pyarrow never looks for pandas again.
 
-    Processes that draw no page call this.
+    Processes that draw no page call this function.
     """
     if "pandas" in sys.modules:
         return

@@ -18,7 +18,7 @@ INVISIBLE = (
 These are Unicode's default ignorable code points, and the marks of interlinear annotations.
 """
 ISOLATES = re.compile("[\u2066-\u2069]")
-"""The marks that `isolated` puts around a text."""
+"""The direction marks that `isolated` puts around a text."""
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _FAR_INVISIBLE = re.compile(
     "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
@@ -74,7 +74,7 @@ def alike(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
 def difference_of_form(name: str, other: str) -> str:
     """Name the invisible difference of two names that look equal, such as "its Unicode form".
 
-    The result is '' if the names are equal, or if people see that they differ.
+    The result is '' if the names are equal, or if people can see the difference.
     """
     if name == other or normalise_query(name) != normalise_query(other):
         return ""
@@ -83,7 +83,7 @@ def difference_of_form(name: str, other: str) -> str:
 
 
 def _but_for(what: str, text: str) -> str:
-    """Fold all differences of form except this one."""
+    """Remove all differences of form from a name, except differences of the kind `what`."""
     for form, fold in _FORMS.items():
         text = text if form == what else fold(text)
     return text

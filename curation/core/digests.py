@@ -33,7 +33,7 @@ def digest(*parts: Any) -> str:
 
 
 class ListDigest:
-    """The `digest` of a list whose items are added one at a time."""
+    """A running `digest` of a list whose items are added one at a time."""
 
     def __init__(self) -> None:
         self._hash, self._before = hashlib.sha256(b"[["), ""
@@ -60,8 +60,8 @@ def file_digest(path: Path) -> str:
 def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
     """Sort the items by a digest of the seed and each item's key.
 
-    The order looks random without the seed. It is the same on every machine and for every order of input, if
-    all keys differ.
+    The order looks random without the seed. The order is the same on every machine and for every order of
+    input, if all keys differ.
     """
     return sorted(items, key=lambda item: digest(seed, key(item)))
 

@@ -1,16 +1,16 @@
 """The errors that goldgrade raises on purpose.
 
-    CurationError            everything below; the command line prints it and exits with 1
-    ├── InputError           a file or an argument holds something that cannot be taken
-    ├── NotFoundError        a name that the project does not hold
-    ├── RefusedError         a rule of the project says no (closed round, open disputes, no right)
-    └── StoreError           the database file
-        ├── StoreBusyError   another process has held it for too long
-        ├── StoreReadOnlyError  it can only be read
-        └── StoreVersionError  written by a newer goldgrade, or a too old one
+    CurationError            any error below; the command line prints the message and exits with 1
+    ├── InputError           a file or an argument has a value that cannot be used
+    ├── NotFoundError        a name that the project does not have
+    ├── RefusedError         a rule of the project forbids the step (closed round, open disputes)
+    └── StoreError           the database file cannot be used
+        ├── StoreBusyError   another process has held the file for too long
+        ├── StoreReadOnlyError  the file can only be read
+        └── StoreVersionError  the file is of a newer goldgrade, or of a version that is too old
 
-Each message is a sentence for a person: what was found, where, what was expected, what to do next. What only
-a command line can do next is kept apart (`command`), so that a page can leave it out.
+Each message is a sentence for a person: what was found, where, what was expected, what to do next. The next
+command is kept apart in `command`, so that a page can leave the command out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CurationError(Exception):
     Attributes
     ----------
     found: the message without the sentence about commands, for a page.
-    logged: whether it is in a log that has each such refusal once.
+    logged: whether the refusal is already in a log that has each refusal of this kind once.
     """
 
     logged = False
@@ -56,11 +56,12 @@ class InputError(CurationError):
 
     Attributes
     ----------
-    problems: one sentence each, without the file's name.
-    path: the file or its address, where they are of one.
-    way_out: what to do about them.
+    problems: a sentence for each problem, without the file's name.
+    path: the file or its address, if all problems are in one file.
+    way_out: a sentence on how to solve the problems.
 
-    On a page (`found`), problems of no file begin with a capital, as sentences do: begin none with a name.
+    On a page (`found`), a problem without a file begins with a capital letter, so it cannot begin with a
+    name.
     """
 
     SHOWN = 20
@@ -112,11 +113,11 @@ class Named(Protocol):
 
 
 def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", command: str = "") -> Item:
-    """Find the item of this name.
+    """Find the item with this name.
 
         Raises
         ------
-    NotFoundError: there is no such item; the message lists all names, and `more`.
+    NotFoundError: no item has this name; the message lists all names, and ends with `more`.
     """
     for item in items:
         if item.name == name:
@@ -128,7 +129,7 @@ def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", comm
 
 
 class RefusedError(CurationError):
-    """A rule of the project forbids what was asked."""
+    """A rule of the project forbids the step that a person asked for."""
 
 
 class StoreError(CurationError):

@@ -40,7 +40,9 @@ def set_up() -> None:
 
 
 def write(level: int, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
-    """Write a line; `fields` are its machine-readable parts, without those that are None."""
+    """Write a line to the log; `fields` are its machine-readable parts, and fields that are None are left
+    out.
+    """
     known = {name: value for name, value in fields.items() if value is not None}
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": known})
 

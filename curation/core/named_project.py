@@ -1,10 +1,11 @@
 """Paths: the project file to open if no file is named, and the guides and samples that come with goldgrade.
 
-Until November 2026 goldgrade was called goldset. The variable and the file of that name are still read.
+Until November 2026 goldgrade was called goldset. The environment variable and the project file with the
+former name are still read.
 
 In a clone, `app`, `labeling_guides` and `data/sample` are top-level folders. An installed goldgrade has them
-in its package `goldgrade`, because users may have their own modules called `app`. Only the serving process
-puts this folder on its import path.
+in its package `goldgrade`, because users may have their own modules called `app`. Only the process that
+serves the app puts this folder on the import path.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. The options
 make the command's options (`cli.options`), the page's form (`app.components.forms`) and the parameters of a
-job. A field whose type is a dataclass has its own options; one without an `Option` is filled in by the
-program.
+job. A field whose type is a dataclass adds the options of this dataclass. The program fills in a field
+without an `Option`.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ Record = TypeVar("Record")
 
 
 class Switch(NamedTuple):
-    """How people switch a field off: by a flag of the command, and for a number also by a checkbox on the
-    page.
-    """
+    """A switch that turns a field off: a flag of the command, and for a number also a checkbox on the page."""
 
     flag: str
     help: str
@@ -47,7 +45,7 @@ class Switch(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """A condition without which a field changes nothing; `met` checks the condition on all values."""
+    """A condition under which a field has an effect; `met` checks the condition on all values."""
 
     why: str
     met: Callable[[Mapping[str, Any]], bool]
@@ -55,22 +53,24 @@ class Needs(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """A field of a request as people see it.
+    """The description of a request's field for people: label, help, flag and allowed values.
 
     Attributes
     ----------
-    name, kind, optional, default: of the field, filled in by `options_of`; `kind` is its type without None.
-    label: on a page. help: whole sentences, the first of at most 60 characters.
-    flag: the command's option, where it is not the field's name.
-    choices: all values, where these are few. words: how a page calls them.
-    least, most: bounds of a number, for the command, the page and jobs. by: its steps on the page.
-    unset: what None means, in words.
-    metavar: of the command's value.
+    name, kind, optional, default: facts on the field that `options_of` fills in; `kind` is the type without
+        None.
+    label: text of the field on a page. help: whole sentences, the first of at most 60 characters.
+    flag: the command's option, if it differs from the field's name.
+    choices: all allowed values, if they are few. words: labels of the choices on a page.
+    least, most: bounds of a number, for the command, the page and jobs. by: step between two numbers in the
+        page's input.
+    unset: meaning of None, in words.
+    metavar: placeholder of the value in the command's help.
     commas: the command takes a list in one value, with commas; else the option is repeated.
-    switch: of what is on by default and can be switched off; None and False are off.
-    read: what the command makes of a text.
-    others: a page takes other values of a list than those that it offers.
-    needs: without it another value than the default is refused, by the command and by jobs.
+    switch: the switch of a field that is on by default; None and False mean off.
+    read: function that converts the command's text to the value.
+    others: whether a page also accepts values that its list does not offer.
+    needs: condition without which the command and jobs refuse any value except the default.
     """
 
     label: str
@@ -100,13 +100,13 @@ class Option:
 
     @property
     def bounds(self) -> str:
-        """The allowed range, in words."""
+        """The allowed range of a number, in words."""
         if self.least is None or self.most is None:
             return f"at most {self.most:,g}" if self.least is None else f"{self.least:,g} or more"
         return f"{self.least:,g} to {self.most:,g}"
 
     def takes(self, value: float) -> bool:
-        """Whether a number is within the bounds."""
+        """Return whether a number is within the option's bounds."""
         if self.least is None and self.most is None:
             return True
         low, high = (-inf if self.least is None else self.least), (inf if self.most is None else self.most)
@@ -167,11 +167,11 @@ def refuse_wrong(request: Any, named: Callable[[Option], str] = _quoted) -> None
 
     Parameters
     ----------
-    named: how the person who asks calls a field.
+    named: function that names a field in the words of the command or the page.
 
     Raises
     ------
-    InputError: there are such fields, and why.
+    InputError: a number is out of bounds or a field would change nothing; the message gives the reasons.
     """
     idle = [
         f"{named(option)} would change nothing: {option.needs.why}"
@@ -208,7 +208,7 @@ def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
 
 
 def flat(request: Any) -> dict[str, Any]:
-    """Collect the values of a request and of its parts by name, as `filled` takes them."""
+    """Collect the values of a request and of its parts by name, in the form that `filled` takes."""
     values: dict[str, Any] = {}
     for part in fields(request):
         value = getattr(request, part.name)
@@ -229,7 +229,7 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
 
     Raises
     ------
-    InputError: fields that hold something else, numbers out of bounds, or fields that would change nothing.
+    InputError: a field has a value of a different type or out of bounds, or would change nothing.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -246,7 +246,7 @@ def read_request(record: type[Record], parameters: Mapping[str, Any]) -> Record:
 class Result(Protocol):
     """The result of an operation, for a terminal, a page and JSON (`cli.output.show`, `app.ui`).
 
-    A result that has figures for people has `tables`, too, as `Table`s.
+    A result with figures for people also has the attribute `tables`, a sequence of `Table`s.
     """
 
     @property
@@ -255,14 +255,14 @@ class Result(Protocol):
 
 
 class PlainResult(NamedTuple):
-    """A result with sentences and tables alone."""
+    """A result that consists only of sentences and tables."""
 
     sentences: tuple[str, ...]
     tables: tuple[Table, ...] = ()
 
 
 def tables_of(result: Result) -> Sequence[Table]:
-    """Return the tables of a result; empty if it has only sentences."""
+    """Return the tables of a result, or an empty sequence for a result with only sentences."""
     tables: Sequence[Table] = getattr(result, "tables", ())
     return tables
 
@@ -272,14 +272,15 @@ class Operation(NamedTuple):
 
     Attributes
     ----------
-    request: the dataclass of what people ask for.
-    run: does it for the person of that name.
-    doing: what is going on, as "a pool is being built".
-    kept: what an interrupted process leaves.
-    check: raises what is known at once to fail, without the work; the request is None if any is meant.
-    roles: who may ask for it.
-    first: what it does before it says anything itself, as "reading the corpus".
-    stage: the stage of the workflow on Home that it belongs to; '' where it only looks.
+    request: the dataclass of the request.
+    run: function that does the work of a request for the named person.
+    doing: the work in progress in words, such as "a pool is being built".
+    kept: sentence on the results that remain after an interruption.
+    check: function that raises errors that are known before the work; a request of None stands for any
+        request.
+    roles: roles of people who may start the operation.
+    first: name of the first step, until the work reports its progress, such as "reading the corpus".
+    stage: the workflow stage on Home that the operation belongs to; '' for an operation that only reads.
     """
 
     request: type[Any]
@@ -296,6 +297,6 @@ class Operation(NamedTuple):
         self.check(cursor, None if parameters is None else read_request(self.request, parameters))
 
     def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
-        """Do the work of a job's parameters; return the sentences of the result."""
+        """Do the work that a job's parameters describe; return the sentences of the result."""
         request = read_request(self.request, parameters)
         return "\n".join(self.run(store, request, progress, author).sentences)

@@ -1,7 +1,8 @@
-"""Spans: pure sets of characters of a text, as half-open ranges in order.
+"""Spans: sets of characters of a text, as half-open ranges in order.
 
-A set of characters has one form: ranges that are not empty, in order, and that neither overlap nor touch. So
-two sets are equal where their forms are. All functions here take ranges in any order and give that form.
+A set of characters has one normal form: ranges that are not empty, in order, and that neither overlap nor
+touch. So two sets are equal if their normal forms are equal. All functions here take ranges in any order and
+return the normal form.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Charts as SVG: figures with intervals, weeks as small multiples, heat maps and bars.
 
 Each chart takes its colours from the page around it (`currentColor`, and the classes `accent` and `neutral`),
-so it is readable in light and dark. Figures are written next to the marks. A figure that is undefined, or
-rests on too few, says so in words where its mark would be. Sizes are pixels of the viewBox. Each is drawn in
-two sizes, with letters of one height: for wide containers next to their labels, for narrow ones below them.
-The style sheet shows the one that fits its container, so that nobody scrolls a chart sideways on a phone.
-Printed pages have the wide one.
+so it is readable in light and dark. Figures are written next to the marks. Where a figure is undefined or has
+too few data, the chart shows the reason in place of the mark. Sizes are pixels of the viewBox. Each chart is
+drawn in two sizes with letters of the same height: wide charts have marks next to their labels, narrow charts
+have marks below their labels. The style sheet shows the size that fits the container, so that nobody scrolls
+a chart sideways on a phone. Printed pages show the wide size.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class HeatCell:
 
 
 class Axis(NamedTuple):
-    """Map from values between `start` and `end` to `length` pixels from `begin` on (negative: upwards)."""
+    """Linear map from values between `start` and `end` to pixels: `length` from `begin` on (negative:
+    upwards).
+    """
 
     start: float
     end: float
@@ -79,7 +81,7 @@ class Axis(NamedTuple):
 
     @property
     def labelled(self) -> list[float]:
-        """The ticks that have a label: as many as fit."""
+        """The ticks that get a label, as many as fit on the axis."""
         return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
 
 
@@ -90,8 +92,8 @@ def intervals(
 
     Parameters
     ----------
-    whole: drawn as a line through all rows: the same figure of everything.
-    references: values that the axis marks next to its own ticks.
+    whole: the same figure for all data together, drawn as a line through all rows.
+    references: values that the axis marks in addition to its ticks.
     """
     start = max(-1.0, _lowest(marks))
     ticks = [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= start]

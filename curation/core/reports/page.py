@@ -110,7 +110,8 @@ class GradeCell(NamedTuple):
 def cell_text(value: object) -> str:
     """Write a value as a table shows it: None as a dash, fractions with three places, times to the minute.
 
-    An estimate is '' because only the app draws it, on a scale from 0 to 1; other columns have its figures.
+    An estimate becomes '' because only the app draws estimates, on a scale from 0 to 1; other columns have
+    the figures.
     """
     if value is None:
         return "–"
@@ -150,7 +151,7 @@ def _shorten(name: str, letters: int = 27) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people: None is unknown; `words` says that cells hold sentences."""
+    """A table for people. A cell of None is unknown; `words` is True if the cells contain sentences."""
 
     caption: str
     columns: tuple[str, ...]
@@ -159,7 +160,7 @@ class Table:
 
 
 def figure_row(label: str, estimate: Estimate) -> tuple[object, ...]:
-    """Make a row of `figure_table`: a figure with its interval, or why the figure is missing."""
+    """Make a row of `figure_table`: a figure with its interval, or the reason why the figure is missing."""
     if estimate.value is None:
         return (label, "–", "–", "", estimate.n, estimate.why or "")
     return (label, decimal(estimate.value), estimate.interval(), estimate, estimate.n, "")
@@ -170,7 +171,7 @@ def figure_table(caption: str, columns: tuple[str, str, str], rows: Iterable[tup
 
     Parameters
     ----------
-    columns: what the row is about, the figure, and what n counts.
+    columns: three headings: for the names of the rows, for the figure, and for the number n.
     """
     label, value, n = columns
     shown: tuple[str, ...] = (label, value, "95 % interval", "From 0 to 1", n, "Why no figure")
@@ -184,7 +185,7 @@ def figure_table(caption: str, columns: tuple[str, str, str], rows: Iterable[tup
 class Section:
     """A part of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` an id.
 
-    `charted`: the figures of the charts, for a terminal, which has none.
+    `charted` has the figures of the charts as tables for a terminal, which draws no charts.
     """
 
     heading: str

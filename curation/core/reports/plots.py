@@ -1,8 +1,8 @@
 """Plots of several series: dots with intervals, points of two series, curves, and stacked shares.
 
-A series has a shape of its own besides its colour, so that a page printed in black and white can be read.
-Colours are the classes s1 to s6 of the page around a plot. Sizes are pixels of the viewBox.
-Each is drawn for wide and for narrow containers (`sizes`).
+Each series has a different shape and a different colour, so that a page printed in black and white can be
+read. Colours are the classes s1 to s6 of the page around a plot. Sizes are pixels of the viewBox. Each plot
+is drawn for wide and for narrow containers (`sizes`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class DotRow(NamedTuple):
 
 
 class PlotPoint(NamedTuple):
-    """One point; with a label it is drawn larger and named by it; a page knows by its key what is clicked."""
+    """One point of a plot: a point with a label is drawn larger, and `key` tells a page which point was
+    clicked.
+    """
 
     x: float
     y: float
@@ -54,7 +56,7 @@ class PlotPoint(NamedTuple):
 
 
 class PlotCurve(NamedTuple):
-    """A line through points (x, y) in order, y from 0 to 1, and a point on it that is marked."""
+    """A curve through points (x, y) in order, with y from 0 to 1, and a marked point on the curve."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -62,12 +64,12 @@ class PlotCurve(NamedTuple):
 
 
 def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: float | None = None) -> Markup:
-    """Draw for each row and series a dot at the figure, and the interval as a line.
+    """Draw a dot plot: for each row and series a dot at the figure, and the interval as a line.
 
     Parameters
     ----------
-    series: at most `MAX_SERIES` names; one that is '' has no legend.
-    line: a value that is drawn through all rows, such as 0 for differences.
+    series: at most `MAX_SERIES` names; a series named '' has no legend.
+    line: a value at which a line is drawn through all rows, such as 0 for differences.
     """
     marks = [mark for row in rows for mark in row.marks]
     ends = [
@@ -129,7 +131,7 @@ def curves(
 
     Parameters
     ----------
-    widest: what x reaches where it is no share; there is no diagonal then.
+    widest: the largest x if x is no share; the plot then has no diagonal.
     """
     wide = {"width": _WIDTH, "height": _SQUARE + 52, "beside": _MARGIN + _SQUARE + 30, "named": 20}
     below = _NARROW_SQUARE + 68

@@ -1,6 +1,6 @@
 """Drawings of the regions of a corpus: documents against queries, the graph of regions, and boxes of values.
 
-A region is coloured by a value from 0 to 1 in five steps, darker (in the dark: lighter) for higher ones, so
+A region is coloured by a value from 0 to 1 in five steps, darker (in dark mode lighter) for higher values, so
 that a print in black and white keeps the order. A region without a query is grey; a region with queries and
 without a value is an empty circle. Each region links to a page about it. Sizes are pixels.
 """
@@ -31,10 +31,10 @@ class RegionMark(NamedTuple):
 
     Attributes
     ----------
-    queries: that are about it; 0: nothing was asked.
+    queries: number of queries about the region.
     value: from 0 to 1; None is unknown.
-    link: the page about it.
-    x, y, radius: where it is drawn, in pixels.
+    link: address of the page about the region.
+    x, y, radius: place and size of the drawn region, in pixels.
     """
 
     name: str
@@ -70,7 +70,7 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
 
     Parameters
     ----------
-    proportion: queries for each document of all regions together; the diagonal is where a region has as many.
+    proportion: average number of queries for each document of all regions; the diagonal marks this average.
     """
     return in_two_sizes(
         "region_map.svg",
@@ -118,11 +118,12 @@ def region_graph(
     places: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int, float]],
 ) -> Markup:
-    """Draw the regions at the places of a layout, larger with more documents. The largest regions have names.
+    """Draw the regions at the places of a layout, larger with more documents. The largest regions are drawn
+    with their names.
 
     Parameters
     ----------
-    places: x and y from 0 to 1 of each region.
+    places: x and y of each region, from 0 to 1.
     edges: two regions by their place in `marks`, and a weight from 0 to 1.
     """
     return in_two_sizes(

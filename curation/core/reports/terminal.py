@@ -72,7 +72,7 @@ def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> 
 def show_report(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> None:
-    """Write the report that `html_page` makes a page of."""
+    """Write to a terminal the report that `html_page` writes as a page."""
     screen = _screen()
     show_sentence(title, screen, True)
     for sentence in filter(None, (lead, *findings)):
@@ -87,7 +87,7 @@ def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False
 
     Parameters
     ----------
-    margin: columns before the second line and those after it.
+    margin: number of spaces at the start of each line after the first line.
     """
     screen = screen or _screen()
     shown = _shown(text)

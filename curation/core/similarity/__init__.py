@@ -1,1 +1,1 @@
-"""Pure: shingles, MinHash, exact pairs, spanning forests and near-duplicate groups of texts."""
+"""Similarity of texts without a database: shingles, MinHash, exact pairs, spanning forests, near-duplicates."""

@@ -10,11 +10,11 @@ Grade = TypeVar("Grade")
 
 
 class Identical:
-    """Which documents of a corpus are the same text. Documents without any text are each their own.
+    """Groups of documents of a corpus with the same text. A document without any text is a group by itself.
 
     Parameters
     ----------
-    documents: id, title and body of each.
+    documents: id, title and body of each document.
     """
 
     def __init__(self, documents: Iterable[tuple[str, str, str]]) -> None:
@@ -40,7 +40,7 @@ class Identical:
         return self._ids.get(document_id, (document_id,))
 
     def shared(self, grades: Mapping[tuple[str, str], Grade]) -> dict[tuple[str, str], Grade]:
-        """Grades by query id and document id, also under all other ids of a text; an id's own come first."""
+        """Copy each grade to all other ids of the same text that have no grade for the query."""
         others = {
             (query, same_id): grade
             for (query, document_id), grade in grades.items()
@@ -53,12 +53,13 @@ class StandIns:
     """The id under which a text is judged for a query: an id that is a candidate already, else the smallest
     id.
 
-    Candidates that were imported decide this, so a pool depends on them; `unusual` is all that it depends on.
-    What a pool itself adds changes no representative.
+    Imported candidates decide which id is taken, so a pool depends on these candidates; `unusual` lists the
+    taken ids that are not the smallest id. Candidates that a pool adds change no representative.
 
     Parameters
     ----------
-    outside: whether a document is outside a query's filter: no other text is judged under its id.
+    outside: function that tells whether a document is outside a query's filter; the id of such a document
+        never represents other documents.
     """
 
     def __init__(
@@ -78,7 +79,9 @@ class StandIns:
         return self.all_of(query_id, document_id)[-1]
 
     def all_of(self, query_id: str, document_id: str) -> tuple[str, ...]:
-        """The same, after the document's own id where that is outside the filter; alone if all ids are."""
+        """List the ids under which the document is judged: its id if outside the filter, then the chosen id
+        if any.
+        """
         ids = self._identical.of(document_id)
         itself = (document_id,) if self._outside(query_id, document_id) else ()
         inside = self._taken.get((query_id, ids[0])) or next(
@@ -88,5 +91,5 @@ class StandIns:
 
     @property
     def unusual(self) -> list[tuple[str, str]]:
-        """(query id, document id) where a text is judged under another than its smallest id; ordered."""
+        """The sorted (query id, document id) of texts that are not judged under the smallest of their ids."""
         return sorted((query_id, taken) for (query_id, first), taken in self._taken.items() if taken != first)

@@ -1,8 +1,9 @@
-"""MinHash signatures, and the pairs of texts that agree in a whole band of them.
+"""MinHash signatures of texts, and the pairs of texts that agree in a whole band of their signatures.
 
 Bands that datasketch picks by itself balance misses against extra candidates and lose a tenth of the pairs;
-`banding` picks them for recall. datasketch computes the same signatures. Its index of a Python list
-for each band and key takes several kilobytes a text, so bands are sorted as arrays instead: 84 bytes a text.
+`banding` picks them for recall. datasketch computes the same signatures. The index of datasketch, a Python
+list for each band and key, takes several kilobytes a text, so bands are sorted as arrays instead: 84 bytes a
+text.
 
 J. Leskovec, A. Rajaraman, J. Ullman (2020), Mining of Massive Datasets, section 3.4 (banding).
 """
@@ -34,7 +35,7 @@ class Banding(NamedTuple):
     rows: int
 
     def recall(self, similarity: float) -> float:
-        """Probability that a pair of this similarity shares a band."""
+        """Compute the probability that a pair of this similarity shares a band."""
         return 1.0 - (1.0 - similarity**self.rows) ** self.bands
 
 
@@ -59,9 +60,11 @@ def minhash_parameters(threshold: float) -> dict[str, str | int | float]:
 
 
 def signatures(sets: Sets, progress: Progress = silent) -> Iterator[NDArray[np.uint32]]:
-    """MinHash signatures in blocks of shape (texts, NUM_PERM): those that datasketch's `MinHash` gives.
+    """Yield MinHash signatures in blocks of shape (texts, NUM_PERM), equal to those of datasketch's
+    `MinHash`.
 
-    Its permutations, applied to all texts of a block at once; a text at a time takes twelve times as long.
+    The permutations of datasketch are applied to a block of texts at once; one text at a time takes twelve
+    times as long.
     """
     from datasketch import MinHash  # it imports half of scipy
 
@@ -79,7 +82,7 @@ def signatures(sets: Sets, progress: Progress = silent) -> Iterator[NDArray[np.u
 
 
 def candidates(sets: Sets, bands: Banding, progress: Progress = silent) -> Iterator[tuple[Ints, Ints]]:
-    """Numbers of the texts that share a band, the smaller ones first, each pair once; in blocks."""
+    """Yield in blocks the numbers of two texts that share a band, the smaller number first, each pair once."""
     blocks = [_band_keys(block, bands) for block in signatures(sets, progress)]
     keys = np.concatenate(blocks, axis=1) if blocks else np.empty((bands.bands, 0), np.uint32)
     del blocks

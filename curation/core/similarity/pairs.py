@@ -1,11 +1,12 @@
 """All pairs of texts whose Jaccard similarity reaches a threshold.
 
-Two searches give one result. `exact_links` multiplies the sparse incidence matrix with itself, and compares
-all pairs. `minhash_links` verifies each MinHash candidate exactly; to verify by the MinHash estimate instead
-would lose a tenth of the pairs.
+Two searches give the same result. `exact_links` multiplies the sparse incidence matrix with itself, and
+compares all pairs. `minhash_links` verifies each MinHash candidate exactly; to verify by the MinHash estimate
+instead would lose a tenth of the pairs.
 
-Among texts that are all alike the pairs grow with the square of their number. So both searches give them in
-blocks of arrays, and `alike` keeps of each block what a spanning forest needs, and the number of all.
+Among texts that are all alike, the number of pairs grows with the square of the number of texts. So both
+searches yield pairs in blocks of arrays, and `alike` keeps only the pairs that a spanning forest needs, and
+the number of all pairs.
 
 The forest is the strongest one (a maximum spanning forest): the groups are the same as with all pairs, and
 the weakest step between two members is as strong as it can be. Equally strong pairs are taken in the order
@@ -65,7 +66,7 @@ def joined(blocks: Sequence[Links]) -> Links:
 def strongest(links: Links, size: int) -> Ints:
     """Find the places of the links that make the forest, ordered by first and second.
 
-    Of links between the same two nodes that are equally strong the first one counts.
+    Of several equally strong links between the same two nodes, the first link counts.
     """
     order = np.lexsort((links.second, links.first, -links.similarity))
     _, seen_first = np.unique((links.first * size + links.second)[order], return_index=True)
@@ -95,8 +96,8 @@ def alike(
     Parameters
     ----------
     search: `exact_links` or `minhash_links`.
-    single: numbers of texts between which every pair is wanted, not only what holds a group together, and one
-        pair with each sort of twins.
+    single: numbers of texts between which every pair is kept, not only the pairs that hold a group together,
+        and one pair with each set of identical texts.
     apart: numbers of texts; two of these texts are never a pair, however similar.
     """
     sets, class_of = distinct(texts, {*single, *apart})
@@ -119,7 +120,7 @@ def alike(
 
 
 class PairCollector:
-    """Collects blocks of links: keeps a maximum spanning forest, and all links of texts in `single`.
+    """Collector of link blocks that keeps a maximum spanning forest, and all links of texts in `single`.
 
     Links between two texts in `apart` are left out. `pairs` is the number of all pairs.
     """
@@ -135,7 +136,7 @@ class PairCollector:
         self._whole: list[Links] = []
 
     def comparable(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
-        """Check for each two texts whether they may be a pair."""
+        """Check for each two texts whether the texts may be a pair."""
         return ~(self._apart[first] & self._apart[second])
 
     def add(self, links: Links, pairs: int | None = None) -> None:
@@ -171,12 +172,12 @@ def exact_links(sets: Sets, threshold: float, progress: Progress = silent) -> It
 def contained_links(
     sets: Sets, share: float, least: int, below: float, progress: Progress = silent
 ) -> Iterator[Links]:
-    """Pairs in which one text has at least this share of the other's shingles, by comparing all; in blocks.
+    """Yield in blocks all pairs in which one text has at least this share of the other text's shingles.
 
     Parameters
     ----------
-    least: shingles that the smaller of the two has at least.
-    below: only pairs with less Jaccard similarity than this.
+    least: minimum number of shingles of the smaller text.
+    below: limit of Jaccard similarity; pairs at or above this limit are left out.
     """
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
@@ -189,7 +190,7 @@ def contained_links(
 
 
 def _shared(sets: Sets) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """The number of shingles that two texts share, where they share any; in blocks by the first."""
+    """Yield the number of shingles that two texts share, if the texts share any, in blocks by the first text."""
     transposed = sets.matrix.T.tocsr()
     for start in range(0, sets.matrix.shape[0], _BLOCK):
         shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()

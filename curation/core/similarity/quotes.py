@@ -30,8 +30,8 @@ QUOTED = ("start_at", "end_at", "quote", "quote_hash")
 
 
 class FoundQuote(NamedTuple):
-    """Where a quotation is; `score` is 1 where it is there word by word, else twice the words in common over
-    the words of both.
+    """The place of a quotation in a text; `score` is 1 for a literal quotation, else twice the number of
+    common words over the number of words of both.
     """
 
     span: Span
@@ -39,8 +39,9 @@ class FoundQuote(NamedTuple):
 
 
 def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
-    """Every place of a quotation as it is; without one, every place that differs in white space alone, and as
-    `flags` allow."""
+    """Find every literal place of a quotation, or else every place that differs only in white space and in
+    ways that `flags` allow.
+    """
     exact = list(_exact(quote, text)) if quote else []
     words = quote.split()
     if exact or not words:
@@ -76,7 +77,7 @@ def _caseless(text: str) -> str:
 
 
 def _exact(quote: str, text: str) -> Iterator[Span]:
-    """All places, also those that overlap: two of them are at least the period of the quotation apart."""
+    """Yield all places of a quotation; overlapping places are at least the quotation's period apart."""
     period = _period(quote)
     at = text.find(quote)
     while at >= 0:
@@ -103,7 +104,7 @@ def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
 
     Parameters
     ----------
-    before: where it began in the version that it is from; of several places the nearest is taken.
+    before: start of the quotation in its original version; of several places the nearest place is taken.
     """
     places = places_of(quote, text)
     if places:
@@ -136,13 +137,15 @@ def _located(text: str) -> list[LocatedWord]:
 
 
 def _compared(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
-    """The words compared; no run begins at what a long text has again and again, which bounds the time."""
+    """Compare two lists of words; no run begins at a word that a long text often repeats, which bounds the
+    time.
+    """
     return SequenceMatcher(None, [word.word for word in wanted], [word.word for word in words])
 
 
 def _best(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:
-    """The part of the words that is most like the quotation: runs in common at its ends are left out while
-    that helps.
+    """Find the part of the words that is most like the quotation: common runs at the ends of the part are
+    dropped as long as the score rises.
     """
     runs = [run for run in _compared(wanted, words).get_matching_blocks() if run.size]
     best: FoundQuote | None = None

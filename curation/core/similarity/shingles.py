@@ -1,12 +1,12 @@
 """Shingles of texts, the Jaccard similarity of two sets of them, and the sets of many texts as one matrix.
 
-Reworded texts differ in punctuation and the order of words alone: "T-shirt, blue" and "blue t shirt". Their
-words are compared in the order of the alphabet. That would bring "iphone 14 case" nearer to "iphone 13 case",
-so texts are only compared where they hold the same words with a digit, and the same signs after a word, as in
-c++ and c#.
+Reworded texts differ only in punctuation and the order of words: "T-shirt, blue" and "blue t shirt". The
+words of such texts are compared in alphabetical order. Alphabetical order would bring "iphone 14 case" nearer
+to "iphone 13 case", so texts are only compared if they have the same words with a digit, and the same signs
+after a word, as in c++ and c#.
 
-Shingles are kept as 64-bit hashes. That two of the shingles of a pair of texts share one, and change its
-similarity, happens once in 10^14 pairs of a hundred shingles each.
+Shingles are kept as 64-bit hashes. A collision of two hashes changes the similarity of a pair once in 10^14
+pairs of texts with a hundred shingles each.
 
 A. Broder (1997), On the resemblance and containment of documents.
 """
@@ -46,7 +46,7 @@ class Sets(NamedTuple):
     Attributes
     ----------
     matrix: shape (texts, distinct shingles), 1 where a text has the shingle.
-    hashes: of the distinct shingles, 64 bits each.
+    hashes: a 64-bit hash of each distinct shingle.
     """
 
     matrix: sparse.csr_matrix
@@ -59,7 +59,9 @@ class Sets(NamedTuple):
         return sizes
 
     def similarity(self, first: Ints, second: Ints) -> NDArray[np.float64]:
-        """The Jaccard similarity of each of the first texts with the second at its place."""
+        """Compute the Jaccard similarity of each two texts that are at the same place of `first` and
+        `second`.
+        """
         shared = np.asarray(self.matrix[first].multiply(self.matrix[second]).sum(axis=1)).ravel()
         similarities: NDArray[np.float64] = shared / np.maximum(
             self.sizes[first] + self.sizes[second] - shared, 1
@@ -86,17 +88,20 @@ def word_shingles(text: str) -> Shingles:
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:
-    """Compute the share of the union that both sets have. An empty set has similarity 0 to every set."""
+    """Compute Jaccard similarity: the share of the union of two sets that is in both sets. An empty set has
+    similarity 0 to every set.
+    """
     shared = len(first & second)
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
 
 def distinct(texts: Iterable[Shingles], single: Collection[int] = ()) -> tuple[Sets, Ints]:
-    """The different shingle sets, and for each text the number of its set: -1 where it has no shingle.
+    """Return the distinct shingle sets, and for each text the number of its set; -1 for a text without
+    shingles.
 
     Parameters
     ----------
-    single: numbers of texts that keep a set of their own, also where another text has an equal one.
+    single: numbers of texts that keep a separate set, even if a different text has an equal set.
     """
     alone = set(single)
     numbers: dict[bytes, int] = {}
@@ -146,7 +151,9 @@ class NearDuplicate(NamedTuple):
 def near_duplicate(
     document_id: str, positives: Iterable[str], shingles: Mapping[str, Shingles], threshold: float
 ) -> NearDuplicate | None:
-    """The relevant document most like this one, if it reaches the threshold; of equals the first by id."""
+    """Find the most similar relevant document at or above the threshold; of equally similar documents the
+    first by id.
+    """
     document_shingles = shingles[document_id]
     likeness = [
         (-jaccard(document_shingles, shingles[other]), other) for other in positives if other in shingles

@@ -1,4 +1,4 @@
-"""Text blocks: two texts in one, as the runs of words that both have or one of them."""
+"""Text blocks: two versions of a text merged into runs of words that both versions or only one version has."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class TextBlock(NamedTuple):
-    """A run of words that both versions have ('same'), or one of them ('removed', 'added')."""
+    """A run of words that both versions have ('same'), or that only one version has ('removed', 'added')."""
 
     kind: str
     text: str
 
 
 def word_blocks(old: Sequence[str], new: Sequence[str]) -> tuple[TextBlock, ...]:
-    """The runs of two lists of words, in the order of the text."""
+    """List the runs of two lists of words, in the order of the text."""
     blocks = []
     for kind, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if kind == "equal":
