@@ -149,7 +149,7 @@ def _names(given: str | Sequence[str]) -> Sequence[str]:
 
 @contextmanager
 def _run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
-    """Give each run a file (a temporary file for a run in memory); errors name the run instead of the file."""
+    """Give each run a file (a temporary file for a run in memory); errors name the run, not the file."""
     with TemporaryDirectory() as folder:
         files = {
             name: _run_file(run, Path(folder) / f"{index}.json")

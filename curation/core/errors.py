@@ -3,7 +3,7 @@
     CurationError            any error below; the command line prints the message and exits with 1
     ├── InputError           a file or an argument has a value that cannot be used
     ├── NotFoundError        a name that the project does not have
-    ├── RefusedError         a rule of the project forbids the step (closed round, open disputes)
+    ├── RefusedError         a rule of the project forbids the step (closed round, open disputes, no right)
     └── StoreError           the database file cannot be used
         ├── StoreBusyError   another process has held the file for too long
         ├── StoreReadOnlyError  the file can only be read

@@ -37,7 +37,7 @@ Record = TypeVar("Record")
 
 
 class Switch(NamedTuple):
-    """A switch that turns a field off: a flag of the command, and for a number also a checkbox on the page."""
+    """A switch that turns a field off: a flag of the command, and for a number also a checkbox of a page."""
 
     flag: str
     help: str

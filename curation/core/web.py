@@ -1,7 +1,7 @@
-"""Requests to other servers: no redirect is followed, an answer has a deadline and a largest size.
+"""Requests to other servers, without redirects, with a deadline and a maximum size of each answer.
 
-The client is urllib's: httpx2's timeouts are for each byte, so of a head sent byte by byte it waits 7 s under
-a timeout of 0.5 s.
+The client is urllib, because timeouts of httpx2 apply to each byte: with a timeout of 0.5 s httpx2 waits 7 s
+for a head that is sent byte by byte.
 
     timed out, not reached, HTTP 408, 425, 429, 5xx  sent again, `Patience.attempts` times in all; the wait
                                                      doubles, or is what Retry-After says
@@ -40,9 +40,9 @@ class Patience(NamedTuple):
 
     Attributes
     ----------
-    seconds: for one answer as a whole, from the request to the last byte.
-    attempts: of one call, the first included.
-    first_wait, longest_wait: seconds between two of them; a longer Retry-After ends the work.
+    seconds: time limit of a whole answer, from the request to the last byte.
+    attempts: maximum number of attempts of a call, the first attempt included.
+    first_wait, longest_wait: seconds between two attempts; a longer Retry-After ends the work.
     """
 
     seconds: float = 120.0
@@ -56,8 +56,8 @@ class Fault(NamedTuple):
 
     Attributes
     ----------
-    wait: seconds that the server asks for; None: it does not say.
-    ends_work: whether further requests would meet the same.
+    wait: seconds to wait that the server asks for; None if the server names no time.
+    ends_work: whether further requests would fail for the same reason.
     """
 
     reason: str
@@ -74,12 +74,12 @@ class WebAnswer(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether further requests would fail, too, because address or key are wrong."""
+        """True if further requests would also fail, because the address or the key is wrong."""
         return self.status in _NEVER or 300 <= self.status < 400
 
     @property
     def is_busy(self) -> bool:
-        """Whether the same request may succeed later."""
+        """True if the same request may succeed later."""
         return self.status in _AGAIN or self.status >= 500
 
 
@@ -204,7 +204,7 @@ class _Response(HTTPResponse):
 
 
 class _Received(RawIOBase):
-    """The data of a socket until a deadline, after which reading raises a TimeoutError."""
+    """A reader of a socket's data with a deadline, after which reading raises a TimeoutError."""
 
     def __init__(self, until: float, sock: socket, data: RawIOBase) -> None:
         self._until, self._sock, self._data = until, sock, data

@@ -6,7 +6,7 @@ to words, form runs of signs; a sign is a letter with its marks. Grams, each two
 there.
 
 Texts are folded first: NFKC, case, the dotted İ, and signs that change no meaning (soft hyphens, joiners,
-direction marks, Arabic and Hebrew vowel points). A text in ASCII is cut as `\\w+` cuts it, and as fast.
+direction marks, Arabic and Hebrew vowel points). An ASCII text is cut by the fast pattern `\\w+`.
 
 Unicode UAX #29 (what extends a word); Lucene's CJKAnalyzer (overlapping grams).
 """
@@ -22,7 +22,7 @@ from operator import add
 from typing import NamedTuple
 
 CUT = "by script 1"
-"""The name of this way of cutting. Results that older goldgrades compute otherwise are stored with it."""
+"""The name of this tokenization. Results that depend on the tokenization are stored with its name."""
 
 _ASCII = re.compile(r"\w+", re.ASCII)
 _DOTTED = re.compile("i\u0307+")
@@ -88,12 +88,11 @@ def is_unspaced(word: str) -> bool:
 
 
 def is_cut_otherwise(text: str, whole: bool = False) -> bool:
-    """Whether older goldgrades, which knew no marks and no grams, read this text otherwise.
+    """Check whether older goldgrades, which knew no marks and no grams, cut this text differently.
 
     Parameters
     ----------
-    whole: runs of scripts without spaces are whole words for what is asked, as they were for older
-        goldgrades.
+    whole: runs of scripts without spaces count as whole words, as in older goldgrades.
     """
     if text.isascii():
         return False
@@ -111,7 +110,7 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
 
     Parameters
     ----------
-    wanted: which words are given; asked once for each distinct run of the text.
+    wanted: function that selects the words; called once for each distinct run of the text.
     """
     folded: dict[str, str] = {}  # run → word, '' where it is not wanted
     for match in _runs_of(text).finditer(text):
@@ -128,21 +127,21 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
 
 
 def word_starts(text: str) -> list[int]:
-    """Where the words of a text begin, in order; of scripts without spaces each sign is one."""
+    """List the positions of the words of a text, in order; in scripts without spaces each sign is a word."""
     if text.isascii():
         return [match.start() for match in _ASCII.finditer(text)]
     return list(dict.fromkeys(located_word.start for located_word in located_words(text)))
 
 
 def _runs_of(text: str) -> re.Pattern[str]:
-    """The quickest pattern that cuts this unfolded text."""
+    """Choose the fastest pattern that cuts this unfolded text."""
     if text.isascii():
         return _ASCII
     return _patterns().raw_run if any(map(_is_special, set(text))) else _FORMER
 
 
 def _located_signs(run: str, start: int, wanted: Callable[[str], bool]) -> Iterator[LocatedWord]:
-    """The wanted signs of an unfolded run, and its wanted grams, each from its first sign to its last."""
+    """Yield the wanted signs and the wanted grams of an unfolded run, with their positions."""
     run_signs, places = _signs_of(run)
     grams = list(map(add, run_signs, run_signs[1:]))
     asked = {word for word in {*run_signs, *grams} if wanted(word)}
@@ -236,7 +235,7 @@ def _is_mark(letter: str) -> bool:
 
 
 def _class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
-    """Write the letters that belong as ranges of a character class."""
+    """Write the letters that meet a condition as ranges of a character class."""
     members = [code for code in codes if belongs(chr(code))]
     starts = [code for code, before in zip(members, [0, *members], strict=False) if code != before + 1]
     ends = [code for code, after in zip(members, [*members[1:], 0], strict=True) if after != code + 1]

@@ -1,1 +1,1 @@
-"""Similarity of texts without a database: shingles, MinHash, exact pairs, spanning forests, near-duplicates."""
+"""Similarity of texts without a database: shingles, MinHash, exact pairs, forests, near-duplicates."""

@@ -82,7 +82,7 @@ def signatures(sets: Sets, progress: Progress = silent) -> Iterator[NDArray[np.u
 
 
 def candidates(sets: Sets, bands: Banding, progress: Progress = silent) -> Iterator[tuple[Ints, Ints]]:
-    """Yield in blocks the numbers of two texts that share a band, the smaller number first, each pair once."""
+    """Yield in blocks the numbers of two texts that share a band, smaller number first, each pair once."""
     blocks = [_band_keys(block, bands) for block in signatures(sets, progress)]
     keys = np.concatenate(blocks, axis=1) if blocks else np.empty((bands.bands, 0), np.uint32)
     del blocks

@@ -190,7 +190,7 @@ def contained_links(
 
 
 def _shared(sets: Sets) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield the number of shingles that two texts share, if the texts share any, in blocks by the first text."""
+    """Yield the number of shingles that two texts share, if it is not 0, in blocks by the first text."""
     transposed = sets.matrix.T.tocsr()
     for start in range(0, sets.matrix.shape[0], _BLOCK):
         shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()

@@ -1,4 +1,4 @@
-"""Text blocks: two versions of a text merged into runs of words that both versions or only one version has."""
+"""Text blocks: two versions of a text merged into runs of words that both versions or only one has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Allocation and draws of a sample: how many of each stratum, by which weights, and by traffic.
+"""Allocation and drawing of a sample: weights of strata, queries of each stratum, and draws by traffic.
 
 Weights of strata are
 
@@ -7,24 +7,23 @@ Weights of strata are
                   Wretman 1992, section 3.7.4: allocation proportional to the x-total)
     square-root   the root of its traffic, half way between the two (Bankier 1988: power allocation, q = 1/2)
 
-Textbooks also call proportional what goes by the number of units. Here units are distinct queries, and most
-were asked once: such a sample would be nearly all tail, and nobody asks what share of all spellings a system
-serves. Weights are whole numbers or fractions, so that shares come out the same on any
-machine.
+In textbooks, proportional allocation also means allocation by the number of units. Here the units are
+distinct queries, and most queries were asked once, so a sample by units would be nearly all tail. Weights are
+whole numbers or fractions, so that shares come out the same on any machine.
 
 Probability proportional to traffic, without replacement and of fixed size: systematic sampling.
 
 The queries are laid end to end, each as long as its traffic, and a comb of equally spaced points with one
-random start is put on them: a query is drawn if a point falls on it (Madow 1949). If n queries are drawn
+random start is put on this line: a query is drawn if a point falls on it (Madow 1949). If n queries are drawn
 from traffic X, a query that was asked x times is drawn with probability n·x/X exactly. A query as long as the
 spacing or longer would be hit for certain and perhaps twice, so such queries are taken first, with
 probability 1, and the comb is made again for the rest until no such query is left (Särndal, Swensson &
 Wretman 1992, section 3.6).
 
-All of it is done in whole numbers: the start is one of X equally likely ones, and n·x of them hit the
-query. What the method does not give is a joint probability for every pair: two queries closer together
-than the spacing are never drawn both, so that no unbiased estimate of the variance exists. Estimates of
-totals and means are unbiased all the same.
+The computation uses whole numbers only: the start is one of X equally likely numbers, and n·x of these starts
+hit the query. The method gives no joint probability for every pair: two queries closer together than the
+spacing are never drawn both, so that no unbiased estimate of the variance exists. Estimates of totals and
+means are unbiased all the same.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ _ROOT_BITS = 32  # a root keeps so many bits behind the point
 def allocate(size: int, populations: Sequence[int], weights: Sequence[int | Fraction]) -> list[int]:
     """Share `size` among strata in proportion to `weights`, by largest remainder (Hamilton's method).
 
-    What a small stratum cannot use goes to the others, in the same proportion; if these have no weight,
-    in proportion to their populations. Remainders that tie go to the stratum named first. `size` must not
-    exceed the populations' sum; weights are 0 or more.
+    The share that a small stratum cannot use goes to the other strata in the same proportion, or in
+    proportion to their populations if the other strata have no weight. Remainders that tie go to the stratum
+    named first. `size` must not exceed the populations' sum; weights are 0 or more.
     """
     drawn = [0] * len(populations)
     unfilled = [stratum for stratum, population in enumerate(populations) if population]
@@ -79,11 +78,12 @@ def allocate_with_quotas(
     weights: Sequence[int | Fraction],
     quotas: Mapping[str, int],
 ) -> list[int]:
-    """Give the strata that have a quota (name → number) exactly that, and share the rest among the others.
+    """Give each stratum with a quota (name → number) exactly its quota; share the rest among the other
+    strata.
 
     Raises
     ------
-    InputError: quotas of unknown strata, or that cannot be met together with the size.
+    InputError: a quota names an unknown stratum, or the quotas and the size cannot be met together.
     """
     problems = [impossible(name, quota, names, populations) for name, quota in quotas.items()]
     left = size - sum(quotas.values())
@@ -105,7 +105,7 @@ def allocate_with_quotas(
 
 
 def impossible(name: str, quota: int, names: Sequence[str], populations: Sequence[int]) -> str:
-    """What is wrong with a quota, or nothing."""
+    """Describe the problem of a quota; '' if the quota can be met."""
     if name not in names:
         shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
         return f"{name!r} is no stratum of this sample; expected one of {shown}"
@@ -120,7 +120,7 @@ def impossible(name: str, quota: int, names: Sequence[str], populations: Sequenc
 
 
 def certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
-    """Which queries are so frequent that a sample of `size` must hold them, shape (queries,)."""
+    """Mark the queries that are so frequent that a sample of `size` must contain them, shape (queries,)."""
     taken = np.zeros(len(traffic), bool)
     left, rest = size, int(traffic.sum())
     for row in np.argsort(traffic)[::-1]:
@@ -138,7 +138,8 @@ def draw_proportional(
 
     Parameters
     ----------
-    traffic: how often each query was asked, shape (queries,), all at least 1; at least `size` queries.
+    traffic: number of times that each query was asked, shape (queries,), all at least 1; at least `size`
+        queries.
     start: a random whole number, uniform over far more values than there is traffic.
 
     Returns
@@ -163,7 +164,7 @@ def draw_proportional(
 
 
 def weights_of(allocation: str, traffic: Sequence[int]) -> list[int]:
-    """The weight of each stratum, given its traffic alone.
+    """Compute the weight of each stratum from its traffic.
 
     Raises
     ------

@@ -1,16 +1,16 @@
-"""The stratified difference estimator: a judge's figures of everything, corrected by people's on a sample.
+"""The stratified difference estimator: a judge's figures on all units, corrected by people's on a sample.
 
 With the judge's figure f of all N units, and people's figure y of a random sample from each stratum:
 
     estimate = mean of f over all + weighted mean of (y − f) over the sample
 
-The second term is what the judge gets wrong. It is right on average whatever the judge is worth, because the
-sample was drawn with known probabilities; the judge decides only how wide the interval is. A judge that knows
-nothing makes it wider than people's grades alone do.
+The second term estimates the judge's error. The estimate is right on average even with a bad judge, because
+the sample was drawn with known probabilities; the judge only decides how wide the interval is. A judge that
+knows nothing makes the interval wider than an interval from people's grades only.
 
-The interval is about the population that the units were drawn from. Its variance has two parts: the variance
-of the correction over samples of these N units, stratum by stratum, and the variance of y over draws of N
-units. A stratum with one sampled unit shares its variance with the other such strata.
+The interval is about the population that the units were drawn from. The variance of the estimate has two
+parts: the variance of the correction over samples of these N units, stratum by stratum, and the variance of y
+over draws of N units. Strata with one sampled unit share one variance.
 
 C.-E. Särndal, B. Swensson and J. Wretman (1992), Model Assisted Survey Sampling, sections 3.7, 5.7 and 6.3.
 """
@@ -35,7 +35,7 @@ FEW_APART = 10
 
 
 class MeanInterval(NamedTuple):
-    """A mean with its 95 % interval (Student's t); low and high are None without one."""
+    """A mean with its 95 % interval (Student's t); low and high are None without an interval."""
 
     value: float
     low: float | None
@@ -44,19 +44,20 @@ class MeanInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceEstimate:
-    """A mean by judge and people, and next to it what people alone and the judge alone say.
+    """A mean estimated from judge and people, with the means of people's figures and of the judge's figures.
 
     Attributes
     ----------
-    people_alone: people's mean, on the same sample.
-    judge_alone: the judge's mean over everything; no interval says how far that is from people's.
-    sampled, everything: units with people's figure, and all N; units of probability 1 are left out where
-        others have less, because what is known for certain shows neither how far units vary nor what a judge
-        is worth.
-    saved: how many more units people would have to grade alone for the same variance; below 0 where the judge
-        costs some, None without an interval.
-    no_interval: why there is no interval.
-    doubt: why the interval of the estimate may hold the truth in fewer than 95 % of cases.
+    people_alone: mean of people's figures on the same sample.
+    judge_alone: mean of the judge's figures over all units, without an interval, because its error is
+        unknown.
+    sampled, everything: number of units with people's figure, and of all units. Units of probability 1 are
+        left out if other units have a lower probability, because a complete stratum shows neither sampling
+        variance nor the value of a judge.
+    saved: number of further units that people would have to grade for the same variance without a judge;
+        below 0 if the judge makes the variance larger, None without an interval.
+    no_interval: the reason for a missing interval.
+    doubt: the reason why the interval may contain the true mean in fewer than 95 % of cases.
     """
 
     estimate: MeanInterval
@@ -70,10 +71,11 @@ class DifferenceEstimate:
 
 
 class _Sample(NamedTuple):
-    """The sampled units, arrays of length n: `figures` and `known` are 0 where people find no figure.
+    """The sampled units as arrays of length n; `figures` and `known` are 0 for a unit without people's
+    figure.
 
-    asked: shape (N,), which units they are. weights: what a unit counts over its probability.
-    strata: numbers from 0, each of two units or more where there are two.
+    asked: shape (N,), True for a sampled unit. weights: the count of a unit over its probability.
+    strata: numbers from 0; each stratum has two units or more if the sample has two units.
     """
 
     asked: Mask
@@ -84,12 +86,12 @@ class _Sample(NamedTuple):
     strata: Ints
 
     def mean(self, values: Floats) -> float:
-        """Hájek's mean of a value of each unit."""
+        """Compute Hájek's mean of a value of each unit."""
         return float(self.weights @ values / self.weights.sum())
 
 
 class _Estimated(NamedTuple):
-    """A mean, and its variance over samples of the N units and over draws of these from a population."""
+    """A mean, and its variance over samples of the N units and over draws of N units from a population."""
 
     value: float
     over_samples: float
@@ -104,19 +106,19 @@ def difference_estimate(
     strata: Sequence[str],
     counts: Floats | None = None,
 ) -> DifferenceEstimate:
-    """The mean of people's figures over all units, had they graded all.
+    """Estimate the mean of people's figures over all units from a sample and from a judge's figures.
 
-    A unit can have no figure, such as a query without a relevant document. It is left out of the mean, which
-    is then a ratio of two such means, with the variance of the linearised ratio.
+    A unit can have no figure, such as a query without a relevant document. A unit without a figure is left
+    out of the mean, which is then a ratio of two means, with the variance of the linearised ratio.
 
     Parameters
     ----------
-    judge: shape (N,), the judge's figure of every unit; NaN where the judge finds that it has none.
-    people: shape (N,), people's figure of the units that were sampled; NaN where they find none.
-    asked: shape (N,), which units were sampled.
-    probabilities: shape (N,), how likely people were to be asked about each unit.
-    strata: length N; samples were drawn from each stratum by itself.
-    counts: shape (N,), what each unit counts in the mean, such as its traffic; None: all alike.
+    judge: shape (N,), the judge's figure of every unit; NaN if the judge finds no figure.
+    people: shape (N,), people's figure of each sampled unit; NaN if people find no figure.
+    asked: shape (N,), True for a sampled unit.
+    probabilities: shape (N,), the inclusion probability of each unit.
+    strata: length N, the stratum of each unit; each stratum was sampled separately.
+    counts: shape (N,), the weight of each unit in the mean, such as its traffic; None for equal weights.
 
     Raises
     ------
@@ -162,9 +164,10 @@ def _sample(
 
 
 def _joined(strata: Ints, by_chance: Mask) -> Ints:
-    """The strata, those with one sampled unit joined; a single such one joins the smallest other.
+    """Join the strata that have one sampled unit; a single stratum with one unit joins the smallest other
+    stratum.
 
-    What a lone unit could have been instead is unknown, so to leave it out would take it for certain.
+    A single unit shows no variance within its stratum, and without the join the unit would count as certain.
     """
     sizes = np.bincount(strata[by_chance], minlength=int(strata.max()) + 1)
     alone, others = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
@@ -186,9 +189,9 @@ def _estimated(sample: _Sample, judge: Floats, counts: Floats) -> _Estimated:
 
 
 def _over_samples(sample: _Sample, residuals: Floats) -> float:
-    """The variance of Hájek's mean of residuals, stratum by stratum (Särndal et al. 1992, section 5.7).
+    """Compute the variance of Hájek's mean of residuals by stratum (Särndal et al. 1992, section 5.7).
 
-    A unit counts by how the mean moves without it (the jackknife).
+    The weight of a unit is the change of the mean without the unit (the jackknife).
     """
     rest = np.maximum(sample.weights.sum() - sample.weights, sample.weights.min())
     off = sample.weights * (residuals - sample.mean(residuals)) / rest
@@ -199,13 +202,15 @@ def _over_samples(sample: _Sample, residuals: Floats) -> float:
 
 
 def _over_draws(sample: _Sample, people: Floats, counts: Floats) -> float:
-    """The variance of people's mean over all N units, as draws from the population."""
+    """Compute the variance of people's mean over all N units, as draws from the population."""
     apart = counts[sample.asked] * (people - sample.mean(people)) / counts.sum()
     return float((apart**2 / sample.probabilities).sum() * len(apart) / max(len(apart) - 1, 1))
 
 
 def _freedom(sample: _Sample) -> float:
-    """The units less their strata, at most Kish's effective size less one; of units that chance drew."""
+    """Compute degrees of freedom from randomly drawn units: units minus strata, at most Kish's effective size
+    − 1.
+    """
     by_chance = sample.probabilities < 1 if sample.probabilities.min() < 1 else sample.known >= 0
     weights = sample.weights[by_chance]
     free = len(weights) - len(np.unique(sample.strata[by_chance]))
@@ -220,7 +225,9 @@ def _interval(estimated: _Estimated, free: float, no_interval: str | None) -> Me
 
 
 def _saved(corrected: _Estimated, alone: _Estimated, sample: _Sample, by_chance: Mask) -> float:
-    """How many more units people would have to see alone: the variance falls with 1 / n − 1 / N."""
+    """Compute how many more units people would have to grade without a judge; the variance falls with 1/n −
+    1/N.
+    """
     n = float(sample.known[by_chance[sample.asked]].sum())
     everything = int(by_chance.sum()) * sample.mean(sample.known)
     if everything <= n or alone.over_samples <= 0:
@@ -230,7 +237,9 @@ def _saved(corrected: _Estimated, alone: _Estimated, sample: _Sample, by_chance:
 
 
 def _doubt(apart: Floats, graded: int) -> str | None:
-    """Why the interval may be too narrow: mistakes that are so rare may not be in the sample."""
+    """Return the warning that the interval may be too narrow, because a sample can miss rare mistakes of the
+    judge.
+    """
     count = np.count_nonzero(apart)
     if count >= FEW_APART:
         return None

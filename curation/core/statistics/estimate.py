@@ -13,10 +13,10 @@ class Estimate(NamedTuple):
 
     Attributes
     ----------
-    value: None without one.
+    value: None if the figure is missing.
     low, high: None if there is no interval.
-    n: what the figure rests on: queries, pairs, repeats.
-    why: why there is no value or no interval; None if there are both.
+    n: sample size of the figure: queries, pairs or repeats.
+    why: the reason for a missing value or interval; None if nothing is missing.
     """
 
     value: float | None = None
@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
 
     @property
     def has_interval(self) -> bool:
-        """Whether both ends of the interval are known."""
+        """True if both ends of the interval are known."""
         return self.low is not None and self.high is not None
 
     def interval(self, places: int = 3, sign: str = "") -> str:

@@ -1,22 +1,24 @@
-"""95 % intervals: Wilson's for a share, and the bootstrap over queries for everything else.
+"""95 % intervals: Wilson's interval for a share, and the bootstrap over queries for other figures.
 
-Queries are what was drawn, so queries are what is drawn again: documents of one query depend on
-each other, and resampling pairs would make intervals too narrow. A figure is a function of sums over queries;
-a resample is the same function of sums in which each query counts as often as it was drawn. So a thousand
-resamples are one product of matrices for any number of judgments, and figures that share their draws
-can be subtracted from each other.
+The bootstrap draws queries again, because queries were sampled: documents of one query depend on each other,
+and resampling pairs would make intervals too narrow. A figure is a function of sums over queries; a resample
+is the same function of sums in which each query counts as often as it was drawn. So a thousand resamples are
+one product of matrices for any number of judgments, and figures that share their draws can be subtracted from
+each other.
 
-Means of queries' figures, which are bounded, skewed and often 0 or 1, have no draws. A small sample easily
-misses the few queries that carry the mean. So it is Wilson's interval with two changes:
+Intervals of means of queries' figures, which are bounded, skewed and often 0 or 1, use no bootstrap. A small
+sample easily misses the few queries that carry the mean. So the interval of a mean is Wilson's interval with
+two changes:
 
 - n is the number of queries that would vary as much if each were 0 or 1, m (1 − m) / error² (E. L. Korn and
   B. I. Graubard (1998), Survey Methodology 24), and Student's t takes the place of the normal distribution;
 - `UNSEEN` queries are added at the worst figure that a query can have, and as many at the best, as A. Agresti
   and B. A. Coull (1998), The American Statistician 52, add successes and failures.
 
-Where the most common figure is between the ends and fewer than `FEW_OTHERS` queries have another one, the
-interval reaches as far as if as many had the worst or the best figure as Clopper and Pearson's (1934) bound
-of a share allows. `benchmarks.coverage_means` has what it holds on real topics.
+Where the most common figure is between the ends and fewer than `FEW_OTHERS` queries have a different figure,
+the interval reaches as far as if as many had the worst or the best figure as Clopper and Pearson's (1934)
+bound of a share allows. `benchmarks.coverage_means` measures on real topics how often this interval contains
+the true mean.
 """
 
 from __future__ import annotations
@@ -60,9 +62,9 @@ class Sums(NamedTuple):
 
     Attributes
     ----------
-    queries: shape (q,), which of the queries these are.
-    sums: shape (q, K), what each contributes to K sums; a sparse array where most is 0.
-    figures: sums of shape (r, K) → figures of shape (r, S), NaN where one is undefined.
+    queries: shape (q,), numbers of the queries.
+    sums: shape (q, K), contribution of each query to K sums; a sparse array if most contributions are 0.
+    figures: sums of shape (r, K) → figures of shape (r, S), NaN for an undefined figure.
     """
 
     queries: Ints
@@ -93,8 +95,8 @@ def effective_size(successes: Ints, counts: Ints) -> float:
     trials.
 
     The number of trials divided by the design effect: the variance of the share between clusters (linearised)
-    over the variance of independent trials, at least 1. Where all trials are alike there is no variance to
-    compare, and a cluster counts as one trial.
+    over the variance of independent trials, at least 1. If all trials have the same result, there is no
+    variance to compare, and a cluster counts as one trial.
 
     Parameters
     ----------
@@ -111,9 +113,10 @@ def effective_size(successes: Ints, counts: Ints) -> float:
 def clustered_share(share: float, effective: float, clusters: int) -> tuple[float, float]:
     """Compute Wilson's 95 % interval of a share of clustered trials.
 
-    It is at the `effective_size`, with Student's quantile for `clusters` - 1 degrees of freedom:
-    E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected number of
-    positive counts estimated from survey data, Survey Methodology 24, who adjust the exact interval likewise.
+    The interval is computed at the `effective_size`, with Student's quantile for `clusters` - 1 degrees of
+    freedom: E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected
+    number of positive counts estimated from survey data, Survey Methodology 24, who adjust the exact interval
+    likewise.
     """
     from scipy.special import stdtrit
 
@@ -125,7 +128,7 @@ def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) 
 
     Parameters
     ----------
-    widest: how many sums a resample has; many make blocks smaller.
+    widest: number of sums of a resample; a larger number makes blocks smaller.
 
     Yields
     ------
@@ -144,7 +147,7 @@ def resampled(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Itera
 
     Parameters
     ----------
-    per_query: shape (Q, K), what each query contributes to K sums.
+    per_query: shape (Q, K), contribution of each query to K sums.
 
     Yields
     ------
@@ -174,8 +177,8 @@ def percentile_interval(values: Floats, queries: int | None = None) -> tuple[flo
 
     Parameters
     ----------
-    queries: how many were drawn from. With few of them a bootstrap varies too little, and its quantiles lie
-        where the normal distribution's do; the ends are then taken further out, as Student's t would (the
+    queries: number of queries that were drawn from. With few queries a bootstrap varies too little, like a
+        normal distribution in place of Student's t; the ends of the interval are then taken further out (the
         expanded percentile interval, T. Hesterberg (2015), The American Statistician 69).
     """
     tail = UNDEFINED_SHARE if queries is None else expanded_tail(queries)
@@ -218,7 +221,7 @@ def mean_intervals(values: Floats, highest: Floats) -> Floats:
     Parameters
     ----------
     values: shape (Q, P), at least 0; NaN is no query.
-    highest: shape (P,), what a query's figure cannot be above.
+    highest: shape (P,), upper bound of a query's figure.
     """
     defined = ~np.isnan(values)
     n = defined.sum(axis=0)
@@ -242,9 +245,10 @@ def score_intervals(
 
     Parameters
     ----------
-    mean, variance: shape (P,) or one each, the means and the variances of these means.
-    n, freedom: the same, queries (or as many of equal weight as say as much) and degrees of freedom.
-    highest: the same, what a figure cannot be above.
+    mean, variance: shape (P,) or a single number, the means and the variances of these means.
+    n, freedom: same shape, the number of queries (or the effective number of weighted queries) and the
+        degrees of freedom.
+    highest: same shape, upper bound of a figure.
     """
     from scipy.special import stdtrit
 
@@ -278,8 +282,8 @@ def with_unseen(
 
 
 def most_common(values: Floats) -> tuple[Floats, Ints]:
-    """Find each column's most common figure, and count the queries with a different one, shape (P,); NaN is
-    no query.
+    """Find each column's most common figure, and count the queries with a different figure, shape (P,),
+    without NaN.
     """
     common, others = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
     for column_index, column in enumerate(np.round(values, EQUAL_WITHIN).T):

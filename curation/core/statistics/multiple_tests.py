@@ -30,11 +30,11 @@ def holm(ps: Floats) -> Floats:
 
     S. Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
     Statistics 6: the k-th smallest of m is multiplied by m − k + 1, never below those before it, at most 1.
-    It holds however the tests depend on each other.
+    Holm's correction is valid for any dependence between the tests.
 
     Parameters
     ----------
-    ps: shape (m,). NaN is no test: it remains NaN, and m does not count it.
+    ps: shape (m,). NaN stands for no test: a NaN remains NaN, and m does not count NaN.
     """
     tests = np.flatnonzero(~np.isnan(ps))
     order = tests[np.argsort(ps[tests], kind="stable")]

@@ -17,8 +17,8 @@ def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
     """Compute the two-sided p value of the association of weights and values by permutation; 1 without
     variation.
 
-    The statistic is the sum of products. Many values take the normal distribution with the permutations' own
-    mean and variance (W. Hoeffding 1951, A combinatorial central limit theorem).
+    The statistic is the sum of products. For many values the p value comes from the normal distribution with
+    the permutations' mean and variance (W. Hoeffding 1951, A combinatorial central limit theorem).
     """
     weights, values = weights - weights.mean(), values - values.mean()
     spread = float((weights**2).sum() * (values**2).sum())
@@ -38,8 +38,8 @@ def mean_p(value: float, off: Floats) -> float:
 
     Parameters
     ----------
-    off: shape (Q,), what each query adds to the figure's deviation from its mean, to first order (the
-        linearised variance of a ratio: W. G. Cochran (1977), Sampling Techniques, section 6.3).
+    off: shape (Q,), the contribution of each query to the figure's deviation from its mean, to first order
+        (the linearised variance of a ratio: W. G. Cochran (1977), Sampling Techniques, section 6.3).
     """
     queries = len(off)
     error = sqrt(queries / (queries - 1) * float(off @ off))

@@ -1,10 +1,10 @@
 """Paired differences: their mean and spread, Student's t test, the standardised effect, wins and losses.
 
-Two systems answer the same queries, so what is compared is the difference of each query. All functions take
-many columns of differences at once, one for each pair of systems, and NaN where a query has no figure.
+Two systems answer the same queries, so the tests compare the difference of each query. All functions take
+many columns of differences at once, one for each pair of systems, and take NaN for a query without a figure.
 
-Wilcoxon's signed-rank test counts queries by the rank of how much they differ. It is not about the difference
-of the means: on skewed differences it may decide otherwise than the randomisation test.
+Wilcoxon's signed-rank test counts queries by the rank of how much they differ. The signed-rank test does not
+test the difference of the means: on skewed differences it may disagree with the randomisation test.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CONSTANT_WITHIN = 1e-12
 def wilcoxon_ps(differences: Floats) -> Floats:
     """Compute the two-sided p of Wilcoxon's signed-rank test, shape (P,); 1 if no query differs.
 
-    F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1: queries that are
-    level are left out, equal sizes share the mean of their ranks.
+    F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1: queries with a
+    difference of 0 are left out, and equally large differences share the mean of their ranks.
 
     Parameters
     ----------
-    differences: shape (Q, P), NaN where a query has none.
+    differences: shape (Q, P), NaN for a query without a difference.
     """
     from scipy.stats import wilcoxon
 
@@ -48,7 +48,7 @@ class PairedMoments(NamedTuple):
     ----------
     n: shape (P,), queries with a difference.
     mean: shape (P,), NaN without queries.
-    sd: shape (P,), with the divisor n − 1; NaN with fewer than two queries, 0 where all are the same.
+    sd: shape (P,), with the divisor n − 1; NaN with fewer than two queries, 0 if all differences are equal.
     """
 
     n: Ints
@@ -71,8 +71,8 @@ def paired_moments(differences: Floats) -> PairedMoments:
 def paired_t_p(moments: PairedMoments) -> Floats:
     """Compute the two-sided p of Student's t test of paired differences, shape (P,).
 
-    Student (1908), The probable error of a mean, Biometrika 6. It is 1 where nothing differs, and NaN with
-    fewer than two queries or where all differ by the same, which has no t.
+    Student (1908), The probable error of a mean, Biometrika 6. The p value is 1 if no query differs, and NaN
+    with fewer than two queries or if all queries differ by the same amount.
     """
     t = _t(moments)
     p = np.where(np.isnan(t), np.nan, 2 * stdtr(np.maximum(moments.n - 1, 1), -np.abs(t)))
@@ -84,12 +84,12 @@ def paired_t_p(moments: PairedMoments) -> Floats:
 def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
     """Compute the mean difference in standard deviations, and the ends of its exact 95 % interval.
 
-    Each has shape (P,), and NaN where there is no spread.
+    Each array has shape (P,), with NaN for pairs of systems whose differences do not vary.
 
-    The interval holds the noncentralities under which the t that was found is not in either tail of 2.5 %,
-    divided by √n: G. Cumming and S. Finch (2001), A primer on the understanding, use, and calculation of
-    confidence intervals that are based on central and noncentral distributions, Educational and
-    Psychological Measurement 61. Exact for normal differences.
+    The interval contains the noncentralities, divided by √n, for which the observed t is in neither tail of
+    2.5 %: G. Cumming and S. Finch (2001), A primer on the understanding, use, and calculation of confidence
+    intervals that are based on central and noncentral distributions, Educational and Psychological
+    Measurement 61. The interval is exact for normal differences.
     """
     t, root = _t(moments), np.sqrt(np.maximum(moments.n, 1))
     low = _noncentrality(moments.n - 1, 0.975, t)

@@ -1,15 +1,16 @@
-"""95 % intervals of mean differences, also for differences that rest on a few queries.
+"""95 % intervals of mean differences, also if only a few queries differ.
 
-Two systems often do the same. Then a handful of queries carries the difference, a sample easily misses them,
-and an interval from what was drawn is too narrow: the bootstrap, Student's t and the studentised bootstrap
-held the truth in 41 to 90 % of such sets.
+Two systems often give equal results for most queries. Then a handful of queries carries the difference, a
+sample easily misses these queries, and an interval from the sample is too narrow: the bootstrap, Student's t
+and the studentised bootstrap contained the true difference in 41 to 90 % of such sets.
 
-So where fewer than `CARRIED_BY` queries differ from the most common difference, the interval adds one query
-that nobody has seen, at the worst and at the best difference that it could have, and weighs all queries at
-random (Dirichlet). That is Gaffke's bound, which has held in all simulations known and equals the exact bound
-of a share: N. Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-nonnegative variable, Mathematical Methods of Statistics 14; E. Learned-Miller and P. S. Thomas (2019), A new
-confidence interval for the mean of a bounded random variable. Else it is the bootstrap over queries.
+So where fewer than `CARRIED_BY` queries differ from the most common difference, the interval adds one unseen
+query with the worst and with the best possible difference, and gives random weights to all queries
+(Dirichlet). This interval is Gaffke's bound, which has held in all known simulations and equals the exact
+bound of a share: N. Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean
+of a nonnegative variable, Mathematical Methods of Statistics 14; E. Learned-Miller and P. S. Thomas (2019), A
+new confidence interval for the mean of a bounded random variable. With more differing queries the interval
+comes from the bootstrap over queries.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ def paired_intervals(differences: Floats, seed: int) -> Floats:
     """Compute 95 % intervals of the mean differences: low and high, shape (2, P), NaN with fewer than two
     queries.
 
-    Pairs with as many queries share their draws, and a query without a difference changes none of them. A
-    query that nobody has seen is taken to differ no more than the largest difference that was seen, or by 1
-    where none was: the range of nearly all measures.
+    Pairs of systems with the same number of queries share their draws, and a query without a difference
+    changes no draw. The difference of the unseen query is at most the largest observed difference, or 1 if no
+    query differs: the range of nearly all measures.
 
     Parameters
     ----------
-    differences: shape (Q, P); NaN is no query.
+    differences: shape (Q, P); NaN for a query without a difference.
     """
     ends = np.full((2, differences.shape[1]), np.nan)
     defined = ~np.isnan(differences)

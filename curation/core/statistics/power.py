@@ -47,11 +47,12 @@ def queries_needed(difference: float, sds: Floats) -> Floats:
     """Compute the smallest number of queries with which the test finds the difference in 80 % of sets, shape
     (P,).
 
-    NaN where the spread is unknown or 0, and where it would be more than `MAX_QUERIES`.
+    The result is NaN if the standard deviation is unknown or 0, and if more than `MAX_QUERIES` queries are
+    needed.
 
     Parameters
     ----------
-    difference: above 0. sds: shape (P,), the standard deviation of differences of queries.
+    difference: above 0. sds: shape (P,), the standard deviations of the queries' differences.
     """
     return np.array([_needed(difference / sd) if sd > 0 else np.nan for sd in sds.tolist()])
 

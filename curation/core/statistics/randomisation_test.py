@@ -1,12 +1,12 @@
-"""Fisher's randomisation test of paired differences: chance decides the signs alone.
+"""Fisher's randomisation test of paired differences: only the signs of the differences are random.
 
-Were both systems alike, each query's difference would be as likely positive as negative. The p value is the
-share of all assignments of signs whose sum is at least as far from 0 (R. A. Fisher (1935), The Design of
+If both systems are equally good, each query's difference is as likely positive as negative. The p value is
+the share of all assignments of signs whose sum is at least as far from 0 (R. A. Fisher (1935), The Design of
 Experiments, section 21; for search M. D. Smucker, J. Allan and B. Carterette (2007), A comparison of
 statistical significance tests for information retrieval evaluation, CIKM).
 
 Differences become whole numbers of a step far below what a figure can mean, so that their sums are exact.
-Sums that differ by less than this rounding can explain are equal. So the same assignments count as extreme on
+Two sums count as equal if rounding can explain their difference. So the same assignments count as extreme on
 every machine.
 """
 
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from curation.core.statistics.arrays import Floats, Ints
 
 MAX_COUNTED = 24
-"""With so many queries that differ, all assignments of signs are counted."""
+"""Maximum number of differing queries for which all assignments of signs are counted."""
 MIN_ASSIGNMENTS, MAX_ASSIGNMENTS = 9_999, 99_999
-"""How many assignments are drawn where they cannot all be counted: see `assignments_for`."""
+"""Number of drawn assignments if there are too many to count: see `assignments_for`."""
 STEPS_OF_LARGEST = 2.0**32
-"""Steps in the largest difference; sums of a million queries remain exact in double precision."""
+"""Number of steps in the largest difference; sums of a million queries remain exact in double precision."""
 MAX_CELLS = 4_000_000
-"""Signs or values held at a time."""
+"""Maximum number of signs or values in memory at a time."""
 _REACH = 20_000  # of a sum in steps, up to which its whole distribution is worked out
 
 
@@ -41,10 +41,10 @@ def assignments_for(tests: int) -> int:
 def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSIGNMENTS) -> Floats:
     """Compute two-sided p values of P pairs of systems, shape (P,); 1 if no query differs.
 
-    Exact with up to `MAX_COUNTED` queries that differ, and where all differences are small multiples of one
-    number, as with binary measures. Else (1 + k) / (1 + B), for k of B drawn assignments as extreme
-    as what was found (B. Phipson and G. K. Smyth (2010), Permutation p-values should never be zero). All
-    pairs share the drawn signs.
+    The p value is exact with up to `MAX_COUNTED` queries that differ, and if all differences are small
+    multiples of one number, as with binary measures. Else the p value is (1 + k) / (1 + B), for k of B drawn
+    assignments as extreme as the observed sum (B. Phipson and G. K. Smyth (2010), Permutation p-values should
+    never be zero). All pairs share the drawn signs.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def in_steps(differences: Floats) -> Ints:
 
 
 def _multiples(steps: Ints) -> Ints | None:
-    """Write the differences as small multiples of the smallest difference; None if they are none up to
+    """Write the differences as small multiples of the smallest difference; None if this is impossible up to
     rounding.
     """
     if not len(steps):
@@ -90,7 +90,8 @@ def _multiples(steps: Ints) -> Ints | None:
 def counted_p(steps: Ints) -> float:
     """Compute the share of sign assignments to at most `MAX_COUNTED` numbers whose sum is as far from 0.
 
-    By the sums of two halves (Horowitz and Sahni 1974). Each number may be off by one half in rounding.
+    The count combines the sums of two halves of the numbers (Horowitz and Sahni 1974). The rounding error of
+    each number is at most one half.
     """
     reach_of_sum = abs(int(steps.sum())) - len(steps)
     if reach_of_sum <= 0:
@@ -127,7 +128,7 @@ def _drawn_ps(steps: Ints, seed: int, assignments: int) -> Floats:
 def sign_p(differences: NDArray[np.integer[Any]]) -> float:
     """Compute the exact p value of the sum, if each difference is equally likely to be positive or negative.
 
-    R. A. Fisher (1935), The Design of Experiments, section 21: the signs are all that chance decides.
+    R. A. Fisher (1935), The Design of Experiments, section 21: only the signs are random.
     """
     sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     mass, reach = np.ones(1), 0

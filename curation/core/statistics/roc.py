@@ -5,16 +5,17 @@ Whitney's U / mn (J. A. Hanley and B. J. McNeil (1982), Radiology 143). Its stan
 
     √(S₁₀ / m + S₀₁ / n)
 
-with S₁₀ and S₀₁ the variances of the share of controls below each of m cases, and of the share of cases above
-each of n controls (E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44).
+where S₁₀ and S₀₁ are the variances of the share of controls below each of m cases, and of the share of cases
+above each of n controls (E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44).
 
-The interval is Newcombe's: all areas A from which the one found is at most 1.96 standard errors away, with
+The interval is Newcombe's: all areas A that are at most 1.96 standard errors from the observed area, with
 
     var(A) = A (1 − A) (1 + N (1 − A) / (2 − A) + N A / (1 + A)) / mn,   N = (m + n) / 2 − 1
 
-(R. G. Newcombe (2006), Statistics in Medicine 25, 559-573, method 5). DeLong's own is too narrow with few
-cases: in simulations with 5 to 10 cases 69 to 93 % of its intervals hold the truth, of Newcombe's 95 to 98 %
-(`python -m benchmarks.coverage_evaluation roc`). It also has a width where the area is 0 or 1.
+(R. G. Newcombe (2006), Statistics in Medicine 25, 559-573, method 5). DeLong's interval is too narrow with
+few cases: in simulations with 5 to 10 cases, 69 to 93 % of DeLong's intervals and 95 to 98 % of Newcombe's
+intervals contain the true area (`python -m benchmarks.coverage_evaluation roc`). Newcombe's interval also has
+a width if the area is 0 or 1.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ class RocArea(NamedTuple):
 
 
 class RocPoint(NamedTuple):
-    """A point of the curve: what a threshold takes as cases, of the cases and of the controls.
+    """A point of the curve: the shares of cases and of controls that a threshold classifies as cases.
 
     Attributes
     ----------
-    threshold: scores from here on are taken as cases.
+    threshold: lowest score that is classified as a case.
     """
 
     threshold: float
