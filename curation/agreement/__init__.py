@@ -1,4 +1,4 @@
-"""Agreement: how reliable the labels are, between annotators and within each of them.
+"""Agreement: the reliability of labels, between annotators and within each annotator.
 
-A statistic that cannot be computed is a value with the reason, never NaN and never 0.
+A statistic that cannot be computed is None with the reason, never NaN and never 0.
 """

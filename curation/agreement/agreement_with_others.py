@@ -1,9 +1,9 @@
-"""Agreement of each annotator with the other annotators on the same pairs, and whom the others exclude.
+"""Agreement of each annotator with the other annotators on the same pairs, and exclusion of outliers.
 
 An annotator who grades at random, always gives one grade, or reads the scale upside down agrees with nobody,
-even if consistent. So the annotator's weighted kappa with the others is compared with the kappa of the others
-among themselves, on the same pairs if two others graded enough of these pairs. Both kappas fall where one
-grade is very common; the share of equal grades does not.
+although the annotator may be consistent. So the annotator's weighted kappa with the others is compared with
+the kappa of the others among themselves, on the same pairs if two others graded enough of these pairs. Both
+kappas fall if one grade is very common; the share of equal grades does not fall.
 
 A few bad annotators make good annotators look biased. So annotators who clearly agree with nobody, give one
 grade only, or grade much higher or lower are excluded from the others, the worst first. Then all annotators
@@ -27,34 +27,36 @@ from curation.core.statistics.p_values import mean_p
 from curation.core.text import pluralize
 
 SHARE_OF_OTHERS = 0.5
-"""An annotator agrees too little when their kappa is clearly below this share of the others' own."""
+"""An annotator agrees too little if their kappa is clearly below this share of the kappa among the others."""
 FAR_OFF = 0.25
 """Bias in grades from which an annotator is excluded from the comparison of others."""
 LEVEL = 0.05
 """Maximum average share of excluded annotators who are excluded by chance alone."""
 AT_ONCE = 20
-"""One of this number of annotators is excluded in each step, so that many annotators take few steps."""
+"""One in this many annotators is excluded in each step, so that a large group needs few steps."""
 AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
 NO_VARIATION = "no variation: all gave one grade, so chance explains all"
 NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by any two others, who could be compared"
 OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
 _NOTHING = 1e-12
 _Others = tuple[float, float, int]
-"""Agreement among the others: mean squared distance of two grades, kappa, and number of pairs."""
+"""Agreement among the other annotators: mean squared distance of two grades, kappa, and number of pairs."""
 
 
 class OthersAgreement(NamedTuple):
     """Weighted kappa (quadratic, by grade values) of an annotator with the others on the same pairs.
 
-    J. Cohen (1968), Weighted kappa, Psychological Bulletin 70; with several others it is the mean over them.
+    J. Cohen (1968), Weighted kappa, Psychological Bulletin 70; with several others the result is the mean
+    over the others.
 
     Attributes
     ----------
-    pairs, queries: that others graded, too.
-    kappa: with a 95 % interval by bootstrap over queries; None if `undefined` says why.
-    others: kappa of the others among themselves, of any two of them; `others_pairs`: on how many pairs.
-    p: how probable so little agreement is, were kappa half of the others' and disagreement no more than
-        theirs (Student's t over queries).
+    pairs, queries: numbers of the annotator's pairs that others also graded, and of their queries.
+    kappa: value with a 95 % interval by bootstrap over queries; None if `undefined` gives the reason.
+    others: kappa of the others among themselves, over any two of the others; `others_pairs`: number of its
+        pairs.
+    p: the probability of such low agreement if kappa were half of the others' kappa and disagreement were no
+        larger than among the others (Student's t over queries).
     """
 
     annotator: str
@@ -70,12 +72,14 @@ class OthersAgreement(NamedTuple):
 
     @property
     def follows(self) -> bool:
-        """Whether this annotator's kappa is at least half of the others' kappa among themselves."""
+        """True if this annotator's kappa is at least half of the others' kappa among themselves."""
         return None not in (self.kappa, self.others) and _follows(self.kappa or 0.0, self.others or 0.0)
 
 
 class _Shared(NamedTuple):
-    """One annotator's grades on pairs that others graded, and the number and means of the others' grades."""
+    """One annotator's grades on pairs that others also graded, with the number and means of the others'
+    grades.
+    """
 
     grade: Floats
     query: Ints
@@ -85,15 +89,16 @@ class _Shared(NamedTuple):
 
     @property
     def off(self) -> Floats:
-        """Mean squared distance between the annotator's grade and the others' grades, by pair."""
+        """Compute the mean squared distance between the annotator's grade and the others' grades, by pair."""
         return self.grade**2 - 2 * self.grade * self.mean + self.square
 
 
 def left_out_of(grades: Grades) -> dict[str, str]:
-    """Find the annotators whom nobody is compared with: name → reason.
+    """Find the annotators who are excluded when others are compared: name → reason.
 
-    'agreement': agrees with the others clearly less than half as well as they do among themselves; 'one
-    grade': gives nearly always one grade where others give others; 'bias': grades much higher or lower.
+    Reason 'agreement': the annotator agrees with the others clearly less than half as well as the others
+    agree among themselves. Reason 'one grade': the annotator gives nearly always one grade on pairs with
+    different grades of others. Reason 'bias': the annotator grades much higher or lower.
     """
     graded = grades.graded_by_person
     inside = np.ones(len(grades.names), dtype=bool)
@@ -148,7 +153,7 @@ class _Totals:
         self.whole = self.pairs.sum(axis=1)
 
     def shared(self, person: int) -> _Shared:
-        """Take the annotator's grades on pairs that another compared annotator graded, too."""
+        """Take the annotator's grades on pairs that at least one other compared annotator graded."""
         rows = self.rows_of[person]
         grade, others = self.grades[rows], self._without(person)
         there = others[0] > 0
@@ -186,7 +191,7 @@ class _Totals:
 
 
 def _two_others(sums: Floats) -> Floats:
-    """Compute by pair: 1, the mean squared distance of two grades, mean and mean square; 0 without two
+    """Compute four numbers by pair: 1, mean squared distance of two grades, mean, mean square; 0 without two
     grades.
     """
     number, first, second = sums

@@ -2,8 +2,8 @@
 bias.
 
 Bias is the mean difference between an annotator's grade and the reviewer's decision on the same pair. On a
-pair without a decision, the mean of the others' grades takes its place. A consensus is not used, because it
-contains the annotator's own grade, which would hide a bias.
+pair without a decision, the mean of the others' grades takes the place of the decision. The consensus is not
+used, because a consensus contains the annotator's grade, which would hide a bias.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class AnnotatorBias:
 
     Attributes
     ----------
-    grades, queries: with something to compare with.
-    bias: mean of own less others' grades, with a 95 % interval by bootstrap over queries; `bias_p`: how
-        probable one as far from 0 is, were there none.
-    undefined: why there is no bias.
-    untimed: grades without a time, which are in the bias, but have no place in the trend.
-    trend: how far the bias moved from the first to the last query, in grades, on a straight line;
-        `trend_p`: how probable a move as clear is, did the order of the queries not matter. None if
-        `no_trend` says why.
+    grades, queries: numbers of grades that can be compared, and of their queries.
+    bias: mean difference between the annotator's grade and the others' grades, with a 95 % interval by
+        bootstrap over queries; `bias_p`: the probability of a mean as far from 0 if there were no bias.
+    undefined: the reason for a missing bias.
+    untimed: number of grades without a time, which count for the bias but not for the trend.
+    trend: change of the bias from the first to the last query on a straight line, in grades; None if
+        `no_trend` gives the reason. `trend_p`: the probability of such a clear trend if the order of the
+        queries did not matter.
     """
 
     annotator: str

@@ -1,4 +1,4 @@
-"""Agreement in parts: by query type, by grade boundary, and between each two annotators.
+"""Breakdowns of agreement: by query type, by grade boundary, and by pair of annotators.
 
 The bootstrap draws from all doubly judged queries, and each part uses the drawn queries that belong to it. So
 the interval of a part also covers the random size of the part. Each two annotators are compared by Cohen's
@@ -35,7 +35,7 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums,
 NO_TAG = "no tag"
 NO_SPREAD = "no variation: both gave the same grade to every pair they share"
 _FIGURES = 3
-"""Number of figures of an annotator pair: raw, kappa and difference, in the order of `AnnotatorPair`."""
+"""Number of figures of an annotator pair: raw agreement, kappa and difference, as in `AnnotatorPair`."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,10 @@ class Part:
     ----------
     kind: 'tag', 'stratum', 'segment' or 'boundary'.
     name: the tag, the stratum, the segment or '0|1'.
-    queries: how many the part's pairs belong to.
-    alpha: ordinal; at a boundary of the two sides, where all levels of measurement are one.
-    raw: the share of equal grades; at a boundary, of grades on the same side.
+    queries: number of queries of the part's pairs.
+    alpha: ordinal alpha; at a boundary the alpha of its two sides, which is the same for every level of
+        measurement.
+    raw: the share of equal grades; at a boundary the share of grades on the same side.
     """
 
     kind: str
@@ -95,9 +96,7 @@ def _by_type(basis: Basis, grades: Grades, types: QueryTypes) -> Iterator[tuple[
 
 
 def _summed(basis: Basis, mask: Mask) -> tuple[Ints, Floats]:
-    """Find the queries of some units; each query has a row with its meetings and coincidences side by
-    side.
-    """
+    """Find the queries of some units, and make a row for each query with its meetings and coincidences."""
     queries, local = np.unique(basis.queries[mask], return_inverse=True)
     met = meetings(basis.counts[mask], local, len(queries))
     columns = [matrix.reshape(len(queries), -1) for matrix in (met.meetings, met.coincidences)]
@@ -105,7 +104,7 @@ def _summed(basis: Basis, mask: Mask) -> tuple[Ints, Floats]:
 
 
 def _part(kind: str, name: str, units: int, sums: Floats, drawn: Floats) -> Part:
-    """Make a part from the sums of its queries and of each resample."""
+    """Make a part from the sums over its queries and over each resample."""
     points = _alpha_and_raw(sums.sum(axis=0, keepdims=True))[0].tolist()
     alpha, raw = (
         figure_of(point, resampled, units, len(sums))
@@ -138,12 +137,12 @@ def _boundaries(scale: Sequence[int], units: int, sums: Floats, drawn: Floats) -
 
 @dataclass(frozen=True)
 class AnnotatorPair:
-    """Agreement of two annotators on the pairs that both graded.
+    """Agreement of two annotators on the pairs that both annotators graded.
 
     Attributes
     ----------
-    raw: share of equal grades. kappa: Cohen's, with quadratic weights.
-    difference: mean of the second one's grade less the first one's, in steps of the scale.
+    raw: share of equal grades. kappa: Cohen's kappa with quadratic weights.
+    difference: mean of the second annotator's grade minus the first annotator's grade, in steps of the scale.
     """
 
     first: str

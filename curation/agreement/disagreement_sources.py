@@ -2,11 +2,12 @@
 
 The total is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
 distance, so a 0 against a 3 weighs as much as in alpha. This sum is divided among queries and among confused
-grades. Annotators are not asked which line of the guide they followed. So a line of the guide is named by the
-two grades that it must distinguish.
+grades. Annotators are not asked which line of the guide they followed. So the report names a line of the
+guide by the two grades that the line must distinguish.
 
 Nobody knows the true grade, so the confusion table is symmetric: the row of a grade has the others' grades on
-pairs to which one annotator gave this grade. `breakdowns` says which of two annotators grades higher.
+pairs to which one annotator gave this grade. The module `breakdowns` computes which of two annotators grades
+higher.
 """
 
 from __future__ import annotations
@@ -27,18 +28,19 @@ from curation.store import Cursor
 
 NO_REASON = "no reason given"
 SHOWN = 10
-"""Maximum number of queries in the list, and of listed pairs of a query."""
+"""Maximum number of listed queries, and of listed pairs for each query."""
 NAMED = 50
 """Maximum number of listed pairs that got the same two grades."""
 Opinions = tuple[str, tuple[tuple[str, int | None], ...]]
-"""A document id, and each annotator with the grade given; None is cannot-tell."""
+"""A document id, and each annotator with the annotator's grade; None is cannot-tell."""
 
 
 @dataclass(frozen=True)
 class QueryShare:
     """A query's share of all disagreement, and its share of the doubly judged pairs.
 
-    `opinions` are those on its pairs with different grades, the widest apart first, at most `SHOWN`.
+    `opinions` are the votes on at most `SHOWN` pairs with different grades, the pair with the widest range
+    first.
     """
 
     query_id: str
@@ -56,12 +58,12 @@ class GuideLine:
 
     Attributes
     ----------
-    lower, upper: the two grades. met: pairs of grades that went apart just so.
-    disagreement: their share of all disagreement.
-    pairs: pairs that got both grades; `named` are the first `NAMED` of these that may be shown, each by the
-        text and id of its query and the id of its document.
-    units: pairs whose lowest and highest grade these are. decided: those that a reviewer decided; of these
-        `towards_upper` got the upper grade and `towards_lower` the lower one.
+    lower, upper: the two grades. met: number of times that these two grades met on a pair.
+    disagreement: share of all disagreement that these two grades cause.
+    pairs: number of pairs that got both grades; `named` are the first `NAMED` pairs that may be shown, each
+        with the text and id of its query and the id of its document.
+    units: number of pairs with these two grades as lowest and highest grade. decided: number of these units
+        that a reviewer decided; `towards_upper` got the upper grade, and `towards_lower` got the lower grade.
     """
 
     lower: int
@@ -82,12 +84,12 @@ class DisagreementSources:
 
     Attributes
     ----------
-    queries: the `SHOWN` with the most of it, of those that may be shown. disagreeing: all that have some;
-        `sealed` of these are not named.
-    half: the smallest number of queries that hold half of it.
-    lines: by two grades, the most disagreement first.
-    unjudged: reasons for cannot-tell by frequency, each with its number and how many of these pairs have a
-        grade by somebody else.
+    queries: the `SHOWN` queries with the most disagreement among the queries that may be shown. disagreeing:
+        number of queries with disagreement; `sealed` of these queries are not named.
+    half: the smallest number of queries with half of the disagreement.
+    lines: lines of the guide by two grades, the most disagreement first.
+    unjudged: reasons for cannot-tell by frequency, each with the number of its pairs, and of its pairs that
+        somebody else graded.
     """
 
     queries: tuple[QueryShare, ...]
@@ -215,13 +217,15 @@ def _unjudged(grades: Grades) -> tuple[tuple[str, int, int], ...]:
 
 @dataclass(frozen=True)
 class GradeConfusion:
-    """How often each two grades were given to one pair, in the order of the scale.
+    """Confusion table: the number of times that each two grades were given to one pair, in the order of the
+    scale.
 
     Attributes
     ----------
-    pairs: pairs of grades of one unit, by the two grades: [row][column] and [column][row] are the same count.
-    shares: where one annotator gave the row's grade, how often another gave the column's, each grade counting
-        alike (Krippendorff); None for a grade that nobody gave.
+    pairs: number of pairs of grades of one unit, by the two grades: [row][column] and [column][row] are
+        equal.
+    shares: the share of the column's grade among the other annotators' grades on units with the row's grade,
+        with equal weight of each grade (Krippendorff); None for a grade that nobody gave.
     """
 
     pairs: tuple[tuple[int, ...], ...]

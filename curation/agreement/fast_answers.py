@@ -1,9 +1,8 @@
-"""Fast answers: how many of each annotator's answers came faster than a query and a document can be read.
+"""Fast answers: the number of an annotator's answers that were faster than reading a query and a document.
 
-An answer is fast if it took less than a third of the others' median time for texts in the same of three
-groups by length. An answer in less than a second is always fast. An annotator whose median is below a second
-cannot
-have read the documents: that pace is 3,600 answers an hour.
+An answer is fast if it took less than a third of the others' median time for texts of similar length; texts
+form three groups by length. An answer in less than a second is always fast. An annotator whose median is
+below a second cannot have read the documents: that pace is 3,600 answers an hour.
 """
 
 from __future__ import annotations
@@ -23,12 +22,16 @@ from curation.store.documents import LENGTH, VERSION
 FAST = 1 / 3
 """Share of the others' median time below which an answer is fast."""
 MIN_AT_FLOOR = 20
-"""Minimum number of timed answers before a median below `FASTEST` is reported. A quarter of a quick reader's
-answers are below `FASTEST`; then the median of 20 answers is below it in fewer than one of 200 cases."""
+"""Minimum number of timed answers before a median below `FASTEST` is reported. A quick reader gives a quarter
+of the answers in less than `FASTEST`; then the median of 20 answers is below `FASTEST` in fewer than one of
+200 cases.
+"""
 MIN_ANSWERS = 30
-"""Minimum number of answers for a figure on speed, and of pairs that others graded for a figure on grades."""
+"""Minimum number of answers for a figure on speed, and of commonly graded pairs for a figure on grades."""
 MIN_OTHERS = 2
-"""Minimum number of other annotators with times; with fewer, only answers below `FASTEST` are fast."""
+"""Minimum number of other annotators with times; with fewer annotators, only answers below `FASTEST` are
+fast.
+"""
 # The first answer's time: a grade that is changed later takes a moment only.
 _FIRST = """
 JOIN live_presentations p USING (presentation_id)
@@ -51,7 +54,7 @@ GROUP BY annotator ORDER BY annotator
 
 
 class AnswerTimes(NamedTuple):
-    """Annotator, seconds on screen and characters of the text of each answer, in parallel."""
+    """Times of answers in parallel sequences: annotator, seconds on screen, and characters of the text."""
 
     annotators: Sequence[str]
     seconds: Sequence[float]
@@ -59,9 +62,7 @@ class AnswerTimes(NamedTuple):
 
 
 class AnswerPace(NamedTuple):
-    """An annotator's number of timed answers, of answers below `FASTEST`, and the median in seconds, if
-    known.
-    """
+    """An annotator's pace: numbers of timed answers and of answers below `FASTEST`, and median seconds."""
 
     annotator: str
     answers: int
@@ -70,12 +71,12 @@ class AnswerPace(NamedTuple):
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough timed answers to judge the pace."""
+        """True if there are enough timed answers to judge the pace."""
         return self.answers >= MIN_AT_FLOOR
 
     @property
     def unread(self) -> bool:
-        """Whether the pace is too fast for an annotator who reads the documents."""
+        """True if the pace is too fast for an annotator who reads the documents."""
         return self.enough and self.median is not None and self.median < FASTEST
 
     @property
@@ -91,8 +92,8 @@ class AnswerPace(NamedTuple):
 class FastAnswers(NamedTuple):
     """An annotator's fast answers among all timed answers, and the same counts of the others.
 
-    `below_second`: those in less than `FASTEST`; `compared`: whether there are others to compare with;
-    `median`: of the annotator's answers, in seconds.
+    `below_second` is the number of answers in less than `FASTEST`. `compared` is True if there are others to
+    compare with. `median` is the annotator's median time in seconds.
     """
 
     fast: int
@@ -118,8 +119,8 @@ def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
 def fast_answers(
     people: Sequence[str], times: AnswerTimes, left_out: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Count fast answers against the others who are not left out: annotator → counts, or why there are
-    none.
+    """Count fast answers against the others who are not left out: annotator → counts, or a reason for no
+    counts.
     """
     who, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _length_groups(np.asarray(times.lengths, dtype=np.float64))

@@ -1,7 +1,7 @@
 """The fingerprint of agreement reports, which changes whenever a figure of a report could.
 
 Reports read tables whose rows are appended and never changed. So the number of rows and the latest time of
-each table identify a state of the tables. Settings do change, so the fingerprint has all of them.
+each table identify a state of the tables. Settings do change, so the fingerprint contains all settings.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The gate: the agreement that a project demands before its labels are frozen.
 
-Two figures, each by the lower end of its 95 % interval: ordinal alpha, and the share of blind duplicates
-graded alike, of all annotators together. Who gives one grade whatever the pair is repeats it perfectly, so
-repeats of those who agree with nobody do not count; the check says how many there are. A figure that is
-undefined is not a figure that is met: it is named, and only who says why gets past it. Imported judgments
-have no second showing; where all are imported, consistency is not asked for. A project can say that one
-person judges it: then nobody can know the agreement, and the gate does not ask for it as long as only one
-person has judged.
+The gate compares the lower ends of two 95 % intervals with minimums: ordinal alpha, and the share of blind
+duplicates with equal grades of all annotators together. An annotator who gives every pair the same grade
+repeats this grade perfectly, so repeats of annotators who agree with nobody do not count; the check says how
+many repeats do not count. An undefined figure does not meet the gate: the check names the figure, and a
+freeze needs an override with a reason. Imported judgments have no second showing, so a project with imported
+judgments only needs no consistency. A project can declare a single judge: then the gate does not demand alpha
+as long as only one person has judged.
 """
 
 from __future__ import annotations
@@ -56,10 +56,11 @@ class Demand(NamedTuple):
 
     Attributes
     ----------
-    alpha: least lower end of ordinal alpha's 95 % interval. Krippendorff (2004), Content Analysis, p. 241:
-        tentative conclusions from 0.667.
-    consistency: least lower end of the 95 % interval of the share of identical grades on blind duplicates.
-    single_judge: one person judges; where that is so, alpha is not asked for.
+    alpha: minimum of the lower end of ordinal alpha's 95 % interval. Krippendorff (2004), Content Analysis,
+        p. 241: tentative conclusions from 0.667.
+    consistency: minimum of the lower end of the 95 % interval of the share of identical grades on blind
+        duplicates.
+    single_judge: whether one person judges the project, so that the gate does not demand alpha.
     """
 
     alpha: float = TENTATIVE
@@ -72,11 +73,11 @@ class GateCheck(NamedTuple):
 
     Attributes
     ----------
-    wanted: what `low` must reach. (For consistency, releases of earlier versions compared `value`.)
-    value, low, high: with its 95 % interval; None if undefined.
-    n: doubly judged pairs, or blind duplicates judged twice.
-    why: why it is undefined or not asked for, or what does not count. (In releases of earlier versions also
-        why its interval may be too narrow.)
+    wanted: minimum that `low` must reach. (For consistency, releases of earlier versions compared `value`.)
+    value, low, high: the figure with its 95 % interval; None if undefined.
+    n: number of doubly judged pairs, or of blind duplicates judged twice.
+    why: the reason why the figure is undefined or not demanded, or what does not count. (In releases of
+        earlier versions also the reason why the interval may be too narrow.)
     """
 
     figure: str
@@ -90,7 +91,7 @@ class GateCheck(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The figure in words, with what was demanded."""
+        """The figure in words, with the demanded minimum."""
         if self.value is None or self.state in ("undefined", "not asked for"):
             return f"{self.figure}: {self.state}: {self.why}; demanded is {self.wanted:g}"
         on = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
@@ -103,11 +104,11 @@ class GateCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Gate:
-    """Both checks. The gate is open if no check is missed or undefined.
+    """Both checks. The agreement gate, which is open if no check is missed or undefined.
 
     Attributes
     ----------
-    note: what is known about intervals of so few queries; not a part of releases.
+    note: warning about intervals from few queries; not a part of releases.
     """
 
     checks: tuple[GateCheck, ...]
@@ -122,12 +123,12 @@ class Gate:
 
     @property
     def open(self) -> bool:
-        """Whether the labels may be frozen as they are."""
+        """True if the labels may be frozen without an override."""
         return not self.against
 
     @property
     def without_agreement(self) -> bool:
-        """Whether agreement is unknown because one person judges the project."""
+        """True if agreement is unknown because one person judges the project."""
         return any(check.figure == ALPHA and check.why == SINGLE for check in self.checks)
 
     @property
@@ -144,12 +145,12 @@ def gate_of(
     uninformative: Collection[str] = (),
     judges: int = 2,
 ) -> Gate:
-    """Compare the figures with the demand.
+    """Compare the agreement figures with the project's demand.
 
     Parameters
     ----------
-    uninformative: whose repeats do not count (`agreement_with_others.uninformative_of`).
-    judges: how many people have judged.
+    uninformative: annotators whose repeats do not count (`agreement_with_others.uninformative_of`).
+    judges: number of people who have judged.
     """
     counting = [person for person in consistency if person.annotator not in uninformative]
     others = [person for person in consistency if person.annotator in uninformative and person.n]
@@ -174,7 +175,7 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
     Raises
     ------
     InputError: a figure is out of range.
-    NotFoundError, RefusedError: the project does not know the actor, or they are no lead.
+    NotFoundError, RefusedError: the project does not know the actor, or the actor is no lead.
     """
     problems = []
     if not -1 <= demand.alpha <= 1:
@@ -209,7 +210,7 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
 
 
 def all_imported(cursor: Cursor) -> bool:
-    """Whether judgments count in the project and all of them were imported."""
+    """Check whether the project has judgments that count and all these judgments were imported."""
     return bool(cursor.execute(_ALL_IMPORTED).fetchall()[0][0])
 
 

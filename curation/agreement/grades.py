@@ -1,9 +1,9 @@
 """The judgments of pairs as arrays, from which all figures of agreement between annotators are computed.
 
-One judgment per annotator and pair. Blind duplicates, control items, practice and (for the project's figures)
-pilot rounds are left out where the rows are read, so that no figure can let them in again. So are judgments
-of other versions of a document than the one that its pair is read by: two texts are not compared. They are
-counted (`older`). The types of queries are read here, too.
+Each annotator has one judgment for each pair. Blind duplicates, control items, practice and (for the
+project's figures) pilot rounds are left out when the rows are read, so that no figure can include such
+judgments. Judgments of other versions of a document are also left out, because judgments of two texts cannot
+be compared; `older` counts these judgments. This module also reads the types of queries.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Grades(NamedTuple):
     Attributes
     ----------
     query_ids, documents, names: of length Q, U and A; queries and pairs in the order of their ids.
-    unit_queries: shape (U,), the query of each (query, document) pair.
-    units, people: shape (J,), which pair and which annotator a judgment is about and from.
+    unit_queries: shape (U,), number of the query of each (query, document) pair.
+    units, people: shape (J,), number of the pair and of the annotator of each judgment.
     graded: shape (J,), False for a cannot-tell.
-    grades: shape (J,), 0 without one.
-    at: shape (J,), when it was submitted (UTC); NaT where that is unknown.
-    reasons: which pair a cannot-tell is about, and why no grade could be given, ordered.
-    older: judgments about an older text of their document, which are not among these.
+    grades: shape (J,), the grade of each judgment; 0 for a cannot-tell.
+    at: shape (J,), time of each judgment (UTC); NaT if the time is unknown.
+    reasons: the pair and the reason of each cannot-tell, ordered.
+    older: number of judgments about an older text of their document, which are left out.
     """
 
     query_ids: Sequence[str]
@@ -76,7 +76,7 @@ class Grades(NamedTuple):
 
     @property
     def rows_of(self) -> list[slice]:
-        """Rows of each annotator, if the judgments are ordered by annotator."""
+        """The slice of rows of each annotator, if the judgments are ordered by annotator."""
         ends = np.searchsorted(self.people, np.arange(len(self.names) + 1)).tolist()
         return [slice(first, last) for first, last in pairwise(ends)]
 
@@ -100,7 +100,8 @@ def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | Non
 
         Parameters
         ----------
-    showings: number of showings to read at a time, which takes less memory and more time (`query_ranges`).
+    showings: maximum number of showings to read at a time; a small number needs less memory and more time
+        (`query_ranges`).
     """
     relation, parameters = _judgments_of(round_id)
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
@@ -141,7 +142,7 @@ def read_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
 def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
     """Choose the SQL relation of comparable judgments, and its parameters.
 
-    For a round, these are all judgments of the round, even if a later round asked again.
+    For a round, the relation has all judgments of the round, even if a later round asked for the same pairs.
     """
     if round_id is None:
         return "eligible_judgments", {}
@@ -186,7 +187,7 @@ def value_counts(grades: Grades, scale: Sequence[int]) -> Ints:
 
     Raises
     ------
-    RefusedError: grades that are not on the scale.
+    RefusedError: a grade is not on the scale.
     """
     values = np.asarray(scale, dtype=np.int64)
     given = grades.grades[grades.graded]

@@ -1,24 +1,25 @@
 """Agreement between annotators: each coefficient with its interval and number of units, and agreement on
 evidence.
 
-A unit is a (query, document) pair with at least two grades. All figures rest on the same units, so they can
-be compared. Pairs with one grade say nothing and are counted apart. Cannot-tell has its own agreement. The
-`krippendorff` package computes the point estimates of alpha. Resamples are sums of matrices that were
-computed once per query, which is the same formula some thousand times faster.
+A unit is a (query, document) pair with at least two grades. All figures use the same units, so the figures
+can be compared. Pairs with one grade give no information on agreement and are counted separately. Agreement
+on cannot-tell is a separate figure. The `krippendorff` package computes the point estimates of alpha.
+Resamples are sums of matrices that are computed once for each query: the same formula, about a thousand times
+faster.
 
-A unit of evidence is a pair in which two annotators or more marked something. Each two annotators of a pair
+A unit of evidence is a pair in which two or more annotators marked evidence. Each two annotators of a pair
 are compared by the F1 of their characters, 2 |A ∩ B| / (|A| + |B|). The figure is the mean of all
 comparisons.
 
 Every coefficient counts how often two grades of a unit meet: a matrix of values × values. Three matrices
-differ in what a unit with m grades weighs, and each adds up over units, so over queries too:
+differ in the weight of a unit with m grades; each matrix is a sum over units, and therefore over queries:
 
     meetings      1            every two grades count alike       raw agreement, the confusion table
     coincidences  1 / (m − 1)  every grade counts alike           Krippendorff's alpha
     shares        1 / m(m − 1) every unit counts alike            Gwet's AC2
 
-A formula gives NaN where its coefficient is undefined; its caller says why. Reports, pages, commands and JSON
-take all figures from `COEFFICIENTS`.
+A formula returns NaN for an undefined coefficient; the caller of the formula adds the reason. Reports, pages,
+commands and JSON take all figures from `COEFFICIENTS`.
 
 Sources: K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. K. L. Gwet (2008), British
 Journal of Mathematical and Statistical Psychology 61; (2014), Handbook of Inter-Rater Reliability, 4th ed.,
@@ -70,7 +71,7 @@ RARE_VARIATION = "no interval: too many resamples have no variation"
 
 
 class Coincidences(NamedTuple):
-    """How often each two grades meet in each group of units; symmetric, shape (groups, values, values)."""
+    """Counts of each two grades that meet in a group of units; symmetric, shape (groups, values, values)."""
 
     meetings: Floats
     coincidences: Floats
@@ -82,8 +83,9 @@ def meetings(counts: Ints, groups: Ints, number: int) -> Coincidences:
 
     Parameters
     ----------
-    counts: shape (units, values), how often a unit got each grade. Units with one grade add nothing.
-    groups: shape (units,), which of `number` groups a unit belongs to: its query.
+    counts: shape (units, values), number of times that a unit got each grade. Units with one grade do not
+        count.
+    groups: shape (units,), number of the group (the query) of each unit, below `number`.
     """
     given = counts.sum(axis=1, dtype=np.float64)
     pairable = given >= 2
@@ -139,12 +141,12 @@ def confusion_counts(
 def gwet_of(shares: Floats, weights: Floats, grades: Floats | None = None) -> Floats:
     """Compute Gwet's AC2 (AC1 with identity weights), shape (R, values, values) → (R,).
 
-    AC2 is defined also where every grade is the same: then it is 1.
+    AC2 is 1 if every grade is the same.
 
     Parameters
     ----------
-    grades: shape (R, values), each grade's share of a unit, summed over the units. Gwet (2014) counts units
-        with one grade here too; without it, only units with two or more count.
+    grades: shape (R, values), each grade's share of a unit, summed over the units. Gwet (2014) also counts
+        units with one grade here; without `grades`, only units with two or more grades count.
     """
     values, given = shares.shape[1], shares.sum(axis=2) if grades is None else grades
     chances = ratio(given, given.sum(axis=1, keepdims=True))
@@ -159,8 +161,8 @@ def cohen_of(tables: Floats, weights: Floats) -> Floats:
 
     Parameters
     ----------
-    tables: how often the first annotator's grade (row) met the second one's (column).
-    weights: agreement weights: 1 for the same grade, 0 for the opposite ends.
+    tables: counts of the first annotator's grade (row) and the second annotator's grade (column).
+    weights: agreement weights, from 1 for the same grade to 0 for the opposite ends of the scale.
     """
     total = tables.sum(axis=(1, 2))
     chances = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
@@ -174,7 +176,8 @@ def rater_figures(tables: Floats, values: Floats | Ints) -> Floats:
 
     Parameters
     ----------
-    tables: as of `cohen_of`. values: what a step of the scale counts in the difference, shape (values,).
+    tables: counts as in `cohen_of`. values: shape (values,), the number of each step of the scale in the
+        difference.
     """
     higher = np.subtract.outer(values, values).T.astype(np.float64)
     difference = ratio((tables * higher).sum(axis=(1, 2)), tables.sum(axis=(1, 2)))
@@ -205,10 +208,9 @@ class Coefficient(NamedTuple):
 
     Attributes
     ----------
-    name: its key in JSON.
-    label: its name for people.
-    formula: the matrices of stacked resamples to figures of shape (R,).
-    level: of an alpha; its point estimate is the krippendorff package's.
+    name: key of the coefficient in JSON. label: name of the coefficient for people.
+    formula: function from the matrices of stacked resamples to figures of shape (R,).
+    level: level of measurement of an alpha, whose point estimate comes from the krippendorff package.
     """
 
     name: str
@@ -235,11 +237,11 @@ class Judgeable:
 
     Attributes
     ----------
-    judgments, cannot_tell: all judgments, and those without a grade.
-    share: cannot-tell among all judgments.
+    judgments, cannot_tell: number of all judgments, and of judgments without a grade.
+    share: share of cannot-tell among all judgments.
     raw, nominal: agreement on the pairs with at least two judgments of either kind.
-    mixed: pairs that some graded and some could not tell.
-    nobody: pairs with two judgments or more and no grade at all.
+    mixed: number of pairs with both grades and cannot-tell.
+    nobody: number of pairs with two or more judgments but without a grade.
     """
 
     judgments: int
@@ -258,13 +260,14 @@ class InterAgreement:
     Attributes
     ----------
     figures: name → figure, for each of `COEFFICIENTS` in their order.
-    units: pairs with at least two grades, from `queries` queries; `pairs`: pairs of grades of one unit.
-    single: pairs with one grade only, which say nothing about agreement.
-    annotators, judgments: who judged, and grades given, single pairs included.
-    cannot_tell: judgments without a grade, kept apart.
-    scale, marginals: the grades, and how often each was given on the units.
-    judgeable: agreement on what can be judged at all.
-    older: judgments left out because they are about an older text of their document.
+    units: number of pairs with at least two grades, from `queries` queries; `pairs`: number of pairs of
+        grades of one unit.
+    single: number of pairs with one grade only, which give no information on agreement.
+    annotators, judgments: numbers of annotators and of grades, single pairs included.
+    cannot_tell: number of judgments without a grade.
+    scale, marginals: the grades of the scale, and the number of times that each grade was given on the units.
+    judgeable: agreement on whether a pair can be judged.
+    older: number of judgments that are left out because they are about an older text of the document.
     """
 
     figures: dict[str, Estimate]
@@ -309,8 +312,8 @@ class Basis:
 
     Attributes
     ----------
-    units: shape (N,), which pairs of the `Grades` these are.
-    counts: shape (N, values). queries: shape (N,), of `number` queries.
+    units: shape (N,), numbers of the pairs in the `Grades`.
+    counts: shape (N, values). queries: shape (N,), number of each unit's query, below `number`.
     """
 
     units: Ints
@@ -382,7 +385,7 @@ def judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> Judgeabl
 def figure_of(
     value: float, values: Floats, units: int, queries: int, undefined: str = NO_VARIATION
 ) -> Estimate:
-    """Make an estimate from a coefficient, its resamples, shape (R,), and its number of units; NaN is
+    """Make an estimate from a coefficient, its resamples of shape (R,), and the number of units; NaN is
     undefined.
     """
     if np.isnan(value):
@@ -452,12 +455,13 @@ def _share_unjudged(counts: Ints, unit_queries: Ints, seed: int, resamples: int)
 
 @dataclass(frozen=True)
 class EvidenceAgreement:
-    """Agreement of the marks of annotators.
+    """Agreement of annotators on the evidence that they marked.
 
     Attributes
     ----------
-    apart: units in which some two annotators marked no common character. comparisons: of two annotators.
-    f1: with its 95 % interval, by query.
+    apart: number of units in which two annotators marked no common character. comparisons: number of
+        comparisons of two annotators.
+    f1: mean F1 with its 95 % interval over queries.
     """
 
     units: int
@@ -497,7 +501,7 @@ def _figure(sums: Floats, units: int) -> Estimate:
 
     Parameters
     ----------
-    sums: F1 summed and comparisons of each query, shape (queries, 2).
+    sums: shape (queries, 2), the sum of F1 and the number of comparisons of each query.
     """
     from scipy.special import expit, logit, stdtrit
 

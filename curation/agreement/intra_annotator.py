@@ -1,9 +1,9 @@
 """Agreement of each annotator with the same annotator's earlier grades, on blind duplicates.
 
-A repeat is a pair that was shown to the same annotator twice and graded both times. The showing that was
-answered first counts with the answer that it had when the other showing was answered, because a later change
-is made by an annotator who has seen both. Repeats close together look falsely consistent, so the distance
-between the showings is reported with the share.
+A repeat is a pair that was shown to the same annotator twice and graded both times. The first showing counts
+with the answer that it had when the second showing was answered, because an annotator who changes the answer
+later has seen both showings. Repeats close together look falsely consistent, so the distance between the
+showings is reported with the share.
 """
 
 from __future__ import annotations
@@ -63,16 +63,16 @@ class IntraAgreement:
 
     Attributes
     ----------
-    identical: share of repeats with the same grade; None if n is 0. Its 95 % interval takes the repeats of
-        a query as a cluster.
-    n: repeats with a grade on both showings.
-    undefined: why there is no share.
-    too_few: fewer than `MINIMUM_REPEATS` repeats: not a figure to show.
-    planted: blind duplicates among this annotator's presentations, judged or not.
-    cannot_tell: repeats with a cannot-tell on either showing, kept apart.
+    identical: share of repeats with the same grade; None if n is 0. The 95 % interval of the share treats the
+        repeats of a query as a cluster.
+    n: number of repeats with a grade on both showings.
+    undefined: the reason for a missing share.
+    too_few: whether there are fewer than `MINIMUM_REPEATS` repeats, so that the share is not shown.
+    planted: number of blind duplicates among this annotator's presentations, judged or not.
+    cannot_tell: number of repeats with a cannot-tell on either showing.
     distance: mean distance between the two showings, in presentations.
-    queries, effective: how many queries the repeats are of, and how many independent repeats would tell as
-        much; None in releases of earlier goldgrades, whose intervals took repeats as independent.
+    queries, effective: number of queries of the repeats, and effective number of independent repeats; None in
+        releases of earlier goldgrades, whose intervals treated repeats as independent.
     """
 
     annotator: str
@@ -90,7 +90,7 @@ class IntraAgreement:
 
     @property
     def why(self) -> str | None:
-        """Why the share is not reliable; None if it is reliable."""
+        """The reason why the share is not reliable; None if the share is reliable."""
         few = f"too few: {self.n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
         return self.undefined or (few if self.too_few else None)
 
@@ -100,7 +100,7 @@ class Repeats(NamedTuple):
 
     Attributes
     ----------
-    graded, identical: repeats with a grade on both showings, and with the same grade, of each query.
+    graded, identical: number of repeats of each query with a grade on both showings, and with the same grade.
     """
 
     annotator: str
@@ -112,7 +112,7 @@ class Repeats(NamedTuple):
 
 
 def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
-    """Count the repeats of each annotator, by name; without a round, of all but pilot and practice rounds."""
+    """Count each annotator's repeats by name; without a round, in all rounds except pilots and practice."""
     return fetch(cursor, Repeats, _REPEATS, [round_id, round_id])
 
 

@@ -1,8 +1,8 @@
 """The modal grade: the grade that an annotator gives most often, and whether the pairs explain its frequency.
 
-Only pairs that others graded, too, are counted. The null hypothesis is that the annotator gave each of a
-pair's grades with equal probability. Then the count of a grade is a sum of independent draws, one for each
-pair (Poisson binomial).
+Only pairs that other annotators also graded are counted. The null hypothesis is that the annotator gave each
+of a pair's grades with equal probability. Then the count of a grade is a sum of independent draws, one for
+each pair (Poisson binomial).
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ ONE_GRADE_SHARE = 0.8
 
 
 class ModalGrade(NamedTuple):
-    """The most frequent grade of an annotator on pairs that others graded, too.
+    """The most frequent grade of an annotator on pairs that other annotators also graded.
 
     Attributes
     ----------
-    times, pairs: how often it was given, of how many pairs; `others_times` of `others_grades`: by others.
-    p: how probable a grade as frequent is, were all grades of a pair anybody's; 1 below `ONE_GRADE_SHARE`.
+    times, pairs: number of times that the annotator gave the grade, and number of pairs; `others_times`,
+        `others_grades`: the same counts for others' grades.
+    p: the probability of such a frequent grade if the annotator gave each of a pair's grades with equal
+        probability; 1 below `ONE_GRADE_SHARE`.
     """
 
     grade: int
@@ -39,8 +41,8 @@ class ModalGrade(NamedTuple):
 
 
 def modal_grades(grades: Grades, left_out: Collection[str] = ()) -> dict[str, ModalGrade | str]:
-    """Compare modal grades with the others who are not left out: annotator → modal grade, or why it is
-    missing.
+    """Compare modal grades with the others who are not left out: annotator → modal grade, or a reason for
+    none.
     """
     graded = grades.graded_by_person
     scale, shared = np.unique(graded.grades), shared_grades(graded, graded.without(left_out))
@@ -50,15 +52,16 @@ def modal_grades(grades: Grades, left_out: Collection[str] = ()) -> dict[str, Mo
 
 
 def shared_grades(graded: Grades, inside: Mask) -> Iterator[tuple[Ints, Ints]]:
-    """Yield each annotator's grades on pairs that compared annotators graded, too, and the others' grades.
+    """Yield each annotator's grades on pairs that compared annotators also graded, and the others' grades.
 
     Parameters
     ----------
-    graded: in the order of `graded_by_person`.
+    graded: grades in the order of `graded_by_person`.
 
     Yields
     ------
-    Places on the scale of the grades given, shape (n,), and how many others gave each, shape (n, grades).
+    Places of the annotator's grades on the scale, shape (n,), and counts of the others' grades, shape (n,
+    grades).
     """
     scale, value = np.unique(graded.grades, return_inverse=True)
     number = len(graded.documents)
@@ -77,8 +80,8 @@ def one_grade_p(given: Ints, others: Ints) -> float:
 
     Parameters
     ----------
-    given: shape (n,), the place of the annotator's grade on the scale; others: shape (n, grades), how many
-        others gave each. It is 1 where no grade makes up `ONE_GRADE_SHARE`.
+    given: shape (n,), the place of the annotator's grade on the scale; others: shape (n, grades), number of
+        others who gave each grade. The p value is 1 if no grade makes up `ONE_GRADE_SHARE`.
     """
     times = np.bincount(given, minlength=others.shape[1])
     if times.max(initial=0) < ONE_GRADE_SHARE * len(given):

@@ -1,16 +1,15 @@
-"""Facts that annotators may see about their own work: consistency, pace, and pairs with a different
-consensus.
+"""Facts that annotators may see about their work: consistency, pace, and pairs with a different consensus.
 
 A pair has a consensus if the reviewer decided it, or if all its annotators have answered and the project's
 rule gives a grade. In a closed round, the rule decides from the judgments given. The page never shows other
-annotators or their number, blind duplicates, pilots, practice or control items. It shows no consensus while
-items can still come to the annotator. A grade would give the answer away, and a list without the pairs that
-come again would reveal these pairs (`labeling.session.queue`).
+annotators or their number, blind duplicates, pilots, practice or control items. The page shows no consensus
+while items can still come to the annotator. A grade would reveal the answer to a repeated pair, and a list
+without the repeated pairs would reveal these pairs (`labeling.session.queue`).
 
 A single answer never changes the page, because the change would reveal whether the answer was a repeat. An
 annotator's answers are released in blocks of 50, in the order of the first answers. A block is released if it
 was full when the day began (UTC). An answer counts as it was when its block was full, because a later change
-would reveal one item. When a round closes, all its answers are released as they are then.
+would reveal one item. When a round closes, all its answers are released in their last state.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from curation.store.documents import VERSION
 
 REVIEWER = "reviewer"
 NOT_SETTLED = ("disputed", "unjudgeable", "single")
-"""Outcomes without a consensus. A single grade is the annotator's own, or would reveal one other annotator.
+"""Outcomes without a consensus. A single grade comes from the annotator, or would reveal one other annotator.
 """
 MIN_SETTLED = 10
 """Minimum number of pairs with a consensus for the share of equal grades."""
@@ -102,14 +101,14 @@ ORDER BY m.written DESC
 
 
 class Difference(NamedTuple):
-    """A pair whose consensus differs from the annotator's judgment.
+    """A judged pair whose consensus differs from the annotator's judgment.
 
     Attributes
     ----------
-    mine: the annotator's grade; None for cannot-tell.
-    consensus: the grade of the pair; None if the reviewer decided that none can be given.
+    mine: grade that the annotator gave; None for cannot-tell.
+    consensus: the grade of the pair; None if the reviewer decided that no grade can be given.
     how: 'reviewer', or the rule that gave the grade, such as 'majority'.
-    reason: the reviewer's, else None.
+    reason: reason of the reviewer's decision, else None.
     """
 
     query: str
@@ -126,9 +125,9 @@ class MyDifferences:
     """Differences between an annotator and the consensus; `alike` of `compared` pairs have the annotator's
     grade.
 
-    sealed: pairs with a consensus that are not among these, because a release seals them.
-    share: with Wilson's 95 % interval; None below 10 such pairs.
-    waits: items can come to the annotator, so nothing is shown.
+    sealed: number of pairs with a consensus that are left out because a release seals the pairs.
+    share: share of equal grades with Wilson's 95 % interval; None with fewer than 10 pairs.
+    waits: whether items can still come to the annotator, so that nothing is shown.
     """
 
     differences: tuple[Difference, ...]
@@ -180,8 +179,8 @@ def my_differences(store: Store, annotator: str, now: datetime | None = None) ->
 
 
 class _JudgedPair(NamedTuple):
-    """A pair that the annotator judged; `finished` if all other annotators have answered their first
-    showing.
+    """A pair that the annotator judged; `finished` is True if all other annotators have answered the pair
+    once.
     """
 
     query_id: str
@@ -200,7 +199,7 @@ def _about(annotator: str, now: datetime | None) -> dict[str, object]:
 
 
 def _consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
-    """Compute the consistency from the repeats, and the equal ones among them, of each query."""
+    """Compute the consistency from the number of repeats and of equal repeats of each query."""
     counts, alike = [count for count, _ in rows], [same for _, same in rows]
     within = intra_agreement(Repeats(annotator, len(rows), counts, alike, 0, None))
     if within.n < MINIMUM_REPEATS:

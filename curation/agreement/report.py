@@ -74,10 +74,11 @@ class Details:
 
     Attributes
     ----------
-    types, boundaries: agreement by query type and by grade boundary.
-    annotator_pairs: each two annotators who share enough pairs; `few_shared` is how many share too few.
-    confusion: which grades were taken for which.
-    sources: the queries and the lines of the guide that the disagreement comes from.
+    types, boundaries: breakdowns of agreement by query type and by grade boundary.
+    annotator_pairs: each two annotators who share enough pairs; `few_shared` counts the other pairs of
+        annotators.
+    confusion: confusion table of the grades.
+    sources: queries and lines of the guide that cause the disagreement.
     """
 
     types: tuple[Part, ...]
@@ -93,10 +94,10 @@ class AgreementReport:
     """Agreement and consistency of the labels of a project or of one round (`round_name`).
 
     The bootstrap used `seed` and `resamples`; `scale` are the guide's values, `steps` its names for them.
-    `details` are None if they were not asked for. `uninformative` are the annotators who agree with
-    nobody, or give one grade only, so that their consistency says nothing. `pace` is everybody's, by name.
-    `evidence`: of the marks of the whole project; None for a round, and where nobody marked anything.
-    `disputed`: pairs that wait for a reviewer, about grades or about evidence alone.
+    `details` is None in a report without details. `uninformative` are the annotators who agree with nobody,
+    or give one grade only, so that their consistency says nothing. `pace` has the pace of each annotator by
+    name. `evidence` is the agreement on marks in the whole project; None for a round, and without marks.
+    `disputed` is the number of pairs that wait for a reviewer because of grades or only because of evidence.
     """
 
     round_name: str | None
@@ -122,16 +123,18 @@ def agreement_report(
     *,
     access: SealAccess | None = None,
 ) -> AgreementReport:
-    """Compute the agreement of the project's annotators, or of one round's; with `details`, also its parts.
+    """Compute the agreement of annotators in the project or in one round; with `details`, also the
+    breakdowns.
 
         Parameters
         ----------
-    access: decides which sealed pairs the details show. By default they show none; the figures include all.
+    access: decides which sealed pairs the details show. By default the details show no sealed pair; the
+        figures include all pairs.
 
         Raises
         ------
         NotFoundError: no round has this name.
-        RefusedError: grades are outside the scale of the current guide (for a round: of its guide).
+        RefusedError: a grade is outside the scale of the current guide, or of the round's guide.
     """
     with store.reading() as cursor:
         round_id, guide = _round(cursor, round_name)
@@ -261,7 +264,7 @@ def _open_finding(report: AgreementReport) -> str:
 
 
 class Verdict(NamedTuple):
-    """The verdict on ordinal alpha: a state, and a sentence with the figure and its number of pairs.
+    """The verdict on ordinal alpha: a state, and a sentence with alpha and the number of pairs.
 
     `figure` is alpha as shown to people, or a dash.
     """
@@ -272,14 +275,14 @@ class Verdict(NamedTuple):
 
 
 def near_chance(alpha: Estimate) -> bool:
-    """Whether grades drawn at random would agree about as well; False if that is unknown."""
+    """True if random grades would agree about as well; False if this is unknown."""
     if chance_unknown(alpha) or alpha.low is None or alpha.high is None:
         return False
     return alpha.high < SLIGHT or alpha.low <= 0
 
 
 def chance_unknown(alpha: Estimate) -> str | None:
-    """Say why alpha cannot be compared with chance; None if it can."""
+    """Return the reason why alpha cannot be compared with chance; None if a comparison is possible."""
     why = why_not_shown(alpha) or alpha.why
     if why or alpha.low is None or alpha.high is None:
         return why or "no interval"

@@ -1,4 +1,4 @@
-"""The sections of the agreement report, for the page, the app, a terminal and one HTML file.
+"""The sections of the agreement report for pages of the app, a terminal and one HTML file.
 
 A section has a heading, a sentence, charts and tables. A terminal shows a table in place of each chart. The
 same report gives the same bytes. The HTML file has one more section: the feedback for each annotator.
@@ -32,15 +32,15 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import interval_text, p_cell, percent, pluralize
 
 PAIRS = 30
-"""Number of annotator pairs in the table: the pairs that agree least."""
+"""Maximum number of annotator pairs in the table, which shows the pairs with the lowest agreement."""
 ANNOTATORS = 40
-"""Number of annotators in the chart of consistency."""
+"""Maximum number of annotators in the chart of consistency."""
 QUERIES = "Queries with the most disagreement"
-"""The heading of the section whose queries a page opens to their pairs."""
+"""The heading of the section in which a page can open a query to show its pairs."""
 GRADES = "Grades and their boundaries"
 """The heading of the section on grade boundaries."""
 Chart = tuple[Markup, Table]
-"""A chart, and its figures as a table for a terminal."""
+"""A chart, and the figures of the chart as a table for a terminal."""
 
 
 def sections(report: AgreementReport) -> list[Section]:
@@ -50,7 +50,7 @@ def sections(report: AgreementReport) -> list[Section]:
 
 
 def layers(report: AgreementReport) -> tuple[list[Section], list[Section]]:
-    """Make the sections below the verdict: sources of disagreement, and coefficients, which pages fold.
+    """Make the sections below the verdict: sources of disagreement, and coefficients, which pages collapse.
 
     Without doubly judged pairs there are no sources of disagreement to show.
     """
@@ -154,7 +154,7 @@ def _figured(
     whole: float | None = None,
     remark: str = "",
 ) -> Section:
-    """Make a section that draws the marks that have a figure, and says why the other marks have none."""
+    """Make a section that draws the marks with a figure, and gives the reason for each missing figure."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for mark_drawn in marks:
         if mark_drawn.estimate.value is None:
@@ -176,7 +176,9 @@ def _grades(report: AgreementReport, details: Details) -> Section:
 
 
 def _confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
-    """Draw the confusion table: a row has the grades of the others where one annotator gave its grade."""
+    """Draw the confusion table: a row has the others' grades on pairs to which one annotator gave the row's
+    grade.
+    """
     if not any(map(any, table.pairs)):
         return []
     title, heading = "Which grades met", "Another annotator said"
@@ -333,7 +335,7 @@ def _annotator_row(metrics: AnnotatorMetrics) -> tuple[object, ...]:
 
 
 def feedback_section(people: Sequence[AnnotatorMetrics]) -> Section:
-    """Make the table of the feedback for each annotator, by name."""
+    """Make the section with the feedback for each annotator, by name."""
     rows = tuple((person.annotator, row.about, row.sentence) for person in people for row in person.feedback)
     table = Table("Points to discuss, not verdicts", ("Annotator", "About", "What"), rows, words=True)
     return Section("Feedback", _feedback_sentence(people), (), _unless_empty(table))

@@ -56,9 +56,9 @@ class RoundQuality:
 
     Attributes
     ----------
-    not_checked: what could not be checked, before anything else.
-    findings: annotator (None: the whole round) and what to look at, the weightiest first.
-    checks: how many checks were made.
+    not_checked: the checks that could not be made, which are shown first.
+    findings: annotator (None for the whole round) and finding, the most important first.
+    checks: number of checks that were made.
     """
 
     round_name: str
@@ -94,7 +94,7 @@ def round_quality(store: Store, round_name: str, report: AgreementReport | None 
 
     Parameters
     ----------
-    report: of this round, where it is made already.
+    report: the agreement report of this round, if it was computed before.
 
     Raises
     ------

@@ -41,7 +41,7 @@ def coefficients_sentence(result: InterAgreement) -> str:
 
 
 def evidence_sentence(agreement: EvidenceAgreement) -> str:
-    """State how many pairs two annotators marked, and where their marks share no character."""
+    """State how many pairs two annotators marked, and on how many pairs their marks share no character."""
     apart = (
         f"{pluralize(agreement.apart, 'pair has', 'pairs have')} marks of two people without a common "
         "character."
@@ -52,7 +52,7 @@ def evidence_sentence(agreement: EvidenceAgreement) -> str:
 
 
 def cannot_tell_sentence(result: InterAgreement) -> str:
-    """State how often annotators answered “cannot tell”, and how far they agree on it."""
+    """State how often annotators answered “cannot tell”, and how far annotators agree on this answer."""
     judged = result.judgeable
     if not judged.cannot_tell:
         return "Nobody answered “cannot tell”."

@@ -1,17 +1,18 @@
 """Metrics of each annotator's work, and signals: statistical tests that suggest a conversation.
 
-A signal accuses nobody. It has a name, a label, and a function that returns its p value with a sentence and
-the figures behind the sentence. To add a signal, write its function here and put its record into `FEEDBACK`.
+A signal accuses nobody. A signal has a name, a label, and a function that returns a p value with a sentence
+and the figures behind the sentence. To add a signal, write its function here and add its record to
+`FEEDBACK`.
 
-Some signals ask similar questions and stay apart:
+Some signals ask similar questions but remain separate:
 
-- `agreement` asks whether grades follow the others' at all, `one grade` whether they vary, `bias` whether
-  they are higher or lower. Where `one grade` finds something, `agreement` is not raised.
-- `speed` asks whether answers came too quickly to have read the text; it needs times and no grades.
+- `agreement` asks whether grades follow the others' grades, `one grade` asks whether grades vary, and `bias`
+  asks whether grades are higher or lower. A finding of `one grade` replaces a finding of `agreement`.
+- `speed` asks whether answers came too quickly for reading the text; this signal needs times and no grades.
 
 Five tests would give five times as many false findings, so all tests that are read together are corrected
-together by the rule of Benjamini and Hochberg. Feedback corrects all tests of one annotator, at
-`FALSE_SHARE`. `round_findings` has the correction of early warnings.
+together by the rule of Benjamini and Hochberg. For feedback, all tests of one annotator are corrected
+together at `FALSE_SHARE`. The module `round_findings` corrects the tests of early warnings.
 """
 
 from __future__ import annotations
@@ -59,11 +60,11 @@ class AnnotatorMetrics(NamedTuple):
 
     Attributes
     ----------
-    agreement: with the others on the same pairs.
-    bias: grades against the others'.
-    fast, modal: speed, and the most frequent grade, against the others'; sentences where there is too little.
-    left_out: why others are not compared with this annotator (see `left_out_of`); None if they are.
-    feedback: what to discuss with them.
+    agreement: agreement with the others on the same pairs.
+    bias: difference between the annotator's grades and the others' grades.
+    fast, modal: speed and most frequent grade compared with the others; a sentence if there are too few data.
+    left_out: the reason why others are not compared with this annotator (see `left_out_of`), or None.
+    feedback: points to discuss with the annotator.
     """
 
     annotator: str
@@ -82,11 +83,10 @@ class Signal(NamedTuple):
 
     Attributes
     ----------
-    label: what it tests, for people.
-    test: what it would say of somebody, with how probable that is where nothing is the matter; why there is
-        no test, where the data are too few or were not read.
-    yields_to: the name of a signal that says more about the same: where that one raises something, this one
-        does not.
+    label: the tested question in words for people.
+    test: function that returns the possible finding on an annotator with its p value, or the reason why the
+        test cannot be made, such as too few data.
+    yields_to: name of a more specific signal, whose finding replaces the finding of this signal.
     """
 
     name: str
@@ -100,9 +100,9 @@ class SignalResults(NamedTuple):
 
     Attributes
     ----------
-    findings: annotator and finding, by person and signal in the order given.
-    not_checked: signal, annotator and why there was no test.
-    tests: how many there were.
+    findings: annotator and finding, ordered by annotator and signal.
+    not_checked: signal, annotator and reason of each test that could not be made.
+    tests: number of tests that were made.
     """
 
     findings: tuple[tuple[str, Finding], ...]
@@ -115,7 +115,7 @@ def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], s
 
     Parameters
     ----------
-    share: `FALSE_SHARE` or `FALSE_ROUNDS`.
+    share: accepted share of false findings, `FALSE_SHARE` or `FALSE_ROUNDS`.
     """
     tests: dict[tuple[str, str], Finding] = {}
     not_checked = []
@@ -311,7 +311,7 @@ def annotator_metrics(
 
     Parameters
     ----------
-    decisions: the reviewers', see `read_decisions`; without any, there is no figure of bias.
+    decisions: decisions of reviewers (see `read_decisions`); without this argument no bias is computed.
     """
     left_out = left_out_of(grades)
     agreement, modal = agreement_with_others(grades, left_out, seed), modal_grades(grades, left_out)
