@@ -25,7 +25,7 @@ Written from the commands' own help by `make docs`; do not edit by hand.
 `goldgrade --project PATH COMMAND …` works on one project, by default `$GOLDGRADE_PROJECT`, else
 `data/goldgrade.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage,
 143 ended by SIGTERM. Every command works while the app is serving. `--as NAME` says who does it, `--reason
-WHY` why; with `--json` it prints one JSON object alone. These options mean the same in all commands that have
+WHY` why; with `--json` it prints only one JSON object. These options mean the same in all commands that have
 them, and are not repeated below:
 
 """

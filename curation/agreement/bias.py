@@ -24,7 +24,7 @@ from curation.store import Cursor
 Decisions = Mapping[tuple[str, str], int | None]
 """Query and document → the grade that a reviewer decided; None if the reviewer decided that no grade fits."""
 ONE_TIME = "all grades have the same time, so their order is unknown"
-NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time; in order are too few"
+NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time; too few grades have an order"
 
 
 @dataclass(frozen=True)

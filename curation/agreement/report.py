@@ -250,7 +250,7 @@ def _uninformative(report: AgreementReport) -> str:
         return ""
     return (
         f" This leaves out {', '.join(report.uninformative)}, whose grades agree with nobody's or are nearly "
-        "always the same: to repeat such grades shows no consistency."
+        "always the same: repeating such grades shows no consistency."
     )
 
 

@@ -195,7 +195,7 @@ def _one_grade(person: AnnotatorMetrics) -> Finding | str:
 ONE_GRADE_THROUGHOUT = Signal(
     "one grade",
     f"one grade on at least {percent(ONE_GRADE_SHARE)} of at least {MIN_ANSWERS} pairs that others graded, "
-    "too, more often than theirs explain",
+    "too, more often than the others' grades explain",
     _one_grade,
 )
 
@@ -209,12 +209,12 @@ def _speed(person: AnnotatorMetrics) -> Finding | str:
     if fast.compared:
         limit = (
             f"less than a third of the time that others take over texts as long, {fast.below_second:,} of "
-            f"them in less than {FASTEST:g} second; of the others' own, {fast.others_fast:,} of "
+            f"them in less than {FASTEST:g} second; of the others' answers, {fast.others_fast:,} of "
             f"{fast.others_answers:,} did"
         )
     excuse = "Practice or easy pairs can be the reason."
     if fast.median < FASTEST:
-        excuse = f"Half of all took {fast.median:.1f} seconds or less: nobody reads at this pace."
+        excuse = f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
     return Finding(
         "speed",
         f"Look at these together: {fast.fast:,} of {pluralize(fast.answers, 'answer')} of {person.annotator} "

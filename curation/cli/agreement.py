@@ -61,7 +61,7 @@ def judge(
 
     store = project_store()
     if name is None:
-        refuse_unused(context, "judges are listed; name one", "release", "part", "reason", "seed")
+        refuse_unused(context, "judges are listed; name a judge", "release", "part", "reason", "seed")
         with store.reading() as cursor:
             judges = list_judges(cursor)
         columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last import (UTC)")
@@ -90,7 +90,7 @@ def agreement(
     round_name: Annotated[
         str | None,
         typer.Option(
-            "--round", help="Only the judgments of this round, with its checks.", show_default="all rounds"
+            "--round", help="Report only the judgments of this round, with checks.", show_default="all rounds"
         ),
     ] = None,
     breakdown: Annotated[
@@ -211,21 +211,22 @@ def gate(
         float | None,
         typer.Option(
             help="Minimum of the lower end of ordinal alpha's 95 % interval.",
-            show_default="0.667 or as it is",
+            show_default="0.667, or the current minimum",
         ),
     ] = None,
     consistency: Annotated[
         float | None,
         typer.Option(
-            help="Minimum of the lower end of consistency's 95 % interval.", show_default="0.8 or as it is"
+            help="Minimum of the lower end of consistency's 95 % interval.",
+            show_default="0.8, or the current minimum",
         ),
     ] = None,
     single_annotator: Annotated[
         bool | None,
         typer.Option(
             "--single-annotator/--several-annotators",
-            help="Whether one person judges this project. With one annotator a freeze demands no agreement.",
-            show_default="several, or as it is",
+            help="Declare that one person judges. With one annotator a freeze needs no agreement.",
+            show_default="several, or the current setting",
         ),
     ] = None,
 ) -> None:

@@ -31,7 +31,7 @@ def answers_open(
     request: AnswerTaskRequest,
     context: typer.Context,
     name: TaskName,
-    reopen: Annotated[bool, typer.Option("--reopen", help="Open this closed task again, as it was.")] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Open this closed task again, unchanged.")] = False,
 ) -> None:
     """Open an answer task.
 
@@ -49,7 +49,7 @@ def answers_open(
     from curation.labeling.written_answers.tasks import set_answer_task
 
     if reopen:
-        refuse_unused(context, "a task is opened again as it was", *(vars(request).keys() - {"name"}))
+        refuse_unused(context, "a task is opened again unchanged", *(vars(request).keys() - {"name"}))
         emit(set_answer_task(project_store(), name, False, actor()), f"{name} is open again.")
         return
     request = replace(request, name=name)
@@ -59,7 +59,7 @@ def answers_open(
 @answers.command("status")
 def answers_status(
     name: Annotated[
-        str | None, typer.Argument(metavar="TASK", help="Name of an answer task; without it all are listed.")
+        str | None, typer.Argument(metavar="TASK", help="Name of an answer task. Without a name, list all.")
     ] = None,
     query: Annotated[
         str | None, typer.Option(help="A query, by id or text. Show the answers to this query.")
@@ -119,16 +119,16 @@ def answers_nuggets(
     calls: MostCalls = None,
     parallel: Parallel = 4,
     proposed: Annotated[
-        bool, typer.Option("--proposed", help="Show how many proposals people took, and which wait.")
+        bool, typer.Option("--proposed", help="List waiting proposals, and count accepted proposals.")
     ] = False,
 ) -> None:
     """Have a model propose the facts that a good answer has.
 
     GOLDGRADE_LLM_URL names the model. Without --send the command only says how many calls it would send.
-    There is one call for each query. The call contains the text and the need of the query, the ten best
-    documents that people judged relevant, and the words that people marked there as evidence. Nothing of a
-    query that a release seals is sent. A proposal is not a nugget yet: people change, drop and save proposals
-    on the query's page.
+    The command sends one call for each query. The call contains the text and the need of the query, the ten
+    best documents that people judged relevant, and the words that people marked there as evidence. Nothing of
+    a query that a release seals is sent. A proposal is not a nugget yet: people change, drop and save
+    proposals on the query's page.
 
     \b
     Examples:
@@ -186,7 +186,7 @@ def answers_to_grade(
     answers: Annotated[list[str], typer.Option(help="A file of answers, or NAME=FILE. Repeatable.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     what: Annotated[
-        str, typer.Option("--for", help="What people grade: correctness, faithfulness or support.")
+        str, typer.Option("--for", help="Aspect to grade: correctness, faithfulness or support.")
     ],
     part: Annotated[
         str | None, typer.Option(help="A part of the release.", show_default="all parts that are not sealed")

@@ -56,7 +56,7 @@ def serve_app(
         typer.Option(
             metavar="HOST",
             help="Host from which browsers may fetch images of documents. Repeatable. They are fetched "
-            "by https. The host learns who looks, and when. Default: no images.",
+            "by https. The host learns who loads an image, and when. Default: no images.",
         ),
     ] = None,
     backup_to: Annotated[

@@ -29,8 +29,8 @@ app.add_typer(coverage, name="coverage")
 
 
 class Purpose(StrEnum):
-    """Regions that queries are written for: without a query, or with few; or queries that no document
-    answers.
+    """Purposes of written queries: regions without a query, regions with few queries, or unanswerable
+    queries.
     """
 
     gaps = "gaps"
@@ -161,11 +161,11 @@ def coverage_write(
     purpose: Annotated[
         Purpose,
         typer.Option(
-            help="What to write for: gaps, few or unanswerable. Few are regions of 1 to 4 queries, which get "
-            "5. Unanswerable is what the corpus lacks; only people write that."
+            help="Purpose: gaps, few or unanswerable. Few are regions with 1 to 4 queries, which get "
+            "5. Unanswerable queries have no answer in the corpus; only people write such queries."
         ),
     ] = Purpose.gaps,
-    region: Annotated[int | None, typer.Option(help="Only for this region, by its number.")] = None,
+    region: Annotated[int | None, typer.Option(help="Number of the only region to write for.")] = None,
     seed: Seed = 0,
     model: Annotated[str, option(CoverageRequest, "model")] = DEFAULT_MODEL,
     send: Send = False,

@@ -168,16 +168,14 @@ def decide(
     query: Annotated[str | None, typer.Argument(help="The query's id or its text.")] = None,
     document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
     grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
-    unjudgeable: Annotated[bool, typer.Option("--unjudgeable", help="No grade can be given.")] = False,
+    unjudgeable: Annotated[bool, typer.Option("--unjudgeable", help="Decide that no grade fits.")] = False,
     evidence: Annotated[
         list[str] | None, typer.Option(help="Words of the document that show the grade. Repeatable.")
     ] = None,
     second_opinion: Annotated[
         bool, typer.Option("--second-opinion", help="Ask one more annotator instead, and decide later.")
     ] = False,
-    unclear: Annotated[
-        str | None, typer.Option(help="Note what the guide leaves unclear here, for the next guide.")
-    ] = None,
+    unclear: Annotated[str | None, typer.Option(help="Note a question that the guide leaves open.")] = None,
     file: Annotated[
         Path | None, typer.Option(help="Decide the disputed pairs of this file instead of one pair.")
     ] = None,
@@ -194,9 +192,7 @@ def decide(
     pick: Annotated[
         list[str] | None, typer.Option(help="With --task: a written answer to take. Repeatable.")
     ] = None,
-    merged: Annotated[
-        str, typer.Option(help="With --task: one more answer, in the reviewer's own words.")
-    ] = "",
+    merged: Annotated[str, typer.Option(help="With --task: one more answer, in the reviewer's words.")] = "",
     unanswerable: Annotated[
         bool, typer.Option("--unanswerable", help="With --task: the corpus does not answer the query.")
     ] = False,
@@ -244,9 +240,7 @@ def decide(
         from curation.labeling.consensus.second_opinions import ask_opinion
 
         round_name, asked_at = ask_opinion(store, query_id, document or "", actor())
-        sentence = (
-            f"One more annotator of {round_name} gets the pair, and their judgment returns it to the list."
-        )
+        sentence = f"One more annotator of {round_name} gets the pair; then the pair returns to the list."
         asked = {"query_id": query_id, "document_id": document, "round": round_name, "asked_at": asked_at}
         emit(asked, sentence)
     elif unclear is not None:

@@ -161,7 +161,7 @@ def evaluate(
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with 1 where this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
+            help="Exit with 1 if this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
             "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
             "--baseline or the first run. Repeatable. The exit code is 2 if nothing could be checked.",
             show_default="none",
@@ -310,7 +310,7 @@ def _emit_evaluation(
 
 
 def _emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
-    """Print an evaluation of answers alone, and write the pages that were asked for."""
+    """Print an evaluation of answers without runs, and write the requested pages."""
     from curation.evaluation.report.page import answers_report
 
     assert evaluation is not None  # there is a file of either kind

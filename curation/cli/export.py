@@ -24,7 +24,7 @@ def export(
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder to write. It is new, empty, or an earlier export of the release. "
+            help="Folder to write. The folder is new, empty, or an earlier export of the release. "
             "NAME.goldgrade packs the release into that file."
         ),
     ],
@@ -66,7 +66,7 @@ def export(
             release_store(), replace(request, name=name, format=format), out, actor(), progress
         )
     sheets = [NO_FORMULAS] if any(file.endswith((".csv", ".tsv")) for file in exported.files) else []
-    show(exported, *sheets, f"It is in {exported.out}. release id: {exported.release_id}")
+    show(exported, *sheets, f"The export is in {exported.out}. release id: {exported.release_id}")
 
 
 def _pack_release(name: str, out: Path) -> None:

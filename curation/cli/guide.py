@@ -39,7 +39,7 @@ def guide_use(
     open_rounds: Annotated[
         str | None,
         typer.Option(
-            help="What open rounds do: keep their guide, or switch to this. A switch is refused if "
+            help="Whether open rounds keep their guide or switch to this. A switch is refused if "
             "grades were given on a different scale."
         ),
     ] = None,
@@ -149,7 +149,7 @@ def guide_answer(
         bool, typer.Option("--asker-only", help="Show the answer only to the person who asked.")
     ] = False,
 ) -> None:
-    """Answer a question about the guide, or change its answer. Annotators read it next to the guide.
+    """Answer a question about the guide, or change its answer. Annotators read the answer next to the guide.
 
     \b
     Examples:

@@ -111,18 +111,18 @@ def import_traffic_command(
 
     From a log that was exported again only new rows are taken. A row with a session or a time is left out if
     an earlier log has the row, as many times as that log has it. --list shows the logs that the project has,
-    and --delete takes one out again, as when it came twice. Samples that were drawn from a deleted log keep
-    their queries and probabilities.
+    and --delete removes a log, such as a log that was imported twice. Samples that were drawn from a deleted
+    log keep their queries and probabilities.
 
-    A folder is one log, and sessions go on from file to file. The next import reads its new files alone; one
-    that has changed is refused.
+    A folder is one log, and sessions go on from file to file. The next import of the folder reads only new
+    files; a changed file is refused.
 
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. A session is stored as a keyed hash only. Rows that are left out are counted by reason. Times may
     be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, have month names as in
     Apache's logs, and with --date-order be numeric dates such as 03/04/2026. A zone is an
-    offset such as +02:00, or a name such as Europe/Berlin or CEST. A time that cannot be read, such as one in
-    EST, is unknown and never guessed.
+    offset such as +02:00, or a name such as Europe/Berlin or CEST. A time that cannot be read, such as a time
+    in EST, is unknown and never guessed.
 
     \b
     Examples:
@@ -176,12 +176,12 @@ def import_judgments_command(
     path: Annotated[str, typer.Argument(help=f"Judgments: {RECORDS}, qrels, or as other tools export them.")],
     dry_run: DryRun = False,
 ) -> None:
-    """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.
+    """Import judgments that people gave elsewhere. The judgments answer open presentations of the same pairs.
 
     Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
-    text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
-    judgment. A judgment is about the text in the current corpus, unless --about says otherwise. With --judge
-    the grades are kept apart: they are no votes and add no pairs (`goldgrade judge`).
+    text. Importing the same file again changes nothing; a different grade is a correction. An empty cell is
+    no judgment. A judgment is about the text in the current corpus, unless --about says otherwise. With
+    --judge the grades are kept apart: they are no votes and add no pairs (`goldgrade judge`).
 
     With --round the file is a separate pass. The newest pass of each person counts, and `goldgrade agreement
     --round` compares the pass with the earlier judgments.
@@ -286,18 +286,16 @@ def import_answers_command(
 @with_options_of(CollectionRequest)
 def import_collection_command(
     request: CollectionRequest,
-    path: Annotated[
-        Path, typer.Argument(help="A folder with the collection's files, a zip of it, or one file.")
-    ],
+    path: Annotated[Path, typer.Argument(help="A folder with the collection's files, a zip, or one file.")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what each file is taken for and what would be imported.")
     ] = False,
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
 
-    The command reads TREC's SGML and XML, SMART, and folders of BEIR and Hugging Face. It says what each file
-    was taken for, and which files it passed over. The import is first tried on a copy of the project: if
-    anything is wrong, nothing is imported.
+    The command reads TREC's SGML and XML, SMART, and folders of BEIR and Hugging Face. The command reports
+    the recognized kind of each file, and the files that it passed over. The import is first tried on a copy
+    of the project: if anything is wrong, nothing is imported.
 
     \b
     Examples:
@@ -392,9 +390,7 @@ def import_engine_command(
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option(
-            help="Kind of engine. One of opensearch, solr, vespa, typesense, and http for any other."
-        ),
+        typer.Option(help="Kind of engine: opensearch, solr, vespa, typesense or http (any other)."),
     ] = None,
     query: Annotated[
         str | None,

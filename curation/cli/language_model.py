@@ -27,7 +27,7 @@ MostCalls = Annotated[
     int | None, typer.Option("--calls", min=1, help="Maximum number of requests to send.", show_default="all")
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Number of calls that are sent at the same time.")]
-NOT_SENT = "Nothing was sent: give --send to send it."
+NOT_SENT = "Nothing was sent: add --send to send the calls."
 
 
 class Sender:
@@ -64,7 +64,7 @@ class Sender:
 
 
 def note(*sentences: str) -> None:
-    """Print sentences that are no part of the result on standard error."""
+    """Print sentences that do not belong to the result on standard error."""
     for sentence in sentences:
         typer.echo(sentence, err=True)
 

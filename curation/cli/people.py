@@ -106,23 +106,24 @@ def people_set(
         str | None, typer.Option(help="What they may do from now on, open pages included.")
     ] = None,
     deactivate: Annotated[
-        bool, typer.Option("--deactivate", help="End their access at once. Their judgments remain and count.")
+        bool, typer.Option("--deactivate", help="End access at once. Earlier judgments remain and count.")
     ] = False,
-    activate: Annotated[bool, typer.Option("--activate", help="Let them sign in again, as before.")] = False,
+    activate: Annotated[bool, typer.Option("--activate", help="Allow the person to sign in again.")] = False,
     email: Annotated[
-        str | None, typer.Option(help="Let them sign in as this address. The provider confirms it.")
+        str | None, typer.Option(help="Let the person sign in with this address. The provider confirms it.")
     ] = None,
     no_email: Annotated[
-        str | None, typer.Option(help="Remove this address. Its sign-ins end within seconds.")
+        str | None, typer.Option(help="Remove this address. Sign-ins with this address end within seconds.")
     ] = None,
     link: Link = False,
     no_link: Annotated[bool, typer.Option("--no-link", help="Withdraw the link.")] = False,
     address: Address = LOCAL,
     end: Annotated[
-        str | None, typer.Option("--end-sign-ins", help="End a sign-in, by its id, or 'all' of them.")
+        str | None, typer.Option("--end-sign-ins", help="End a sign-in by its id, or end 'all' sign-ins.")
     ] = None,
 ) -> None:
-    """Change one thing of a person's account. This is the role, access, an address, the link or sign-ins.
+    """Change one thing of a person's account. The command changes the role, access, an address, the link or
+    sign-ins.
 
     A person who is deactivated or becomes evaluator judges no more: open items go to the other annotators of
         the round. The last lead stays lead. A new link ends the former link; a person may have several

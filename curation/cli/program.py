@@ -36,7 +36,7 @@ Limit = Annotated[
 ]
 Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
 Page = Annotated[
-    Path | None, typer.Option("--html", help="Also write it as one HTML file.", show_default="none")
+    Path | None, typer.Option("--html", help="Also write the output as one HTML file.", show_default="none")
 ]
 QueryName = Annotated[str, typer.Argument(metavar="QUERY", help="The query's id or its text.")]
 STEPS = {
@@ -65,7 +65,7 @@ JSON = "--json"
 VALUED = ("--project", "--as", "--reason")
 """Options of `goldgrade` itself that take a value."""
 _project: ContextVar[Path] = ContextVar("project")
-kept: ContextVar[str] = ContextVar("kept", default="What the project holds is as it was before.")
+kept: ContextVar[str] = ContextVar("kept", default="The contents of the project are unchanged.")
 """The sentence on the work that remains if the command is interrupted now."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _json: ContextVar[bool] = ContextVar("json", default=False)
@@ -268,7 +268,7 @@ def goldgrade(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="Name of the person who does it, whose role must allow it.",
+            help="Name of the person who acts. Their role must allow the step.",
             show_default="the command line",
         ),
     ] = None,
@@ -279,7 +279,7 @@ def goldgrade(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option(*QUIET, help="Do not show the progress of long work.")] = False,
-    as_json: Annotated[bool, typer.Option(JSON, help="Print one JSON object alone.")] = False,
+    as_json: Annotated[bool, typer.Option(JSON, help="Print only one JSON object.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,

@@ -23,12 +23,12 @@ def doctor(
     folder: Annotated[
         list[Path] | None, typer.Option(help="A folder in which exports are written. Repeatable.")
     ] = None,
-    clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove leftovers of killed processes.")] = False,
 ) -> None:
     """Examine the project while it is in use. The exit code is 1 if you must act.
 
-    The doctor reads the whole file. It checks the log, permissions, disk, versions, the sums of releases,
-    jobs without an end, leftovers of killed processes, backups, and the clock.
+    The doctor reads the whole file. The doctor also checks the log, permissions, disk, versions, the sums of
+    releases, jobs without an end, leftovers of killed processes, backups, and the clock.
 
     \b
     Examples:
@@ -49,12 +49,12 @@ def backup(
     file: Annotated[
         str,
         typer.Argument(
-            help="The new file, or a folder: then the time is part of the name. A folder with / at its end "
+            help="The new file, or a folder. In a folder the name has the time. A folder with / at its end "
             "is made."
         ),
     ],
 ) -> None:
-    """Copy the project to a file while people grade. Its sums are written next to it.
+    """Copy the project to a file while people grade. The checksums of the copy are written next to the copy.
 
     The command reads the whole copy before the copy gets its name. The copy contains hashes of passwords,
     sealed grades and the key that signs cookies, so only you can read it.
@@ -69,7 +69,7 @@ def backup(
     if file.endswith("/"):
         make_folder(Path(file))
     taken = back_up(project_store(), Path(file))
-    show(taken, f"It is in {taken.path}.")
+    show(taken, f"The backup is in {taken.path}.")
 
 
 @app.command()
@@ -188,7 +188,7 @@ def status(
         ),
     ] = False,
 ) -> None:
-    """Show where the project is on its path, and what comes next.
+    """Show the stages of the project, and the next step.
 
     The status has each stage from import to re-labeling and the last backup, like the page Home. --notify
     sends notices to the address in GOLDGRADE_WEBHOOK; a lead chooses the kinds of notices in the app.

@@ -24,7 +24,7 @@ query = command_group("query", "Write queries by hand.")
 def tags(
     context: typer.Context,
     queries: Annotated[
-        list[str] | None, typer.Argument(help="Ids of queries, or their texts. For --set and --unset.")
+        list[str] | None, typer.Argument(help="Ids or texts of queries to tag with --set and --unset.")
     ] = None,
     find: Annotated[bool, typer.Option("--find", help="Tag all current queries by rule.")] = False,
     set_: Annotated[
@@ -106,7 +106,7 @@ def query_add(
     text: Annotated[str, typer.Argument(help="The query, as a user would type it.")],
     id: Annotated[str | None, typer.Option(help="Its id.", show_default="made from the text")] = None,
     information_need: Annotated[
-        str | None, typer.Option(help="The information need behind it, shown to annotators.")
+        str | None, typer.Option(help="The information need of the query, for annotators.")
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag of the query. Repeatable.")] = None,
 ) -> None:
@@ -139,7 +139,7 @@ def sample(
         bool,
         typer.Option(
             "--top-up",
-            help="Add queries to the current sample and keep all of it. The sample then has at least each "
+            help="Add queries to the current sample, and remove no query. The sample then has at least each "
             "--quota, or --size queries.",
         ),
     ] = False,

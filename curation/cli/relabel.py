@@ -37,7 +37,7 @@ def relabel_plan(
         bool, typer.Option("--dry-run", help="Say what the plan would be. Store nothing.")
     ] = False,
     due: Annotated[
-        bool, typer.Option("--due", help="Show how stale the set is, and what is due. Plan nothing.")
+        bool, typer.Option("--due", help="Show how stale the gold set is, and what is due. Plan nothing.")
     ] = False,
     stored: Annotated[
         str | None,
@@ -127,7 +127,7 @@ def relabel_report(
     ] = None,
     page: Page = None,
 ) -> None:
-    """Compare old grades with new ones.
+    """Compare old grades with new grades.
 
     The report has the agreement of old and new grades, overall and by type, the effect of changed documents
     and guides, and the share of wrong grades in the whole set. The report of a quarter does not change any

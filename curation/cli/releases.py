@@ -127,7 +127,9 @@ def releases(
             metavar="RELEASE", help="A release. For --card also an id or a packed release's file."
         ),
     ] = None,
-    card: Annotated[bool, typer.Option("--card", help="Print its data-set card (Markdown) instead.")] = False,
+    card: Annotated[
+        bool, typer.Option("--card", help="Print the release's data-set card (Markdown) instead.")
+    ] = False,
     licence: Licence = "unknown",
     sealed_limit: Annotated[
         int | None,

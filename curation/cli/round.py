@@ -76,7 +76,7 @@ def round_open(
 def round_status_command(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="ROUND", help="Name of the round. Without one: all rounds.")
+        str | None, typer.Argument(metavar="ROUND", help="Name of the round. Without a name, show all.")
     ] = None,
 ) -> None:
     """Show the rounds, or one round's progress.
@@ -154,8 +154,8 @@ def round_set(
 @rounds.command("move")
 @with_options_of(MoveRequest)
 def round_move(request: MoveRequest, name: RoundName) -> None:
-    """Move work to other annotators, or share it with new ones. Only untouched items move, and no
-    annotator gets a pair twice. The overlap stays exact.
+    """Move open items to other or new annotators. Only untouched items move, and no annotator gets a pair
+    twice. The overlap stays exact.
 
     \b
     Examples:
@@ -177,11 +177,11 @@ def practice(
     name: RoundName,
     file: Annotated[
         Path | None,
-        typer.Option(help="File of known pairs with explanations. Default: what the reviewer decided."),
+        typer.Option(help="File of known pairs with explanations. Default: pairs that reviewers decided."),
     ] = None,
     map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
     retry: Annotated[
-        str | None, typer.Option(help="Annotator who failed and gets other queries to practise on.")
+        str | None, typer.Option(help="Annotator who failed and practises on other queries.")
     ] = None,
     pass_: Annotated[
         str | None, typer.Option("--pass", help="Annotator who gets real items without having passed.")

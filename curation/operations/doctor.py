@@ -148,10 +148,10 @@ def look_at_log(project: Path) -> Iterator[DoctorFinding]:
 
 
 def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
-    secrets = "It holds hashes of passwords, sealed grades and the key that signs cookies."
+    secrets = "The project holds hashes of passwords, sealed grades and the key that signs cookies."
     contents = {
         project: ("the file", secrets),
-        log_of(project): ("the log next to it", "It holds new changes."),
+        log_of(project): ("the log next to it", "The log holds new changes."),
     }
     for path, (name, content) in contents.items():
         with suppress(FileNotFoundError):
@@ -178,7 +178,7 @@ def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
 
 
 def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
-    done = "It was removed." if clean else "It can hold sealed grades."
+    done = "It was removed." if clean else "This leftover can hold sealed grades."
     command = "" if clean else "goldgrade doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
         for path in clear_leftovers(folder) if clean else leftovers(folder):
@@ -269,10 +269,10 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
         sentence = "No backup was ever taken with goldgrade."
     elif utc_now() - last > MAX_BACKUP_AGE:
         sentence = (
-            f"The last backup is of {last:%Y-%m-%d %H:%M} UTC, more than {MAX_BACKUP_AGE.days} days ago."
+            f"The last backup was taken on {last:%Y-%m-%d %H:%M} UTC, over {MAX_BACKUP_AGE.days} days ago."
         )
     else:
-        level, sentence = "fine", f"The last backup is of {last:%Y-%m-%d %H:%M} UTC."
+        level, sentence = "fine", f"The last backup was taken on {last:%Y-%m-%d %H:%M} UTC."
     yield DoctorFinding(level, "backup", sentence, "" if level == "fine" else "goldgrade backup FOLDER")
 
 
@@ -282,7 +282,7 @@ def look_at_clock(store: Store) -> Iterator[DoctorFinding]:
         key = get_setting(cursor, "cookie_key")
     if last is not None and last - utc_now() > MAX_AHEAD:
         sentence = (
-            f"The last event of the audit trail is of {last:%Y-%m-%d %H:%M} UTC, which is in the future."
+            f"The last event of the audit trail is dated {last:%Y-%m-%d %H:%M} UTC, which is in the future."
         )
         yield DoctorFinding("problem", "clock", f"{sentence} Set this machine's clock.")
     if key is None:

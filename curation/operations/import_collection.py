@@ -1,11 +1,11 @@
 """Importing a test collection: its documents, queries and judgments, by the import of each kind.
 
 The collection is first imported into a copy of the project, because judgments can be checked only after the
-import of documents and queries. So a faulty collection leaves the project unchanged. Then the documents of
-all files are imported in one transaction, so that a part of a corpus is never visible, and each other file in
-a transaction of its own. Importing the same collection again changes nothing. A zip is unpacked first. The
-copy contains all secrets of the project. It lies next to the project, where the doctor finds it if the
-process is killed.
+import of documents and queries. A faulty collection therefore leaves the project unchanged. After this check,
+the documents of all files are imported in one transaction, so that a part of a corpus is never visible. Each
+file of queries or judgments is imported in a separate transaction. Importing the same collection again
+changes nothing. A zip is unpacked first. The copy contains all secrets of the project. The copy lies next to
+the project, where the doctor finds the copy if the process is killed.
 """
 
 from __future__ import annotations

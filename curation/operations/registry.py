@@ -50,9 +50,9 @@ OPERATIONS = _Operations()
 def clash(name: str, other: str) -> bool:
     """Tell whether one of two operations changes data that the other reads or changes.
 
-    Such operations may not work at the same time. Each operation stores its result in one transaction, so it
-    cannot damage the project; but a pool that is built during an import of the corpus would have the former
-    documents.
+    Operations that clash may not run at the same time. Each operation stores its result in one transaction,
+    so an operation cannot damage the project; but a pool that is built during an import of the corpus would
+    have the former documents.
     """
     (_, reads, changes), (_, other_reads, other_changes) = _MODULES[name], _MODULES[other]
     mine, others = set(changes.split()), set(other_changes.split())

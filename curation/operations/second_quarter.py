@@ -1,4 +1,5 @@
-"""The demo's second quarter: the corpus and the log of thirteen weeks later, made from the first ones.
+"""The demo's second quarter: the corpus and the log of thirteen weeks later, made from the first corpus and
+log.
 
 Some documents are gone or cut short. Some queries left the log, some rose, and names of documents are new
 queries. A hash of its name decides for each document and query, so the same files give the same second

@@ -5,8 +5,9 @@ to read: every Python contains a few thousand short texts that developers can ju
 that people write: `asyncio.gather`, not `asyncio.tasks.gather`.
 
 Two readers make the documents. The first parses sources with `ast` and runs no module. The second imports the
-modules of `_IMPORTED`, whose import only defines names. It reads the objects that have no source (C modules),
-and the objects that a private module defines and a public module publishes (`tomllib.loads`, `os.path.join`).
+modules of `_IMPORTED`, whose import only defines names. The second reader reads the objects that have no
+source (C modules), and the objects that a private module defines and a public module publishes
+(`tomllib.loads`, `os.path.join`).
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class StdlibDocument(NamedTuple):
 def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> int:
     """Write the corpus to `path` as JSON lines ordered by id, and return the number of its documents.
 
-    The same Python writes the same bytes.
+    The same version of Python writes the same bytes.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Stor
     client = client_of(project, "lee")
     got = client.get(address)
     assert (got.status_code, got.headers["cache-control"]) == (200, "no-store")
-    assert "The last backup is of" in html(run(page_at("settings", LEE, part="Backup")))
+    assert "The last backup was taken on" in html(run(page_at("settings", LEE, part="Backup")))
     (tmp_path / "got.duckdb").write_bytes(got.content)
     assert file_digest(tmp_path / "got.duckdb") in shown
     assert restore(tmp_path / "got.duckdb", tmp_path / "restored.duckdb").rows["annotators"] == 2

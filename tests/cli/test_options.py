@@ -146,7 +146,7 @@ def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PRESSED, *project, "people", "add", "ada", "--password-stdin"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 130
-    assert "Nothing is half-written. What the project holds is as it was before.\n" in done.stderr
+    assert "Nothing is half-written. The contents of the project are unchanged.\n" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -49,7 +49,7 @@ def test_a_project_in_order_asks_for_nothing(store: Store, tmp_path: Path) -> No
     found = examine(store.path)
     assert found.problems == 0
     assert "rows of" in said(found, "file", "fine")
-    assert "The last backup is of" in said(found, "backup", "fine")
+    assert "The last backup was taken on" in said(found, "backup", "fine")
 
 
 def test_the_index_next_to_the_project_is_named_with_its_size(store: Store) -> None:
@@ -140,7 +140,7 @@ def test_backups_that_are_missing_or_old_are_named(store: Store, tmp_path: Path)
     with store.transaction() as cursor:
         before = utc_now() - timedelta(days=9)
         cursor.execute("UPDATE events SET happened_at = ? WHERE action = 'backup'", [before])
-    assert "more than 7 days ago" in said(examine(store.path), "backup", "note")
+    assert "over 7 days ago" in said(examine(store.path), "backup", "note")
 
 
 def test_a_restored_project_has_a_backup_only_once_one_is_taken(store: Store, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_restored_project_has_a_backup_only_once_one_is_taken(store: Store, tm
     restore(tmp_path / "b.duckdb", store.path, replace=True)
     assert "The project was restored on" in said(examine(store.path), "backup", "note")
     back_up(store, tmp_path / "c.duckdb")
-    assert "The last backup is of" in said(examine(store.path), "backup", "fine")
+    assert "The last backup was taken on" in said(examine(store.path), "backup", "fine")
 
 
 def test_a_clock_that_stepped_back_is_named(store: Store) -> None:

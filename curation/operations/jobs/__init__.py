@@ -1,8 +1,8 @@
 """Jobs: long work that people start in the app, each job in its own process.
 
-A job runs an operation (`curation.operations.registry`) by the same function as the command line. It runs in
-its own process (`operations.jobs.worker`), so that the grading of other people does not become slow. The
-project stores the request and the ending of a job (`operations.jobs.stored`). The process that serves the
+A job runs an operation (`curation.operations.registry`) by the same function as the command line. A job runs
+in a separate process (`operations.jobs.worker`), so that the grading of other people does not become slow.
+The project stores the request and the ending of a job (`operations.jobs.stored`). The process that serves the
 project keeps the progress of a job in memory (`operations.jobs.running`), the same for all visitors.
 
 Jobs form a chain: a request names the last job that its author saw, and the id of the new job is made from

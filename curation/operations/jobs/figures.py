@@ -3,8 +3,8 @@
 A figure is the return value of a function for a project. In a large project a figure takes seconds of
 processor time and of the lease on the file, which the process that serves annotators cannot spare, and DuckDB
 gives the file to one process at a time. So a separate process computes figures on a copy of the project. The
-copy is updated block by block, once for each state. It lies next to the project, only its owner can read it,
-and it is removed when the process ends.
+copy is updated block by block, once for each state. The copy lies next to the project, only its owner can
+read the copy, and the copy is removed when the process ends.
 
 `DataState` describes a state of the project. In a large project the grades and decisions of annotators and
 reviewers make a new state once a minute; all other changes, and grades of leads, make a new state at once.
@@ -13,8 +13,9 @@ reviewers make a new state once a minute; all other changes, and grades of leads
     of = figures.state()
     figures.figure(of, agreement_report, "round 1")
 
-The process is `python -m curation.operations.jobs.figures COPY`. It receives pickled functions and sends
-their pickled return values. The process ends with its input, and after `IDLE` seconds without a function.
+The process is `python -m curation.operations.jobs.figures COPY`. The process receives pickled functions and
+sends their pickled return values. The process ends with its input, and after `IDLE` seconds without a
+function.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class Jobs:
         job = (in_the_way or running)[0]
         if not may_stop(job, annotator):
             return "Another job is at work: try again in a few minutes."
-        why = "Both use the same data" if in_the_way else f"No more than {AT_ONCE} jobs run at once"
+        why = "Two jobs would use the same data" if in_the_way else f"No more than {AT_ONCE} jobs run at once"
         doing = OPERATIONS[job.kind].doing.capitalize()
         started = f"since {job.started_at:%H:%M} UTC, started by {job.started_by}"
         return f"{doing} ({started}). {why}: wait, or stop it."

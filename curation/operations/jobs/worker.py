@@ -1,11 +1,11 @@
 """The process of one job: `python -m curation.operations.jobs.worker PROJECT`, with the job's id on its
 input.
 
-The process may start before there is a job. Then it imports the modules that most jobs need, which
-takes seconds, and reports this by a line without a step. It does not open the database meanwhile. The process
-reports the progress of the job on standard output as JSON lines [step, done, total]; the output of libraries
-goes to standard error. It ends when its standard input ends, because then the process that serves the project
-has ended. Each write is one transaction, so no work stays half done.
+The process may start before there is a job. A waiting process imports the modules that most jobs need, which
+takes seconds, and reports this by a line without a step. A waiting process does not open the database. The
+process reports the progress of the job on standard output as JSON lines [step, done, total]; the output of
+libraries goes to standard error. The process ends when its standard input ends, because then the process that
+serves the project has ended. Each write is one transaction, so no work stays half done.
 """
 
 from __future__ import annotations

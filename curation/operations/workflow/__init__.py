@@ -1,7 +1,8 @@
 """The workflow of a project from its first import to re-labeling: the state of each stage, and the next
 stage.
 
-The project stores no stages. Each stage follows from the data of the other rooms in two steps: facts that are
+The project stores no stages. Each stage is computed from the data of other packages in two steps: facts that
+are
     quick
 to read, and slow figures (the gate, the re-labeling that is due), which a caller may add later.
 """

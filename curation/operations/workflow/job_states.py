@@ -1,4 +1,4 @@
-"""Stages of the workflow with the job that works at each of them, or that failed there."""
+"""Stages of the workflow, each with the job that is at work or that failed."""
 
 from __future__ import annotations
 

@@ -355,7 +355,7 @@ def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(
     shown = goldgrade(*asked)
     assert model.sent == 0
     assert "2 queries for 2 regions. 14 to 36 calls" in shown
-    assert "Nothing was sent: give --send to send it." in shown
+    assert "Nothing was sent: add --send to send the calls." in shown
     done = invoke(["--project", str(project.path), *asked, "--send"])
     assert f"{model.sent} requests sent" in done.stderr
     assert "People judge 1 of 2 synthetic queries" in done.stdout
