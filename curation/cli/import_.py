@@ -389,8 +389,7 @@ def import_engine_command(
         ),
     ] = None,
     kind: Annotated[
-        str | None,
-        typer.Option(help="Kind of engine: opensearch, solr, vespa, typesense or http (any other)."),
+        str | None, typer.Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")
     ] = None,
     query: Annotated[
         str | None,
