@@ -1,7 +1,8 @@
-"""Splits: which queries are for developing and which for testing, so that nothing leaks between them.
+"""Splits of the graded queries into parts, such as dev and test, so that nothing leaks between the parts.
 
-`ties` joins queries that give each other away, as `request.Rules` asks. Connected queries form leakage groups
-(`groups`). Whole groups go to the parts: balanced (`assignment`), by time (`by_time`), or as releases have
-them (`checked_assignment`). An exhaustive check that shares no code with `ties` looks for ties across the
-parts (`certify`), and its findings make the `certificate`.
+`ties` joins queries where one reveals the answers of the other, by the rules in `request.Rules`. Connected
+queries form leakage groups (`groups`). Whole groups are assigned to the parts: balanced (`assignment`), by
+time (`by_time`), or to the parts that their queries have in releases (`checked_assignment`). An exhaustive
+check that shares no code with `ties` looks for ties across the parts (`certify`), and its findings make the
+`certificate`.
 """

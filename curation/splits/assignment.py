@@ -1,16 +1,18 @@
-"""Balanced assignment: whole leakage groups to parts, near the fractions and alike in each dimension.
+"""Balanced assignment of whole leakage groups to the parts of a split, near the requested fractions.
 
-Groups with the same numbers of the same kinds of query are one type. The result is a table of whole numbers:
-how many groups of each type each part gets. The search makes several seeded starts, each greedy from the
-largest group down, and improves each start by single moves and swaps until no step helps.
+The parts should also be alike in each dimension of the queries. Groups with the same number of queries in
+each stratum and each other level are one type. The result is a table with the number of groups of each type
+in each part. The search makes several seeded greedy assignments, from the largest group down, and improves
+each by moves and swaps of single groups until no step lowers the cost.
 
     cost = Σ over parts and columns of weight × |reached − ideal| / 2
 
-A column is the whole ('all', as heavy as all dimensions together) or one level of one dimension, such as the
-stratum 'head · shop'. Half the sum of a dimension is the number of queries in the wrong part. No part ends
-further from its ideal than the size of the largest group. The greedy start gives a group to a part that the
-group does not overfill, or else to a part that still lacks queries, and no later step breaks this rule.
-Groups with a carried-over part keep it, and the other groups make up for them.
+A column counts all queries ('all', with the weight of all dimensions together) or the queries of one level of
+a dimension, such as the stratum 'head · shop'. Half the sum over the columns of a dimension is the number of
+queries in the wrong part. The size of a part differs from its ideal by at most the size of the largest group.
+The greedy assignment gives a group to a part that the group does not overfill, or else to a part that still
+lacks queries, and no later step breaks this rule. Groups whose part is carried over from a release keep this
+part, and the other groups balance the sizes.
 """
 
 from __future__ import annotations
@@ -27,16 +29,16 @@ from curation.core.statistics.arrays import Floats, Ints
 
 STARTS = 32
 MAX_GROUPS_OF_ALL_STARTS = 5_000
-"""Sets with more groups than this have a quarter of the starts."""
+"""Number of groups above which the search makes only a quarter of the starts."""
 STEPS = 1_000
-"""The most moves and swaps that improve a start."""
+"""Maximum number of moves and swaps that improve one start."""
 WINDOW = 96
-"""Types of group in a part that are tried for a swap at one time; the others are tried later."""
+"""Number of group types of a part that one step tries for a swap. Later steps try the other types."""
 ALL = "all"
 _ROUNDING = 1e-9
 _SPREAD = 1e-3  # of two tables with one cost, the one whose distances are spread
 Levels = Mapping[str, Collection[tuple[str, str]]]
-"""Query id → its (dimension, level) pairs, for all dimensions in which the parts should be alike."""
+"""Map from query id to the (dimension, level) pairs of the query, for each dimension to balance."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class PartShare:
 
 @dataclass(frozen=True)
 class Distance:
-    """The distance of a dimension from its ideal.
+    """The distance of the assigned parts from the ideal parts in one dimension.
 
     Attributes
     ----------
@@ -86,7 +88,7 @@ class _Table(NamedTuple):
 
 
 def members_of(groups: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return group id → its queries, both in order."""
+    """Return a map from group id to the queries of the group, both in order."""
     members: dict[str, list[str]] = defaultdict(list)
     for query_id in sorted(groups):
         members[groups[query_id]].append(query_id)
@@ -119,7 +121,7 @@ def assign_parts(
 
 
 def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]) -> tuple[PartShare, ...]:
-    """Count the ideal and reached queries of each part, as a whole and in each level."""
+    """Count the ideal and the reached queries of each part, of all queries and of each level."""
     totals = Counter(column for query_id in assigned for column in levels[query_id])
     totals[ALL, ALL] = len(assigned)
     reached = Counter((part, column) for query_id, part in assigned.items() for column in levels[query_id])
@@ -135,7 +137,7 @@ def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, floa
 def distances(
     assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
 ) -> tuple[Distance, ...]:
-    """Compute the distance of each dimension from its ideal, 'all' first."""
+    """Compute the distance of the parts from the ideal parts in each dimension, 'all' first."""
     gaps_of: dict[str, list[float]] = {}
     ideals_of: dict[tuple[str, str], list[float]] = {}
     for share in shares(assigned, levels, parts):
@@ -151,7 +153,10 @@ def distances(
 
 
 def _least_distance(ideals: Sequence[float]) -> float:
-    """Compute the least distance of whole numbers from the ideals of one column, by largest remainder."""
+    """Compute the least distance that whole numbers of queries can have from the ideals of one column.
+
+    The method is that of the largest remainder.
+    """
     rests = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
     up = round(sum(rests))
     return sum(1.0 - rest if index < up else rest for index, rest in enumerate(rests)) / 2
@@ -188,7 +193,7 @@ def _tabulate_groups(
 
 
 def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> Ints:
-    """Find the numbers of groups with the lowest cost, shape (types, parts)."""
+    """Find the number of groups of each type in each part with the lowest cost, shape (types, parts)."""
     if not table.groups:
         return np.zeros((0, len(fractions)), dtype=np.int64)
     number = STARTS if sum(map(len, table.groups)) <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
@@ -200,12 +205,12 @@ def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> In
 
 
 def _find_gaps(table: _Table, cells: Ints) -> Floats:
-    """Return the reached numbers less the wanted numbers, shape (parts, columns)."""
+    """Return the reached minus the wanted numbers of queries, shape (parts, columns)."""
     return cells.T @ table.counts - table.wanted
 
 
 def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
-    """Assign the largest groups first, each to the part that needs its queries most for the part's size."""
+    """Assign the largest groups first, each to the part that lacks most queries relative to its size."""
     sizes = table.counts[:, 0]
     order = sorted(
         (-sizes[kind], digest(salt, name), kind) for kind, names in enumerate(table.groups) for name in names
@@ -227,7 +232,7 @@ def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> In
 
 
 def _improve_cells(table: _Table, start: Ints, limit: float) -> Ints:
-    """Make the moves and swaps that help, the best step each time."""
+    """Improve the assignment by moves and swaps of groups, with the best step each time."""
     cells = start.copy()
     gaps = _find_gaps(table, cells)
     kinds, parts = cells.shape
@@ -265,10 +270,10 @@ def _improve_cells(table: _Table, start: Ints, limit: float) -> Ints:
 def _best_step(
     table: _Table, cells: Ints, gaps: Floats, giver: int, taker: int, window: Ints, limit: float
 ) -> tuple[float, tuple[int, int, int, int]]:
-    """Find the best move from `giver` to `taker`, or the best swap for a group in the window.
+    """Find the best move of a group from part `giver` to part `taker`, or the best swap within the window.
 
-    Returns the change of the cost (a negative change is good), and the types of group that go and come, where
-    -1 means that no group goes or comes.
+    Returns the change of the cost (a negative change is good), and the types of the groups that leave and
+    join `giver`, where -1 means no group.
     """
     gives = np.flatnonzero(cells[:, giver])
     takes = window[cells[window, taker] > 0]
@@ -288,6 +293,9 @@ def _best_step(
 
 
 def _gap_costs(gaps: Floats, weights: Floats) -> Floats:
-    """Compute the cost of gaps (columns last), with a little of their squares, which spreads the gaps."""
+    """Compute the cost of the gaps between reached and wanted queries; columns are the last axis.
+
+    A small term of squared gaps spreads the gaps over the parts.
+    """
     heights: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
     return heights

@@ -1,8 +1,8 @@
-"""Assignment by time: the parts in their order, each with the queries that were first asked next.
+"""Assignment of queries to parts by time: the earliest part gets the queries that were first asked earliest.
 
-The first query of a leakage group that was asked decides the part of the group. So no query of a part, and no
-query tied to it, was asked before the part begins. Groups that began at the same moment stay together: the
-cut is before or after all of them, whichever is nearer to the fractions.
+The earliest query of a leakage group decides the part of the whole group. So no query of a leakage group was
+asked before its part begins. Groups that began at the same moment stay in one part: the cut is before or
+after all these groups, whichever is nearer to the requested fractions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.splits.assignment import members_of
 
 @dataclass(frozen=True)
 class ByTime:
-    """Facts about a split by time.
+    """Facts about a split of the queries by time.
 
     Attributes
     ----------
@@ -37,16 +37,16 @@ class ByTime:
 
     @property
     def sentences(self) -> list[str]:
-        """Say when each part begins, and which queries are on the wrong side of a cut."""
+        """Return sentences on the begin of each part, and on queries on the wrong side of a cut in time."""
         begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in self.begins.items())
         late = pluralize(self.late, "query", "queries")
         undated = pluralize(self.undated, "query has", "queries have")
         against = pluralize(self.against, "group stays", "groups stay")
         return [
-            f"By time: {begins}. {self.spanning:,} groups span a cut and went by their first query, with "
-            f"{late} that were first asked after the next part begins.",
-            *([f"{undated} no time and went to the first part."] if self.undated else []),
-            *([f"{against} in the part of a release, against the cut."] if self.against else []),
+            f"By time: {begins}. {self.spanning:,} groups span a cut in time, and their earliest query "
+            f"decided their part. These groups have {late} first asked after the begin of the next part.",
+            *([f"{undated} no known time and went to the earliest part."] if self.undated else []),
+            *([f"{against} in the part from a release, against the cut in time."] if self.against else []),
         ]
 
 
@@ -56,7 +56,7 @@ def assign_by_time(
     parts: Mapping[str, float],
     carried: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, str], ByTime]:
-    """Return query id → part, and facts about the cut.
+    """Return a map from query id to part, and facts about the cuts in time.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def assign_by_time(
 def _cut_by_time(
     sizes: Mapping[str, int], began: Mapping[str, datetime], parts: Mapping[str, float]
 ) -> dict[str, str]:
-    """Return group → part, by the cuts between moments that leave the parts nearest to their fractions.
+    """Return a map from group to part, with the cuts in time that bring the parts nearest to their fractions.
 
-    No part is empty where there are as many moments as parts.
+    No part is empty if the groups began at as many moments as there are parts, or more.
     """
     ordered = sorted(began, key=lambda name: (began[name], name))
     moments = [(moment, list(names)) for moment, names in groupby(ordered, began.__getitem__)]

@@ -1,10 +1,10 @@
-"""The certificate: a record of what a split is, and of the ties that the exhaustive check across it found.
+"""The certificate of a split: a record of its request, its parts, and the ties found between the parts.
 
-A document that ties two queries is relevant to both. So where a release seals one of the queries, people see
-the tie without its documents. The closest documents across the parts have no names where any query is sealed,
-because the certificate does not keep to which queries they are relevant. The number of compared pairs of
-documents is hidden, too: it is a product of numbers of relevant documents, and splits by many seeds would
-reveal the number of each query.
+A shared document that ties two queries is relevant to both queries. So where a release seals one of the
+queries, people see the tie without its documents. The certificate does not name the closest documents of
+different parts if any query is sealed, because the certificate does not store to which queries the documents
+are relevant. The number of compared pairs of documents is hidden, too. The number is a product of numbers of
+relevant documents, so splits with many seeds would reveal the number of each query.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Certificate:
-    """The document that describes a split.
+    """The certificate that describes a split and the check of its parts for leaks.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def certificate_of(
 
 
 def shown_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
-    """Read the certificate of the current split, or of a release, without what releases seal.
+    """Read the certificate of the current split, or of a release, without documents that a release seals.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     Raises
     ------
     NotFoundError: there is no such release.
-    RefusedError: there is no split yet, or its certificate was altered.
+    RefusedError: there is no split yet, or the certificate of the split was altered.
     """
     if release is not None:
         row = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [release]).fetchone()
@@ -138,7 +138,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
 
 
 def parsed_certificate(stored: str, origin: str) -> Certificate:
-    """Parse the certificate in stored JSON; `origin` names the split or release that has it.
+    """Parse the certificate in stored JSON; `origin` names the split or release.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def parsed_certificate(stored: str, origin: str) -> Certificate:
 
 
 def without_sealed(record: Redacted, closed: Collection[str]) -> Redacted:
-    """Return the record without the documents that tie queries of `closed`, at any depth."""
+    """Return the record without the documents that tie the sealed queries `closed`, also in nested fields."""
     return _redact(record, closed) if closed else record
 
 

@@ -1,6 +1,7 @@
-"""The certificate for people: the sentences, tables and page that the terminal, the app and HTML share.
+"""The certificate of a split for people: sentences and tables for the terminal, the app and an HTML page.
 
-The page has no scripts and needs no network. The same certificate gives the same bytes.
+The HTML page has no scripts and loads nothing from the network. The same certificate always gives the same
+bytes of HTML.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from curation.splits.certificate import Certificate
 from curation.splits.certify import NEAR_DUPLICATE, SHARED_DOCUMENT, Crossing, TieCheck
 
 SHOWN = 200
-"""The most pairs that a table lists."""
+"""Maximum number of pairs in a table of the certificate."""
 
 
 def certificate_page(certificate: Certificate, name: str | None = None) -> str:
-    """Make an HTML page about a split; `name` is the release of the split."""
+    """Make the HTML page of a split's certificate. `name` is the name of the release with the split."""
     title = f"Certificate of the split of release {name}" if name else "Certificate of the split"
     remark = (
         f"Split {certificate.split_id}. Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
@@ -58,7 +59,10 @@ def findings(certificate: Certificate) -> list[str]:
 
 
 def _verdict(certificate: Certificate) -> str:
-    """Say whether ties cross the parts, also ties of shared documents where these were not looked for."""
+    """Return sentences on ties between the parts.
+
+    Shared documents are named even if the request skips them.
+    """
     leaks, residual = len(certificate.leaks), len(certificate.residual)
     verdict = "Nothing crosses the parts."
     if leaks:
@@ -77,7 +81,7 @@ def _verdict(certificate: Certificate) -> str:
 
 
 def threshold_text(check: TieCheck) -> str:
-    """Return the least similarity of a leak in words."""
+    """Return the similarity from which a pair counts as a leak, in words."""
     if not check.looked_for:
         return "not looked for"
     return "any" if check.threshold is None else f"{check.threshold:g}"
@@ -93,7 +97,7 @@ def _closest_sentence(check: TieCheck) -> str:
 
 
 def certificate_sections(certificate: Certificate) -> list[Section]:
-    """Return all sections of the page, in the order in which people read them."""
+    """Return all sections of the certificate's page, in reading order."""
     sections = [
         _check_section(certificate),
         _closest_section(certificate),

@@ -1,8 +1,8 @@
-"""The certificate's shingles of texts: runs of three letters or words, and the words that must be equal.
+"""Shingles of texts for the certificate of a split: runs of three letters, and runs of three words.
 
-The search for ties has a second definition of a shingle, so that a mistake there cannot hide. This definition
-reads the name and category of each letter in Unicode's tables, where the search has ranges and patterns. A
-test checks that the two definitions agree on any text.
+The search for ties defines shingles a second time, so that a mistake in either definition is found. This
+definition uses the Unicode name and category of each letter, but the search uses ranges and patterns. A test
+checks that both definitions give the same shingles of any text.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def character_shingles(text: str) -> frozenset[str]:
-    """Return each three letters in a row of the folded text.
+    """Return all character 3-grams of the folded text.
 
-    A shorter text is its own shingle, and an empty text has no shingle.
+    A text of fewer than three letters is a single shingle, and an empty text has no shingle.
     """
     folded = " ".join(_fold_text(text).split())
     if len(folded) < 3:
@@ -50,10 +50,10 @@ def character_shingles(text: str) -> frozenset[str]:
 
 
 def word_shingles(text: str) -> frozenset[str]:
-    """Return each three words in a row.
+    """Return all word 3-grams of a text.
 
-    A shorter text is one shingle, and a text without words has no shingle. In scripts without spaces, words
-    are pairs of letters.
+    A text of fewer than three words is a single shingle, and a text without words has no shingle. In scripts
+    without spaces, such as Japanese, each pair of neighboring letters counts as a word.
     """
     words = _find_words(text)
     if len(words) < 3:
@@ -67,7 +67,7 @@ def sorted_shingles(text: str) -> frozenset[str]:
 
 
 def numbers_and_signs(text: str) -> str:
-    """Return the words of a text with a digit, and each + or # that ends a word, as in c++ and c#."""
+    """Return the words of a text that contain a digit, and each + or # that ends a word, as in c++ and c#."""
     numbers = [word for word in _find_whole_words(text) if any(letter.isdigit() for letter in word)]
     signs = []
     folded = _fold_text(text)
@@ -79,7 +79,7 @@ def numbers_and_signs(text: str) -> str:
 
 
 def _fold_text(text: str) -> str:
-    """Fold a text as queries are compared: without invisible characters, NFKC and casefolded."""
+    """Fold a text for the comparison of queries: NFKC and casefolded, without invisible characters."""
     if not text.isascii():
         visible = ("".join(filterfalse(_is_invisible, part)) for part in _FLAG.split(text))
         text = "".join(map("".join, zip(visible, [*_FLAG.findall(text), ""], strict=True)))
@@ -99,7 +99,10 @@ def _is_letter(letter: str) -> bool:
 
 
 def _find_whole_words(text: str) -> list[str]:
-    """Return the words. A run of a script without spaces is one word, and an apostrophe ends no word."""
+    """Return the words.
+
+    A run of letters of a script without spaces is one word, and an apostrophe does not end a word.
+    """
     joined = "".join(
         letter
         for index, letter in enumerate(text)
@@ -119,7 +122,7 @@ def _find_words(text: str) -> list[str]:
 
 
 def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Find each run of letters with their marks, and whether the run is of a script without spaces."""
+    """Find each run of letters and marks in a text, and whether its script is written without spaces."""
     run: list[str] = []
     is_pair_script = False
     for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":
@@ -139,9 +142,9 @@ def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
 
 @cache
 def _kind_of_letter(letter: str) -> str:
-    """Return 'word' for a letter of a script with spaces and 'pair' for other letters, 'mark', or 'other'.
+    """Classify a character: 'word' for a letter of a script with spaces, 'pair' for another letter.
 
-    A character without meaning is 'nothing'.
+    Other results are 'mark', 'other', and 'nothing' for an invisible character.
     """
     name = unicodedata.name(letter, "")
     if name.startswith(_WITHOUT_MEANING) or (name.startswith("ARABIC ") and name[7:] in _ARABIC):

@@ -1,10 +1,10 @@
 """The exhaustive check for ties across the parts of a split: query texts, paraphrases, documents and keys.
 
-The check shares no code with the search for ties, so that a mistake of the search cannot hide here. The check
-has its own shingles and its own comparison of all with all, part against part, and imports nothing of `ties`
-or `groups`. Tests check the imports, and that the two definitions of a shingle agree on any text. The check
-and the search share only the figures of `request.Rules`. A pair that was cut by name may reach a threshold;
-no other pair may.
+This check shares no code with the search for ties, so that the check finds mistakes of the search. The check
+has separate code for shingles and for the comparison of all texts of each two parts, and imports nothing from
+`ties` or `groups`. Tests check these imports, and that both definitions of a shingle agree on any text. The
+check and the search for ties share only the thresholds in `request.Rules`. Only pairs of queries that people
+cut from each other by name may reach a threshold.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from curation.splits.request import Rules
 
 EXCERPT = 280
-"""Characters of a text that the certificate shows."""
+"""Number of characters of a text that the certificate shows."""
 
 QUERY_TEXT = "query text"
 PARAPHRASE = "paraphrase"
@@ -51,7 +51,7 @@ SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
 NEAR_DUPLICATE = "near-duplicate document"
 Holder = tuple[str, str]
-"""A document id, and a part in which the document is relevant."""
+"""A pair of a document id and a part of the split in which the document is relevant."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,15 @@ class SplitEvidence:
 
     @property
     def query_pairs(self) -> list[PartPair]:
-        """The positions of the queries in each two parts; queries are in the order of their ids."""
+        """The positions of the queries in each two parts of the split. Queries are ordered by id."""
         return part_pairs([self.parts[name] for name in sorted(self.inputs.queries)])
 
 
 @dataclass(frozen=True, order=True)
 class Crossing:
-    """Two queries (query_a < query_b) in different parts that give each other away.
+    """A tie between two queries (query_a < query_b) in different parts of the split: a leak.
 
-    documents: the shared document, or the two similar documents (the document of query_a first), or nothing.
+    documents: the shared document, or the two similar documents (the document of query_a first), or empty.
     """
 
     query_a: str
@@ -90,7 +90,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class ClosestPair:
-    """The two most similar texts across the parts: ids of queries or documents, and the texts' beginnings."""
+    """The two most similar texts of different parts: their ids and beginnings."""
 
     first: str
     second: str
@@ -150,7 +150,7 @@ def _check_of_sieve(
     crossing: int,
     cut: int,
 ) -> TieCheck:
-    """Report what a sieve kept; its pairs have positions in `ids` and `texts`."""
+    """Make a check's result from the pairs that a sieve kept, given as positions in `ids` and `texts`."""
 
     def closest_pair(numbered: NumberedPair | None) -> ClosestPair | None:
         if numbered is None:
@@ -173,8 +173,8 @@ def _check_of_sieve(
 def check_query_texts(evidence: SplitEvidence) -> Findings:
     """Check query texts by the Jaccard similarity of their character 3-grams.
 
-    Texts that reach the threshold with their words in alphabetical order are leaks, too. The highest
-    similarity compares the texts as they are written.
+    Two texts that reach the threshold once their words are sorted alphabetically are leaks, too. The reported
+    highest similarity is that of the unsorted texts.
     """
     queries = evidence.inputs.queries
     texts = [queries[name] for name in sorted(queries)]
@@ -193,7 +193,7 @@ def check_query_texts(evidence: SplitEvidence) -> Findings:
 def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
     """Check queries by the cosine of their embeddings; None without embeddings.
 
-    A query that the model cannot read has a vector of zeros, and is not compared.
+    A query in a language that the model cannot read has a vector of zeros, and is not compared.
     """
     if evidence.inputs.vectors is None:
         return None
@@ -212,7 +212,10 @@ def _sift_queries(
     blocks: Iterable[Block],
     leaks_alone: Iterable[Block] = (),
 ) -> Findings:
-    """Sift the pairs of queries in the blocks; `leaks_alone` adds only leaks and pairs that were cut."""
+    """Sift the pairs of queries in the blocks.
+
+    With `leaks_alone`, keep only leaks and pairs that were cut.
+    """
     ids = sorted(evidence.inputs.queries)
     texts = [evidence.inputs.queries[name] for name in ids]
     number = {name: index for index, name in enumerate(ids)}
@@ -235,7 +238,7 @@ def _sift_queries(
 def _query_crossings(
     kind: str, ids: Sequence[str], written: Sequence[NumberedPair], further: Sequence[NumberedPair]
 ) -> list[Crossing]:
-    """List each pair once, with the similarity of the texts as written where that pair is in `written`."""
+    """List each pair of texts once, with the similarity of the unsorted texts for the pairs in `written`."""
     known = {pair[1:] for pair in written}
     pairs = [*written, *(pair for pair in further if pair[1:] not in known)]
     return [Crossing(ids[a], ids[b], kind, similarity) for similarity, a, b in pairs]
@@ -247,7 +250,7 @@ def _pairs_where(block: Block, keep: NDArray[np.bool_]) -> Block:
 
 
 def _number_alike(texts: Sequence[str]) -> Ints:
-    """Return a number for each text; equal texts have equal numbers."""
+    """Return a number for each text, so that equal texts have equal numbers."""
     return np.unique(np.array(texts, dtype=object), return_inverse=True)[1]
 
 
@@ -270,7 +273,7 @@ def certify(
 
 
 def check_shared_documents(evidence: SplitEvidence) -> Findings:
-    """Check for documents that are relevant to queries of different parts."""
+    """Check for documents that are relevant to queries of different parts of the split."""
     holders: dict[str, list[str]] = {}
     for query_id in sorted(evidence.inputs.relevant):
         for document_id in evidence.inputs.relevant[query_id]:
@@ -279,7 +282,10 @@ def check_shared_documents(evidence: SplitEvidence) -> Findings:
 
 
 def check_keys(evidence: SplitEvidence) -> Findings | None:
-    """Check for keys that queries of different parts have; None where the rules name no kind of key."""
+    """Check for keys, such as sessions, that queries of different parts share.
+
+    The result is None if the rules name no kind of key.
+    """
     wanted = set(evidence.rules.keys)
     if not wanted:
         return None
@@ -296,9 +302,9 @@ def check_keys(evidence: SplitEvidence) -> Findings | None:
 def common_to_parts(
     evidence: SplitEvidence, kind: str, holders: Mapping[str, Sequence[str]], looked_for: bool = True
 ) -> Findings:
-    """Find queries of different parts that have the same document or key.
+    """Find queries of different parts that share a relevant document or a key.
 
-    For each two parts the findings have one pair that is not cut, and all pairs that are cut.
+    For each two parts, the findings hold one pair of queries that is not cut, and all pairs that are cut.
 
     Parameters
     ----------
@@ -331,9 +337,10 @@ def common_to_parts(
 
 
 def check_documents(evidence: SplitEvidence) -> Findings:
-    """Check relevant documents, in each part where they are relevant; no document is compared with itself.
+    """Check for similar relevant documents of different parts. No document is compared with itself.
 
-    Two documents also leak where one holds the other nearly whole. The highest similarity is Jaccard's.
+    Two documents are also a leak if one contains nearly all of the other document's text. The reported
+    highest similarity is the Jaccard similarity.
     """
     inputs, threshold = evidence.inputs, evidence.rules.document
     queries = _relevant_queries(evidence)
@@ -370,11 +377,11 @@ CHECKS: tuple[Callable[[SplitEvidence], Findings | None], ...] = (
     check_documents,
     check_keys,
 )
-"""The check of each kind of tie, in the order of the certificate; None means that the check was not made."""
+"""Checks by kind of tie, in the order of the certificate. None means that a check was not made."""
 
 
 def _relevant_queries(evidence: SplitEvidence) -> dict[Holder, list[str]]:
-    """Return document and part → the queries of that part to which the document is relevant."""
+    """Map each document and part to the queries of the part to which the document is relevant."""
     queries: dict[Holder, list[str]] = {}
     for query_id in sorted(evidence.inputs.relevant):
         for document_id in evidence.inputs.relevant[query_id]:
@@ -401,7 +408,7 @@ def _document_crossings(
 def _cut_documents(
     holders: Sequence[Holder], queries: Mapping[Holder, list[str]], cut: set[frozenset[str]]
 ) -> set[tuple[int, int]]:
-    """Find the pairs of documents, by their numbers, whose queries are all cut from each other."""
+    """Find the pairs of document numbers whose queries are all cut from each other."""
     of_query: dict[str, list[int]] = {}
     for number, holder in enumerate(holders):
         for query_id in queries[holder]:

@@ -1,13 +1,14 @@
 """Checked assignment: groups and parts that pass the exhaustive check, and parts carried over from releases.
 
-A tie that only the check finds becomes an edge as well. Queries of a released split stay in their part when
-the set grows. All releases count: a team that tuned on the dev part of any release has seen its queries, and
-a team that reports on a test part must not have seen them. Where releases have a query in different parts,
-the newest release decides, because it is in use; such queries are counted.
+A tie that only the check finds joins its two queries into one group as well. Queries of a released split stay
+in their part when the set grows. All releases count: a team that tuned on the dev part of any release has
+seen the queries of this part, and a team that reports on a test part must not have seen the test queries. If
+releases have a query in different parts, the newest release decides, because teams use the newest release.
+The number of these queries is reported.
 
-A query that is tied to a carried-over query goes to the same part. Where ties join carried-over queries of
-different parts, a released query would have to move. This is refused, and the refusal shows the chain that
-joins the queries, so that somebody can cut it by name.
+A query that is tied to a carried-over query goes to the same part. If ties join carried-over queries of
+different parts, a released query would have to change its part. goldgrade refuses this split, and the refusal
+shows the chain of ties that joins the queries, so that somebody can cut a tie by name.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from curation.store.release_parts import read_part
 
 
 class CheckedAssignment(NamedTuple):
-    """Groups and parts without a tie across the parts.
+    """Leakage groups and parts of a split that has no tie between different parts.
 
     Attributes
     ----------
@@ -54,9 +55,9 @@ def assign_and_check(
     edges: Sequence[Edge],
     progress: Progress = silent,
 ) -> CheckedAssignment:
-    """Group, assign and check until no tie crosses the parts.
+    """Group the queries, assign the groups to parts and check, until no tie crosses the parts.
 
-    A tie that only the check finds becomes an edge as well.
+    A tie that only the check finds joins its two queries in the next round.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def assign_and_check(
 
 
 class CarriedOver(NamedTuple):
-    """The parts that queries have in releases.
+    """The parts of the split that queries have in releases of the project.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ def read_carried_over(cursor: Cursor) -> CarriedOver:
 def carried_over_among(
     carried: CarriedOver, queries: Mapping[str, str], parts: Mapping[str, float]
 ) -> CarriedOver:
-    """Return the carried-over parts of these queries.
+    """Return the parts that these queries carry over from releases.
 
     Raises
     ------
@@ -129,9 +130,10 @@ def carried_over_among(
     for part in sorted(set(inside.values()) - set(parts)):
         number = sum(other == part for other in inside.values())
         raise RefusedError(
-            f"{pluralize(number, 'query is', 'queries are')} in the part {part!r} of a release, which this "
-            "split would not have. Name this part as well, or give up the released parts.",
-            command=f"--part {part}=FRACTION names this part, --fresh gives up the released parts.",
+            f"{pluralize(number, 'query is', 'queries are')} in the part {part!r} of a release, but the new "
+            "split has no such part. Add this part, or ignore the parts that queries have in releases.",
+            command=f"--part {part}=FRACTION adds the part. --fresh ignores the parts that queries have in "
+            "releases.",
         )
     return CarriedOver(inside, carried.releases, carried.disagreeing) if inside else NOTHING_CARRIED_OVER
 
@@ -139,9 +141,9 @@ def carried_over_among(
 def carried_over_groups(
     groups: Mapping[str, str], carried: Mapping[str, str], edges: Sequence[Edge]
 ) -> tuple[dict[str, str], list[list[Edge]]]:
-    """Return group → part for groups with a carried-over query, and a chain of edges for each refused group.
+    """Map each group with a carried-over query to its part, and find a chain of ties for each refused group.
 
-    A group is refused where it joins carried-over queries of different parts.
+    A group is refused if the group joins carried-over queries of different parts.
 
     Parameters
     ----------

@@ -19,23 +19,23 @@ from curation.core.statistics.arrays import Floats, Ints
 from curation.splits.request import DECIMALS
 
 Block = tuple[Ints, Ints, Floats]
-"""Numbers of the first texts, of the second texts, and the similarity of each pair."""
+"""Three arrays: the numbers of the first texts, the numbers of the second texts, and the similarities."""
 PartPair = tuple[Ints, Ints]
-"""Numbers of the texts in two parts that are compared with each other."""
+"""Numbers of the texts in two parts of the split that are compared with each other."""
 NumberedPair = tuple[float, int, int]
 """Similarity and the numbers of two texts, the smaller number first."""
 _ROWS = 256
 
 
 def part_pairs(part_of: Sequence[str]) -> list[PartPair]:
-    """Return the numbers of the texts of each two parts; `part_of` is the part of each text."""
+    """Return the numbers of the texts for each two parts of the split. `part_of` is the part of each text."""
     labels = np.array(part_of, dtype=object)
     numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
     return list(combinations(numbers, 2))
 
 
 def pairs_compared(part_pairs: Iterable[PartPair]) -> int:
-    """Count the pairs of texts across the parts."""
+    """Count the pairs of texts in different parts of the split."""
     return sum(len(first) * len(second) for first, second in part_pairs)
 
 
@@ -60,7 +60,7 @@ def jaccard_blocks(
 
 
 def cosine_blocks(vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress) -> Iterator[Block]:
-    """Compute the rounded cosine of all pairs, in blocks; `vectors`: shape (texts, d), each of length 1."""
+    """Compute the rounded cosine of all pairs, in blocks. `vectors` are unit vectors, shape (texts, d)."""
     for one_part, other_part in part_pairs:
         for start in range(0, len(one_part), _ROWS):
             numbers = one_part[start : start + _ROWS]
@@ -71,7 +71,7 @@ def cosine_blocks(vectors: Floats, part_pairs: Sequence[PartPair], progress: Pro
 
 
 class Sieve:
-    """Keeps the most similar pair, and for each text its closest pair at or above the threshold.
+    """A sieve that keeps the most similar pair, and for each text its closest pair at or above the threshold.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Sieve:
         self._grouped = grouped
 
     def take(self, first: Ints, second: Ints, similarity: Floats) -> None:
-        """Look at some pairs, by their numbers."""
+        """Add pairs of text numbers with their similarities to the sieve."""
         low, high = np.minimum(first, second), np.maximum(first, second)
         cut = np.isin(low * self._size + high, self._cut)
         apart = self._grouped[low] & self._grouped[high]
@@ -118,7 +118,7 @@ def _list_pairs(low: Ints, high: Ints, similarity: Floats, places: Ints) -> list
 def _highest_pair(
     known: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, among: NDArray[np.bool_]
 ) -> NumberedPair | None:
-    """Return the higher of a known pair and the highest of a block; among equal pairs the first by number."""
+    """Return the more similar of a known pair and the best pair of a block. The first pair wins a tie."""
     places = np.flatnonzero(among)
     if not len(places):
         return known

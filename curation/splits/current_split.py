@@ -60,7 +60,7 @@ def current_parts(cursor: Cursor) -> dict[str, str]:
 
 
 def _graded_queries(cursor: Cursor) -> set[str]:
-    """Read the ids of the queries that a split would take."""
+    """Read the ids of the graded queries that a split would contain."""
     pairs = [pair for pair in read_consensus(cursor).pairs if pair.grade is not None]
     judged = sorted({pair.document_id for pair in pairs})
     in_corpus = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
@@ -71,7 +71,7 @@ def _graded_queries(cursor: Cursor) -> set[str]:
 def _request_fields(
     parameters: Mapping[str, Any], report: Mapping[str, Any], usual: int | None
 ) -> dict[str, Any]:
-    """Return the fields of the request for a stored split; `usual`: the usual relevant grade."""
+    """Return the fields of the request for a stored split. `usual` is the default relevant grade."""
     relevant, largest = parameters.get("relevant_grade"), parameters.get("largest_group")
     parts = parameters["parts"]
     shares = report.get("certificate", {}).get("shares", ())

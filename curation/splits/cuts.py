@@ -1,6 +1,7 @@
-"""Cuts: pairs of queries that people name, whose direct ties do not count.
+"""Cuts: pairs of queries, named by people, whose direct ties a split ignores.
 
-Other ties may still join two queries with a cut between them. Then the chain of these ties is shown.
+A chain of other ties may still join two queries with a cut between them. goldgrade then shows this chain of
+ties.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from curation.splits.edges import Edge, ordered_pair
 from curation.splits.groups import chain_lines, edge_sentence, shortest_chain
 
 RemainingTies = tuple[str, str, tuple[Edge, ...]]
-"""Two queries with a cut between them that are in one group all the same, and the chain that ties them."""
+"""Two queries in one leakage group despite a cut between the two queries, and the chain that ties them."""
 
 
 def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the cuts by query id, in order; a query may be named by its text where no other query has it.
+    """Return the cuts as pairs of query ids, in order.
+
+    A query may also be named by its text if the text is unique.
 
     Parameters
     ----------
@@ -25,7 +28,8 @@ def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> t
 
     Raises
     ------
-    InputError: a name fits no query or several queries, or a cut names one query twice; all problems at once.
+    InputError: a name fits no query or several queries, or a cut names one query twice. The error lists all
+        problems.
     """
     by_text: dict[str, list[str]] = {}
     for name, text in queries.items():
@@ -54,7 +58,7 @@ def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> t
 def remaining_ties(
     cuts: Iterable[tuple[str, str]], groups: Mapping[str, str], edges: Sequence[Edge]
 ) -> tuple[RemainingTies, ...]:
-    """Find the pairs that were cut and are in one group all the same, with the chain that ties them.
+    """Find the pairs of cut queries that are still in one group, with the chain of ties that joins each pair.
 
     Parameters
     ----------
@@ -70,10 +74,13 @@ def remaining_ties(
 def cut_lines(
     cut: Sequence[Edge], remaining: Sequence[RemainingTies], queries: Mapping[str, str]
 ) -> list[str]:
-    """List the ties that were cut by name, and for each cut without effect the chain that still ties it."""
+    """List the ties that were cut by name.
+
+    For a cut without effect, list the chain that still ties the queries.
+    """
     lines = [f"Cut by name: {edge_sentence(edge, queries)}" for edge in cut]
     for first, second, steps in remaining:
         texts = f"“{queries.get(first, first)}” and “{queries.get(second, second)}”"
-        lines.append(f"{texts} stay together all the same, by a chain of {len(steps)}:")
+        lines.append(f"{texts} stay in one part despite the cut, by a chain of {len(steps)}:")
         lines += chain_lines(steps, queries)
     return lines

@@ -1,4 +1,4 @@
-"""Edges: two queries that must stay in one part, and the strongest edges that hold the groups together."""
+"""Edges between queries that must stay in one part, and the forest of strongest edges of each group."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ QueryPair = tuple[str, str]
 
 
 class Edge(NamedTuple):
-    """Two queries (query_a < query_b) that give each other away.
+    """An edge: two queries (query_a < query_b) that must stay in one part of a split.
 
     Attributes
     ----------
     kind: the label of the kind of tie.
     similarity: the exact Jaccard similarity of query texts or documents, the cosine of embeddings, or else 1.
-    documents: the shared documents, or the two similar documents (the document of query_a first), or nothing.
+    documents: the shared documents, or the two similar documents (the document of query_a first), or empty.
     key: the key that both queries have, such as 'session 4f1c…' or 'project apollo', or ''.
     """
 
@@ -32,12 +32,12 @@ class Edge(NamedTuple):
 
 
 def ordered_pair(first: str, second: str) -> QueryPair:
-    """Return the two ids, the smaller id first."""
+    """Return the two query ids of an edge, the smaller id first."""
     return (first, second) if first < second else (second, first)
 
 
 def strongest_edges(query_ids: Sequence[str], edges: Sequence[Edge]) -> list[Edge]:
-    """Return a spanning forest of the strongest edges, in order; `query_ids` must be in order."""
+    """Return a spanning forest of the strongest edges, in order. `query_ids` must be sorted."""
     ordered = sorted(edges)
     number = {query_id: index for index, query_id in enumerate(query_ids)}
     links = Links(

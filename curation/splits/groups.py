@@ -1,4 +1,4 @@
-"""Leakage groups: the connected queries, and the chains of ties that connect them."""
+"""Leakage groups of connected queries, and the chains of ties that connect the queries of a group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS_SHOWN = 12
 
 @dataclass(frozen=True)
 class LeakageGroup:
-    """A leakage group, and the ties that made it.
+    """A leakage group, and the ties that join the queries of the group.
 
     Attributes
     ----------
@@ -46,22 +46,25 @@ class LeakageGroup:
 
     @property
     def size(self) -> str:
-        """Say how many queries the group has, and which share of all queries."""
+        """Return a sentence with the number of queries in the group, and with its share of all queries."""
         return f"{pluralize(len(self.queries), 'query', 'queries')} ({percent(self.share)} of all)"
 
     @property
     def lines(self) -> list[str]:
-        """Say which kind most ties of the group are, and list the chain between its far ends."""
+        """Name the most frequent kind of tie in the group, and list the chain between its far ends."""
         kind, count = next(iter(self.ties.items()))
         return [
-            f"{count:,} of its {sum(self.ties.values()):,} ties are of one kind: {kind}.",
-            f"Its far ends are tied by a chain of {len(self.chain)}:",
+            f"{count:,} of the group's {sum(self.ties.values()):,} ties are of one kind: {kind}.",
+            f"The two most distant queries of the group are tied by a chain of {len(self.chain)}:",
             *chain_lines(self.chain, self.queries),
         ]
 
 
 def leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict[str, str]:
-    """Return query id → group id. The id of a group is its smallest query id."""
+    """Map each query id to the id of its leakage group.
+
+    The id of a leakage group is the smallest id of its queries.
+    """
     ids = sorted(query_ids)
     number = {query_id: position for position, query_id in enumerate(ids)}
     ends = np.array([(number[edge.query_a], number[edge.query_b]) for edge in edges], dtype=np.int64)
@@ -73,7 +76,7 @@ def leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict[str,
 
 
 def group_sizes(groups: Mapping[str, str]) -> dict[int, int]:
-    """Return number of queries in a group → number of such groups; `groups`: query id → group."""
+    """Count the leakage groups of each size. `groups` maps query id to group."""
     return dict(sorted(Counter(Counter(groups.values()).values()).items()))
 
 
@@ -85,7 +88,7 @@ def largest_groups(
     limit: int | None = None,
     least: int = 2,
 ) -> tuple[LeakageGroup, ...]:
-    """Return the largest groups with at least this many queries; `groups`: query id → group.
+    """Return the largest leakage groups with a minimum number of queries. `groups` maps query id to group.
 
     Parameters
     ----------
@@ -107,11 +110,11 @@ def largest_groups(
 
 
 def longest_chain(members: Iterable[str], edges: Iterable[Edge]) -> list[Edge]:
-    """Find the steps from one far end of a group to the other, beginning at the smaller of the two ends.
+    """Find the chain of ties between the two most distant queries of a group, from the smaller query id on.
 
     The chain is nearly the longest of the shortest paths: a search breadth-first from the smallest query to
-    the farthest query, and from there to the farthest query again. Where several edges tie two queries, only
-    the strongest counts.
+    the farthest query, and from there to the farthest query again. If several edges tie two queries, only the
+    strongest edge counts.
     """
     inside = set(members)
     neighbors = _neighbors_of(edge for edge in edges if edge.query_a in inside)
@@ -123,14 +126,14 @@ def longest_chain(members: Iterable[str], edges: Iterable[Edge]) -> list[Edge]:
 
 
 def shortest_chain(starts: Iterable[str], ends: Collection[str], edges: Iterable[Edge]) -> list[Edge]:
-    """Find the steps of a shortest path from one of the starts to one of the ends, which are in one group."""
+    """Find a shortest path of ties from any start query to any end query of the same group."""
     neighbors = _neighbors_of(edges)
     came_from = _reached_from(starts, neighbors)
     return _steps_to(next(query for query in came_from if query in ends), came_from, neighbors)
 
 
 def _neighbors_of(edges: Iterable[Edge]) -> _Neighbors:
-    """Return query → each query that it is tied to, with the strongest edge between the two."""
+    """Map each query to its tied queries, with the strongest edge to each."""
     neighbors: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
     for edge in sorted(edges, key=lambda edge: (edge.similarity, edge.kind)):
         neighbors[edge.query_a][edge.query_b] = edge
@@ -139,9 +142,9 @@ def _neighbors_of(edges: Iterable[Edge]) -> _Neighbors:
 
 
 def _reached_from(starts: Iterable[str], neighbors: _Neighbors) -> dict[str, str]:
-    """Return query → the query before it on a shortest path from a start, the nearest queries first.
+    """Map each query to its predecessor on a shortest path from a start query, the nearest queries first.
 
-    A start has itself as the query before it.
+    A start query is its own predecessor.
     """
     came_from = {start: start for start in starts}
     queue = deque(came_from)
@@ -155,7 +158,7 @@ def _reached_from(starts: Iterable[str], neighbors: _Neighbors) -> dict[str, str
 
 
 def _steps_to(end: str, came_from: Mapping[str, str], neighbors: _Neighbors) -> list[Edge]:
-    """List the edges of the path that `_reached_from` found to a query, from the start on."""
+    """List the edges of the shortest path to a query, from the start on, as `_reached_from` found it."""
     steps: list[Edge] = []
     while (before := came_from[end]) != end:
         steps.append(neighbors[before][end])
@@ -164,7 +167,7 @@ def _steps_to(end: str, came_from: Mapping[str, str], neighbors: _Neighbors) -> 
 
 
 def edge_sentence(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
-    """Describe an edge with the texts of its queries."""
+    """Describe an edge by the texts of its two queries."""
     first, second = (queries.get(name, name) for name in (edge.query_a, edge.query_b))
     shown = [*edge.documents[:2], *(["…"] if len(edge.documents) > 2 else [])]
     detail = f" ({', '.join(shown)})" if shown else ""
@@ -172,7 +175,7 @@ def edge_sentence(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
 
 
 def chain_lines(steps: Sequence[Edge], queries: Mapping[str, str]) -> list[str]:
-    """Describe each step of a chain on a line; a long chain ends with the number of further steps."""
+    """Describe each step of a chain of ties on a line. A long chain ends with the number of further steps."""
     lines = [f"  {edge_sentence(edge, queries)}" for edge in steps[:STEPS_SHOWN]]
     if len(steps) > STEPS_SHOWN:
         lines.append(f"  … and {len(steps) - STEPS_SHOWN:,} more")

@@ -37,7 +37,7 @@ _GRADED = """
     SELECT document_id FROM current_judgments WHERE grade >= $grade
     UNION SELECT document_id FROM adjudications WHERE grade >= $grade
 """
-"""The documents that somebody graded so high: all documents that can be relevant, and few others."""
+"""SQL: the documents with at least one vote that is high enough for a relevant document."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ class SplitInputs:
 
     @property
     def grouped_queries(self) -> frozenset[str]:
-        """The queries with a relevant document that has a group, where groups are a tie."""
+        """The queries with a relevant document that has a group. Empty if groups are no tie in this split."""
         return frozenset(
             name for name, documents in self.relevant.items() if not self.grouped.isdisjoint(documents)
         )
 
     @property
     def queries_of(self) -> dict[str, list[str]]:
-        """The queries of each relevant document, both in order."""
+        """A map from each relevant document to its queries, both in order."""
         queries_of: dict[str, list[str]] = defaultdict(list)
         for query_id in sorted(self.relevant):
             for document_id in self.relevant[query_id]:
@@ -108,7 +108,7 @@ class GradedQueries:
 
 
 class SplitLabels(NamedTuple):
-    """The rows of a project that make a split.
+    """The rows of a project from which a split is made.
 
     Attributes
     ----------
@@ -136,11 +136,11 @@ class SplitLabels(NamedTuple):
 
 
 def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabels:
-    """Read the rows that make a split; without a relevant grade, all grades above the lowest are relevant.
+    """Read the rows from which a split is made. By default, all grades above the lowest are relevant.
 
     Raises
     ------
-    InputError: the relevant grade is not on the scale, or is its lowest grade.
+    InputError: the relevant grade is not on the scale of grades, or is the lowest grade of the scale.
     RefusedError: the project has no corpus.
     """
     scale = current_guide(cursor).values
@@ -174,15 +174,15 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
 
 
 def read_times(cursor: Cursor, queries: Sequence[str]) -> dict[str, datetime]:
-    """Read when each query was first asked (UTC): query id → time. A query without a time is absent.
+    """Read when each query was first asked (UTC): query id → time. A query without a known time is absent.
 
-    A query is found in the traffic by its normalised text, so other spellings do not count.
+    A query is looked up in the query logs by its normalised text, so other spellings do not count.
     """
     return dict(cursor.execute(_TIMES, {"queries": list(queries)}).fetchall())
 
 
 def settled_queries(labels: SplitLabels) -> GradedQueries:
-    """Return the graded queries by the consensus of the labels' votes.
+    """Return the graded queries, with grades by the consensus of the annotators' votes.
 
     Raises
     ------
@@ -191,16 +191,16 @@ def settled_queries(labels: SplitLabels) -> GradedQueries:
     graded = graded_queries(labels, compute_consensus(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
-            "No query has a grade yet, so there is nothing to split. Judge first; a disputed pair counts "
-            "after a reviewer's decision.",
-            command="`goldgrade app` serves the pages where people judge, `goldgrade import judgments PATH` "
-            "imports judgments.",
+            "No query has a grade yet, so there is nothing to split. Judge some pairs first. A disputed pair "
+            "counts only after a reviewer's decision.",
+            command="`goldgrade app` serves the pages for judging. `goldgrade import judgments PATH` imports "
+            "judgments.",
         )
     return graded
 
 
 def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:
-    """Return the graded queries of a split; `pairs`: the consensus of the labels' votes, walked once."""
+    """Return the graded queries of a split. `pairs` yields the consensus grade of each pair once."""
     queries = {query.query_id: query for query in labels.queries}
     documents = set(labels.snapshot["document_id"].to_pylist())
     relevant: dict[str, set[str]] = defaultdict(set)
@@ -242,7 +242,7 @@ def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> Grade
 
 
 def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
-    """Return the inputs of these queries alone."""
+    """Return the inputs of a split, reduced to these queries."""
     inside = set(members) & set(inputs.queries)
     names = sorted(inside)
     relevant = {name: inputs.relevant[name] for name in names if name in inputs.relevant}

@@ -1,8 +1,8 @@
-"""The operations of a split: the split itself, and its preview with parts, groups and changes.
+"""Background operations on a split: storing the split, and previewing its parts, groups and changes.
 
-A preview shows the split that `make_split` would store from the same labels, by the same code. Where a group
-is too large or a part would be empty, the preview shows the groups all the same, and says why the split would
-be refused.
+A preview shows the same split that `make_split` would store from the same judgments, by the same code. If a
+group is too large or a part would be empty, the preview still shows the groups, and explains why the split
+would be refused.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from curation.splits.split import PreparedSplit, SplitReport, make_split, prepar
 from curation.store import Cursor, Store, get_setting
 
 PREVIEW = "preview.json"
-"""The file of a preview in the folder of its job."""
+"""Name of the file with a split's preview, in the folder of the background job."""
 MAX_GROUPS = 8
-"""The most groups that a preview shows in detail."""
+"""Maximum number of leakage groups that a preview shows in detail."""
 
 
 def _check_model(cursor: Cursor, request: SplitRequest | None) -> None:
@@ -39,7 +39,7 @@ def _check_model(cursor: Cursor, request: SplitRequest | None) -> None:
 
 
 def _write_preview(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitPreview:
-    """Write the preview into the request's folder."""
+    """Write the preview of a split into the folder that the request names."""
     preview = preview_split(store, request, progress)
     (Path(request.folder) / PREVIEW).write_bytes(preview_json(preview))
     return preview
@@ -72,7 +72,7 @@ OPERATIONS = {
 
 @dataclass(frozen=True)
 class PreviewedPart:
-    """A part of a split in a preview.
+    """The figures of one part in the preview of a split.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class PreviewedPart:
 
 @dataclass(frozen=True)
 class SplitPreview:
-    """A split as it would be stored.
+    """The preview of a split: its report, its groups, and its difference from the current split.
 
     Attributes
     ----------
@@ -120,14 +120,14 @@ class SplitPreview:
 
     @property
     def sentences(self) -> list[str]:
-        """Say how many queries and groups the split has."""
+        """Return sentences on the number of queries and leakage groups in the split."""
         queries = pluralize(sum(part.queries for part in self.parts), "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
         return [f"Previewed a split of {queries} in {groups}."]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the parts, and of the ties by kind."""
+        """Tables of the parts of the split, and of the number of ties of each kind."""
         columns = ("Part", "Asked for", "Queries", "Searches", "Grades", "New")
         parts = tuple(
             (part.part, ShareCell(part.asked), part.queries, part.traffic, part.grades, part.added)
@@ -138,14 +138,14 @@ class SplitPreview:
 
     @property
     def further(self) -> list[str]:
-        """List the groups with their ties, the ties that were cut, and why the split cannot be stored."""
+        """List the leakage groups with their ties, the ties that were cut, and the reason for a refusal."""
         alone = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
             f"{alone} tied to no other query.",
             *cut_lines(self.report.cut, self.report.remaining_ties, self.certificate.texts),
         ]
         for group in self.groups:
-            lines += ["", f"A group of {group.size}, in {group.part}.", *group.lines]
+            lines += ["", f"Leakage group of {group.size}, in the part {group.part}.", *group.lines]
         lines += left_out_sentences(self.report.left_out)
         return [*lines, *(["", f"The split cannot be stored: {self.refused}"] if self.refused else [])]
 
@@ -154,7 +154,7 @@ _FORM = TypeAdapter(SplitPreview)
 
 
 def preview_split(store: Store, request: SplitRequest, progress: Progress = silent) -> SplitPreview:
-    """Make the preview of the split that `make_split` would store from the current labels.
+    """Make the preview of the split that `make_split` would store from the current judgments.
 
     Raises
     ------
@@ -181,12 +181,12 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
 
 
 def preview_json(preview: SplitPreview) -> bytes:
-    """Write the preview as JSON."""
+    """Write the preview of a split as JSON."""
     return _FORM.dump_json(preview)
 
 
 def parsed_preview(written: bytes) -> SplitPreview:
-    """Parse the preview that `preview_json` wrote.
+    """Parse the preview of a split from the JSON that `preview_json` wrote.
 
     Raises
     ------

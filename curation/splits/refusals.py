@@ -15,15 +15,15 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.tie_kinds import SHARED_DOCUMENT
 
 MAX_PART_SHARE = 0.5
-"""A group with a larger share of its part's queries makes figures on that part figures of one topic."""
+"""Largest share of a part's queries in one leakage group, so that no single topic decides its figures."""
 TOLERANCE = {"all": (1.0, 0.1), "level": (3.0, 0.25)}
-"""The largest distance of a part from its ideal, as a whole and in a level: queries, or a share if more."""
+"""Largest distance of a part from its ideal size: a number of queries, or a share if that is more."""
 MAX_SMALL_GROUP = 10
-"""A group of this size or smaller is never too large."""
+"""Number of queries up to which a leakage group is never too large."""
 GROUPS_SHOWN = 5
 CUT_FIRST = (
-    "Cut the ties that are no real leak (they are then reported as residual leakage), loosen the rules of "
-    "ties (a higher relevant grade or threshold), or"
+    "Cut the ties that are no real leak (the certificate then reports these ties as residual leakage), "
+    "loosen the rules of ties (a higher relevant grade or similarity threshold), or"
 )
 
 
@@ -34,17 +34,17 @@ def balance_problem(
     levels: Levels,
     balanced: bool,
 ) -> str:
-    """Say how a group spoils a split, as the end of a sentence about the group; '' where it does no harm.
+    """Return the end of a sentence on how a leakage group spoils a split; '' if the group does no harm.
 
-    A group spoils the split where it fills most of its part, or keeps parts from their shares. A group that
-    other queries balance does no harm: of 134 queries, 11 that must stay together leave both parts at their
-    size.
+    A group spoils the split if the group fills most of its part, or keeps parts from their sizes. A group
+    does no harm if other queries balance the parts: a group of 11 among 134 queries leaves both parts at
+    their size.
 
     Parameters
     ----------
     members: the group's queries.
     parts: query id → part.
-    balanced: whether parts had to be near their fractions, which a split by time does not ask for.
+    balanced: whether the parts must be near their fractions, which does not hold for a split by time.
     """
     part = parts[members[0]]
     filled = next(share.reached for share in shares if share.part == part and share.dimension == ALL)
@@ -58,8 +58,8 @@ def balance_problem(
         if group_counts[share.dimension, share.level] >= off > max(least, ratio * share.ideal):
             of = "" if share.dimension == ALL else f" of the {share.dimension} “{share.level}”"
             return (
-                f"{share.part} has {pluralize(share.reached, 'query', 'queries')}{of} where "
-                f"{share.ideal:,.1f} were asked for"
+                f"{share.part} has {pluralize(share.reached, 'query', 'queries')}{of} instead of the "
+                f"requested {share.ideal:,.1f}"
             )
     return ""
 
@@ -67,9 +67,9 @@ def balance_problem(
 def refuse_large(
     groups: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, most: float | None
 ) -> None:
-    """Refuse large groups that spoil the split, or that have a larger share than `most` where it is given.
+    """Refuse large leakage groups that spoil the split, or whose share of the queries is larger than `most`.
 
-    The refusal shows the chains that made the groups, and ties that could be cut.
+    The refusal shows the chains of ties that made the groups, and ties that people could cut.
 
     Parameters
     ----------
@@ -86,36 +86,41 @@ def refuse_large(
         limit = f"at most {percent(most)} is allowed" if most is not None else group.spoils
         lines += [f"{holds} ({percent(group.share)}), and {limit}.", *group.lines]
     if len(large) > GROUPS_SHOWN:
-        lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more groups as large")
+        lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more leakage groups of a refused size")
     command = _weakest_ties(group.chain for group in shown)
     if any(next(iter(group.ties)) == SHARED_DOCUMENT for group in large):
         command.append(
-            "--no-shared-documents lets queries of one document be in several parts, which is usual for a "
-            "corpus of few long documents."
+            "--no-shared-documents lets queries with the same relevant document be in different parts, as is "
+            "usual for a corpus of few long documents."
         )
     allowing = min(1.0, (int(large[0].share * 100) + 1) / 100)
     command.append(
-        "--dry-run shows the groups at other thresholds, and --relevant-grade sets the grade. "
+        "--dry-run shows the leakage groups at other thresholds. --relevant-grade sets the lowest grade of a "
+        "relevant document. "
         f"--largest-group {allowing:g} allows the group."
     )
     raise RefusedError("\n".join([*lines, f"{CUT_FIRST} allow a larger group."]), command="\n".join(command))
 
 
 def _weakest_ties(chains: Iterable[Sequence[Edge]]) -> list[str]:
-    """Name the weakest tie of each chain, as the option that cuts it."""
+    """Return the options that cut the weakest tie of each chain."""
     weakest = [min(steps, key=lambda edge: (edge.similarity, edge)) for steps in chains]
     cuts = [f'  --cut "{edge.query_a}~{edge.query_b}"' for edge in weakest]
     return ["", "These options cut the weakest tie of each chain:", *cuts]
 
 
 def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs) -> None:
-    """Refuse chains that join queries of different parts; `carried`: query id → part in a release."""
+    """Refuse chains of ties that join released queries of different parts.
+
+    `carried` maps query id to part.
+    """
     if not chains:
         return
     queries = inputs.queries
     groups = pluralize(len(chains), "leakage group")
     lines = [
-        f"A released query never changes its part, but queries of different parts are tied now in {groups}:"
+        "A released query never changes its part, but ties now join released queries of different parts in "
+        f"{groups}:"
     ]
     shown = without_sealed(chains[:GROUPS_SHOWN], inputs.sealed)
     for steps in shown:
@@ -126,15 +131,15 @@ def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], 
         ]
     if len(chains) > GROUPS_SHOWN:
         lines.append(f"… and {len(chains) - GROUPS_SHOWN:,} more groups")
-    command = [*_weakest_ties(shown), "--fresh gives up the released parts."]
-    found = "\n".join([*lines, f"{CUT_FIRST} give up the released parts."])
+    command = [*_weakest_ties(shown), "--fresh ignores the parts that queries have in releases."]
+    found = "\n".join([*lines, f"{CUT_FIRST} ignore the parts that queries have in releases."])
     raise RefusedError(found, command="\n".join(command))
 
 
 def refuse_empty(
     shares: Sequence[PartShare], groups: Mapping[str, str], edges: Sequence[Edge], inputs: SplitInputs
 ) -> None:
-    """Refuse a part without a query."""
+    """Refuse a split that has a part without queries."""
     empty = [share.part for share in shares if share.dimension == ALL and not share.reached]
     if not empty:
         return
@@ -146,10 +151,10 @@ def refuse_empty(
     ]
     if len(largest) > 1:
         steps = without_sealed(longest_chain(largest, edges), inputs.sealed)
-        lines += ["The chain that made it:", *chain_lines(steps, queries)]
+        lines += ["Chain of ties in the largest group:", *chain_lines(steps, queries)]
     lines.append(
         "Judge more queries, or loosen the rules of ties: a higher relevant grade or a higher threshold of "
         "query texts or documents."
     )
-    options = "--relevant-grade, --query-threshold and --document-threshold set these."
+    options = "--relevant-grade, --query-threshold and --document-threshold set the grade and thresholds."
     raise RefusedError("\n".join(lines), command=options)

@@ -1,7 +1,7 @@
 """The request for a split: rules of ties, parts and options, and the refusals of wrong requests.
 
-Each kind of tie has its own threshold or switch in `Rules`. The defaults of the two kinds that compare query
-texts were chosen by reading the pairs of real queries above and below the thresholds:
+Each kind of tie between queries has a separate threshold or switch in `Rules`. The defaults of the two kinds
+that compare query texts were chosen by reading the pairs of real queries above and below the thresholds:
 
 - character 3-grams at 0.65 join 'laptop' with 'laptops' (0.80) and 'iphone' with 'iphone 7' (0.67), not
   'computer' with 'computer fan' (0.60). Among 3,000 templated queries the largest group is 297 at 0.65 and
@@ -28,35 +28,37 @@ from curation.core.operation import DEFAULT_MODEL, Needs, Seed, Switch, option, 
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 LARGEST_GROUP = 0.05
-"""A group with a larger share of the queries is large, unless it is small (`refusals.MAX_SMALL_GROUP`)."""
+"""Share of the queries above which a leakage group is large, if it exceeds `refusals.MAX_SMALL_GROUP`."""
 _PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 QUERY = 0.65
 PARAPHRASE = 0.8
 DOCUMENT = 0.8
 CONTAINED = 0.9
-"""A document holds a smaller document if it has at least this share of the smaller document's shingles."""
+"""Share of a smaller document's shingles from which a larger document counts as containing the smaller."""
 MIN_SHINGLES = 20
-"""The least shingles of a document that another document can hold.
+"""Minimum number of shingles of a document that can count as contained in a larger document.
 
-Many texts hold a title of ten words without being its copy.
+Many texts contain a title of ten words without being a copy of the titled document.
 """
 MIN_THRESHOLD = 0.1
 MIN_COSINE = 0.3
 DECIMALS = 4
-"""Decimal places of cosines. Further places differ between machines."""
+"""Number of decimal places of the cosines of embeddings. Further decimal places differ between machines."""
 SESSION = "session"
 GROUP = "group"
 SESSIONS = 3
-"""The most sessions of a query that tie it. A head query is in a thousand sessions, with a thousand queries
-that it has nothing to do with, so its sessions tie nothing."""
+"""Maximum number of sessions of a query whose sessions still count as ties.
+
+A head query shares a thousand sessions with unrelated queries, so its sessions are no ties.
+"""
 
 
 def check_request(request: SplitRequest) -> None:
-    """Refuse a request that cannot be met.
+    """Refuse a request for a split that is wrong in itself.
 
     Raises
     ------
-    InputError: fractions, part names, rules or the largest group are wrong; all problems at once.
+    InputError: fractions, part names, rules or the largest group are wrong. The error lists all problems.
     """
     problems = part_problems(request.fractions) + rule_problems(request.rules)
     if request.largest_group is not None and not 0 < request.largest_group <= 1:
@@ -67,11 +69,11 @@ def check_request(request: SplitRequest) -> None:
 
 
 def named_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """Return part → fraction, in the given order.
+    """Return a map from each part to its fraction, in the given order.
 
     Raises
     ------
-    InputError: a name was given twice.
+    InputError: the name of a part was given twice.
     """
     twice = [name for name, times in Counter(name for name, _ in given).items() if times > 1]
     refuse_problems([f"the part {name!r} was given twice" for name in twice])
@@ -79,7 +81,7 @@ def named_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def rule_problems(rules: Rules) -> list[str]:
-    """List the problems of the rules, a sentence each."""
+    """List the problems of the rules of ties, with a sentence for each problem."""
     problems = out_of_bounds(Rules, vars(rules))
     problems += [
         f"Cut {first}~{second}: a query is not tied to itself; expected two query ids"
@@ -94,7 +96,7 @@ def rule_problems(rules: Rules) -> list[str]:
 
 
 def part_problems(parts: Mapping[str, float]) -> list[str]:
-    """List the problems of part names and fractions, a sentence each."""
+    """List the problems of part names and fractions, with a sentence for each problem."""
     problems = []
     total = sum(parts.values())
     named = ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items()) or "(none)"
@@ -110,7 +112,7 @@ def part_problems(parts: Mapping[str, float]) -> list[str]:
 
 
 def parsed_cut(text: str) -> tuple[str, str]:
-    """Parse 'A~B' into two queries, as they are written.
+    """Parse the cut 'A~B' into the names of two queries.
 
     Raises
     ------
@@ -124,7 +126,7 @@ def parsed_cut(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """The kinds of ties to look for, and the least similarity of each; None, False or () switches a kind off.
+    """The kinds of ties to look for, with their least similarities. None, False or () switches a kind off.
 
     Attributes
     ----------
@@ -134,18 +136,19 @@ class Rules:
     shared: whether a document that is relevant to two queries ties them.
     keys: 'session', 'group' (the group_key of a relevant document) or a metadata field of the query. With
         'group', similarity does not tie two queries, or two documents, that both have a group.
-    cut: pairs of query ids whose direct ties do not count. These ties are reported as residual leakage.
+    cut: pairs of query ids whose direct ties do not count. The certificate reports ignored ties as residual
+        leakage.
     """
 
     query: float | None = option(
         QUERY,
         "Similarity of query texts from",
-        "Minimum similarity that ties two query texts. It is the Jaccard of character 3-grams.",
+        "Minimum similarity that ties two query texts: the Jaccard similarity of character 3-grams.",
         flag="--query-threshold",
         least=MIN_THRESHOLD,
         most=1,
         switch=Switch(
-            "--no-query-text", "Similar query texts make no ties.", "Similar query texts stay together"
+            "--no-query-text", "Do not tie similar query texts.", "Queries with similar texts stay together"
         ),
     )
     paraphrase: float | None = option(
@@ -156,19 +159,21 @@ class Rules:
         least=MIN_COSINE,
         most=1,
         switch=Switch(
-            "--no-paraphrase", "Paraphrases make no ties. This needs no model.", "Paraphrases stay together"
+            "--no-paraphrase",
+            "Do not tie paraphrases. The split then needs no embedding model.",
+            "Paraphrases stay together",
         ),
     )
     document: float | None = option(
         DOCUMENT,
         "Similarity of documents from",
-        "Minimum similarity that ties relevant documents. It is the Jaccard of word 3-shingles.",
+        "Minimum similarity that ties relevant documents: the Jaccard similarity of word 3-shingles.",
         flag="--document-threshold",
         least=MIN_THRESHOLD,
         most=1,
         switch=Switch(
             "--no-near-duplicates",
-            "Near-duplicate relevant documents make no ties.",
+            "Do not tie queries by near-duplicate relevant documents.",
             "Queries with nearly identical relevant documents stay together",
         ),
     )
@@ -176,34 +181,35 @@ class Rules:
         True,
         "Queries with a relevant document in common stay together",
         "Tie two queries if a document is relevant to both.",
-        switch=Switch("--no-shared-documents", "A document that is relevant to two queries makes no tie."),
+        switch=Switch("--no-shared-documents", "Do not tie queries by shared relevant documents."),
     )
     keys: tuple[str, ...] = option(
         (),
         "Queries with the same … stay together",
-        "Tie queries with the same session, group or field. A group belongs to a relevant document, a field "
-        "to the query. Similarity does not tie two queries that both have a group. Repeatable.",
+        "Tie queries with the same session, group or field. A group belongs to a relevant document, and a "
+        "field belongs to the query. Similarity does not tie two queries that both have a group. Repeatable.",
         flag="--same",
         metavar="KEY",
     )
     model: str = option(
         DEFAULT_MODEL,
         "Embedding model of paraphrases",
-        "Model for paraphrases. Languages other than English need a multilingual model: docs/languages.md.",
+        "Embedding model that finds paraphrases. Languages other than English need a multilingual model: "
+        "docs/languages.md.",
         needs=Needs("only paraphrases use a model", lambda split: split["paraphrase"] is not None),
     )
     cut: tuple[tuple[str, str], ...] = option(
         (),
         "Ties to cut",
-        "Two queries, by id or text, whose direct ties do not count. The ties are reported as residual "
-        "leakage. Repeatable.",
+        "Ignore the direct ties between two queries (ids or texts). The certificate reports ignored ties as "
+        "residual leakage. Repeatable.",
         metavar="A~B",
         read=parsed_cut,
     )
 
     @property
     def says_what_belongs_together(self) -> bool:
-        """Whether a key other than the session is a tie, so that the request asks for large groups."""
+        """Whether the rules tie queries by a key other than the session, so that large groups are wanted."""
         return any(key != SESSION for key in self.keys)
 
 
@@ -211,7 +217,7 @@ RULES = Rules()
 
 
 def parsed_part(text: str) -> tuple[str, float]:
-    """Parse 'train=0.6' into a name and a fraction.
+    """Parse the text of a part, such as 'train=0.6', into a name and a fraction.
 
     Raises
     ------
@@ -226,7 +232,7 @@ def parsed_part(text: str) -> tuple[str, float]:
 
 @dataclass(frozen=True)
 class SplitRequest:
-    """A split that somebody wants to preview or to store.
+    """A request for a split, to preview the split or to store it.
 
     Attributes
     ----------
@@ -242,7 +248,7 @@ class SplitRequest:
     parts: tuple[tuple[str, float], ...] = option(
         tuple(PARTS.items()),
         "Parts",
-        "Part and its share of the queries. Repeatable.",
+        "Name of a part of the split and its share of the queries. Repeatable.",
         flag="--part",
         unset="dev=0.7, test=0.3",
         metavar="NAME=FRACTION",
@@ -259,17 +265,19 @@ class SplitRequest:
     by_time: bool = option(
         False,
         "By time: earlier queries in earlier parts",
-        "Split by the time when queries were first asked. The parts are in the order given. Queries without "
-        "a time go to the first part.",
+        "Split by the time when queries were first asked. Name the part of the earliest queries first. "
+        "Queries without a known time go to the first part.",
     )
     largest_group: float | None = option(
         None,
         "Largest group",
         "Largest share of the queries in one leakage group.",
-        unset="any, unless a group over 0.05 spoils the parts",
+        unset="any, unless a group over 0.05 spoils the sizes of parts",
     )
     fresh: bool = option(
-        False, "Released queries may change their part", "Ignore the parts that released queries have."
+        False,
+        "Released queries may change their part",
+        "Ignore the parts that queries have in earlier releases.",
     )
     expected: str | None = None
     folder: str = ""

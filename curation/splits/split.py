@@ -1,7 +1,7 @@
-"""Splits: a split is prepared, checked and stored, with its report.
+"""Preparation, check and storage of a split, with its report.
 
-The id of a split is the digest of everything that decides the split. So the same request on the same labels
-finds the split that is stored already, and adds nothing.
+The id of a split is the digest of everything that decides the split. So the same request on the same
+judgments finds the stored split, and adds no second copy.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: C
 def store_split(
     store: Store, report: SplitReport, checked: CheckedAssignment, edges: Sequence[Edge], actor: str
 ) -> bool:
-    """Store the split and make it the current split; says whether the split is new."""
+    """Store the split and make it the current split. Returns whether the split is new."""
     split_id = report.split_id
     content = asdict(report)
     del content["created"]
@@ -86,7 +86,7 @@ def store_split(
 
 
 def _with_texts_for_times(value: Any) -> Any:
-    """Return the value with times as text."""
+    """Return the value with all times as ISO text."""
     if isinstance(value, dict):
         return {key: _with_texts_for_times(item) for key, item in value.items()}
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value
@@ -94,7 +94,7 @@ def _with_texts_for_times(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class SplitReport:
-    """A split, with the ties and groups that made it.
+    """The report of a split, with the ties and leakage groups that determined its parts.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class SplitReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Say how many queries and groups the split has, which parts it keeps, and what was left out."""
+        """Return sentences on the queries and groups of the split, kept parts, and left-out queries."""
         state = (
             "This is the current split now" if self.created else "This split exists already, and is current"
         )
@@ -136,18 +136,18 @@ class SplitReport:
         kept = pluralize(self.kept, "query keeps", "queries keep")
         return [
             f"{state}: {queries} in {groups}.",
-            *([f"{kept} the part of a release."] if self.kept else []),
+            *([f"{kept} the part from an earlier release."] if self.kept else []),
             *left_out_sentences(self.left_out),
         ]
 
     @property
     def further(self) -> list[str]:
-        """List the ties by kind, the ties that were cut, and the large groups."""
+        """List the number of ties of each kind, the ties that were cut, and the large groups."""
         texts = self.certificate.texts
         ties = ", ".join(f"{count:,} by {kind}" for kind, count in self.ties.items() if count)
         lines = [
-            f"Ties between queries: {ties or 'none'}. The {sum(self.edges.values()):,} strongest ties hold "
-            "the groups together and are stored.",
+            f"Ties between queries: {ties or 'none'}. The {sum(self.edges.values()):,} strongest ties, which "
+            "connect the queries of each leakage group, are stored.",
             *cut_lines(self.cut, self.remaining_ties, texts),
         ]
         if self.disagreeing:
@@ -158,13 +158,13 @@ class SplitReport:
         if self.by_time is not None:
             lines += self.by_time.sentences
         for group in self.large_groups:
-            spoils = group.spoils or "the parts have the sizes that were asked for"
-            lines += ["", f"WARNING: one group holds {group.size}, and {spoils}.", *group.lines]
+            spoils = group.spoils or "the parts have the requested sizes"
+            lines += ["", f"WARNING: one leakage group holds {group.size}, and {spoils}.", *group.lines]
         return lines
 
 
 class PreparedSplit(NamedTuple):
-    """A split that was made and checked, and is not stored.
+    """A split that was made and checked, but is not stored yet.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ class PreparedSplit(NamedTuple):
     edges: list[Edge]
 
     def refuse_unfit(self) -> None:
-        """Refuse a split with a group that is too large or with an empty part."""
+        """Refuse a split that has a too large leakage group or an empty part."""
         inputs, groups, most = self.graded.inputs, self.checked.groups, self.request.largest_group
         if most is not None or not self.request.rules.says_what_belongs_together:
             refuse_large(self.report.large_groups, inputs, len(groups), most)
@@ -195,11 +195,12 @@ def make_split(
 ) -> SplitReport:
     """Split the graded queries into parts that share no leakage group, and make it the current split.
 
-    Cuts of the request's rules may name queries by their texts where the texts are unique.
+    Cuts in the request may name queries by their texts if the texts are unique.
 
     Raises
     ------
-    InputError: fractions, names, rules, options or the relevant grade are wrong; all problems at once.
+    InputError: fractions, names, rules, options or the relevant grade are wrong. The error lists all
+        problems.
     NotFoundError: the project does not know the actor.
     RefusedError: the actor is no lead; nothing is graded; embeddings are missing and the model is not
         available; a group is too large; carried-over queries of different parts are tied; a part would stay
@@ -219,7 +220,7 @@ def make_split(
 
 
 def prepare_split(store: Store, request: SplitRequest, progress: Progress = silent) -> PreparedSplit:
-    """Make the split that `make_split` would store; only embeddings are stored.
+    """Make the split that `make_split` would store, but store only the embeddings of queries.
 
     Raises
     ------

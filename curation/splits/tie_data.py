@@ -1,7 +1,7 @@
-"""Data of ties: the keys, times and embeddings of queries, by which the search finds ties.
+"""Keys, times and embeddings of queries, from which the search for ties and the split by time work.
 
-A key is the session of a query, the group of one of its relevant documents, or a field of the query. A query
-is found in the traffic by its normalised text.
+A key of a query is its session, the group of one of its relevant documents, or a field of the query. A query
+is looked up in the query logs by its normalised text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FIELD = """
 def with_tie_data(
     store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, dated: bool = False
 ) -> SplitInputs:
-    """Return the inputs with the keys and embeddings that the rules ask for, and with times where `dated`.
+    """Return the inputs with the keys and embeddings that the rules ask for, and with times if `dated`.
 
     Raises
     ------
@@ -69,9 +69,11 @@ def with_tie_data(
 def query_vectors(
     store: Store, queries: Mapping[str, str], model: str = DEFAULT_MODEL, progress: Progress = silent
 ) -> Vectors:
-    """Return unit vectors of the query texts, shape (queries, d), by query id; embeddings are stored once.
+    """Return unit vectors of the query texts, shape (queries, d), ordered by query id.
 
-    A text that the model cannot read has a vector of zeros.
+    New embeddings are stored.
+
+    A text in a language that the model cannot read has a vector of zeros.
 
     Parameters
     ----------
@@ -87,15 +89,15 @@ def query_vectors(
     except RefusedError as error:
         raise RefusedError(
             f"goldgrade cannot look for paraphrases among the queries: {getattr(error, 'found', error)} Or "
-            "leave paraphrases out; similar letters alone find about a fifth of them.",
-            command="--no-paraphrase leaves them out.",
+            "leave paraphrases out. Similar spelling finds only about a fifth of the paraphrases.",
+            command="--no-paraphrase leaves paraphrases out.",
         ) from error
     vectors[unread_texts(texts, vectors, model)] = 0
     return vectors
 
 
 def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys:
-    """Read the keys of these kinds: query id → (kind of key, value).
+    """Read the keys of these kinds, as a map from query id to (kind of key, value).
 
     Raises
     ------
@@ -106,7 +108,7 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
     for kind in dict.fromkeys(kinds):
         if kind == SESSION:
             rows = _number_sessions(cursor.execute(_SESSIONS, {"queries": list(inputs.queries)}).fetchall())
-            missing = "the traffic has no sessions of these queries; import a log that has them"
+            missing = "the query logs have no sessions of these queries; import a log with sessions"
         elif kind == GROUP:
             rows = _read_groups(cursor, inputs)
             missing = "no relevant document has a group; import the corpus with groups"
@@ -124,9 +126,9 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
 
 
 def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return query id and session, with sessions numbered by the queries that were asked in them.
+    """Return pairs of query id and session number. Sessions are numbered by the queries that they contain.
 
-    The stored name of a session differs from project to project, and no release may have it.
+    Stored session names are not used, because they differ between projects and no release may hold them.
     """
     asked: dict[str, list[str]] = defaultdict(list)
     for query_id, session in sessions:
@@ -136,7 +138,7 @@ def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str
 
 
 def _read_groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
-    """Return query id and group of each relevant document that has a group."""
+    """Return pairs of query id and group, for each relevant document that has a group."""
     group_of = group_keys(cursor, list(inputs.documents))
     return [
         (query_id, group_of[document_id])
@@ -147,7 +149,7 @@ def _read_groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
 
 
 def known_keys(cursor: Cursor) -> list[str]:
-    """List the keys that can tie queries: session and group, where the project has any, and query fields."""
+    """List the kinds of key that can tie queries: session and group, if the project has any, and fields."""
     present = [kind for kind, sql in _ANY.items() if cursor.execute(sql).fetchall()]
     return [*present, *(name for name in _field_names(cursor) if name not in _ANY)]
 

@@ -1,20 +1,19 @@
-"""Kinds of ties: why two queries must stay in one part, a record (`TieKind`) with its search for each kind.
+"""Kinds of ties between queries that must stay in one part: a record (`TieKind`) with a search for each kind.
 
-Queries that are cut by name have no direct ties, but all their other ties still count. So every tie of such a
-query is listed: a tie that a spanning forest leaves out may keep two of these queries together.
+The direct ties between two queries that are cut by name do not count, but all other ties of both do. So every
+tie of a query in a cut is listed: a tie that a spanning forest leaves out may still join both queries.
 
 Query text: the Jaccard similarity of character 3-grams of the texts as they are written, and then with their
 words in alphabetical order (`core.similarity.shingles`).
-Paraphrase: the cosine of embeddings, all queries with all, by an exact matrix product in blocks. Similar
-letters alone find about a fifth of the paraphrases. Cosines are rounded to four decimals, because the last
-digits differ between machines. A query that the model cannot read (`retrieval.unread_texts`) has a vector of
-zeros and no ties.
-Shared and near-duplicate documents: one document that is relevant to both queries, or two documents with
-nearly the same word 3-shingles. A document that holds a different document nearly whole is its
-near-duplicate, too, unless the smaller document is very short.
-Same key: the same session, group of a relevant document, or field of the query (`tie_data`). Where groups are
-a tie, the group decides: two queries or documents that both have a group are not tied by similarity.
-Otherwise the words that all policies of a company share would join their groups.
+Paraphrase: the cosine of embeddings, all queries with all, by an exact matrix product in blocks. Character
+3-grams find only about a fifth of the paraphrases. Cosines are rounded to four decimals, because the last
+digits differ between machines. A query in a language that the model cannot read (`retrieval.unread_texts`)
+has no ties of this kind. Shared and near-duplicate documents: one document that is relevant to both queries,
+or two documents with nearly the same word 3-shingles. A document that contains nearly all of a smaller
+document is a near-duplicate, too, unless the smaller document is very short. Same key: the same session,
+group of a relevant document, or field of the query (`tie_data`). If groups are a tie, similarity does not tie
+two queries or documents that both have a group. Otherwise the standard words that all policies of a company
+share would join different groups.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ _BLOCK = 256
 
 
 class FoundTies(NamedTuple):
-    """The ties that the search for one kind found.
+    """The ties between queries that the search for one kind of tie found.
 
     Attributes
     ----------
@@ -89,7 +88,7 @@ class FoundTies(NamedTuple):
 
 @dataclass(frozen=True)
 class TieKind:
-    """A kind of tie.
+    """A kind of tie between queries, such as similar texts or a shared relevant document.
 
     Attributes
     ----------
@@ -117,15 +116,15 @@ class TieKind:
     minhashed: bool = False
 
     def value(self, rules: Rules) -> Any:
-        """Return the value of the kind's setting."""
+        """Return the threshold or switch of this kind of tie in the rules."""
         return getattr(rules, self.setting)
 
     def is_on(self, rules: Rules) -> bool:
-        """Say whether the rules ask for the kind."""
+        """Check whether the rules of a split ask for this kind of tie."""
         return bool(self.value(rules))
 
     def search(self, search: TieSearch) -> FoundTies:
-        """Find the ties of this kind; there are no ties where it is switched off or cannot be searched."""
+        """Find the ties of this kind. There are no ties if the kind is switched off or cannot be searched."""
         if not self.is_on(search.rules):
             return FoundTies([], 0, OFF)
         reason = self.unsearchable(search.inputs)
@@ -150,7 +149,7 @@ class TieSearch:
 
     @cached_property
     def ids(self) -> list[str]:
-        """The query ids, in order."""
+        """The ids of all queries in the search for ties, in order."""
         return sorted(self.inputs.queries)
 
     @cached_property
@@ -165,17 +164,20 @@ class TieSearch:
 
     @property
     def grouped_places(self) -> list[int]:
-        """The positions in `ids` of the queries that have a group: no two of these queries are compared."""
+        """The positions in `ids` of the queries that have a group.
+
+        No two queries with groups are compared.
+        """
         grouped = self.inputs.grouped_queries
         return [index for index, name in enumerate(self.ids) if name in grouped]
 
     @property
     def method(self) -> str:
-        """How similar texts are searched, in words."""
+        """The name of the method that searches for similar texts."""
         return EXACTLY if self.compare is exact_links else VERIFIED
 
     def of_similar_queries(self, similar: PairCollector, label: str, method: str) -> FoundTies:
-        """Turn pairs of positions in `ids` into edges, without pairs that are cut."""
+        """Turn pairs of positions in `ids` into edges, without pairs of queries that are cut."""
         edges = [Edge(self.ids[a], self.ids[b], label, similarity) for a, b, similarity in each_link(similar)]
         kept = [edge for edge in edges if edge[:2] not in self.cut]
         return FoundTies(kept, similar.pairs - (len(edges) - len(kept)), method)
@@ -190,19 +192,19 @@ class TieSearch:
         return FoundTies(edges, sum(map(self.count_among, holders.values())), EXACTLY)
 
     def count_among(self, queries: Collection[str]) -> int:
-        """Count the pairs of these queries that are not cut."""
+        """Count the pairs of these queries that no cut separates."""
         inside = set(queries)
         return len(inside) * (len(inside) - 1) // 2 - sum(inside.issuperset(pair) for pair in self.cut)
 
     def pairs_among(self, queries: Sequence[str]) -> list[QueryPair]:
-        """List pairs that hold these queries together, and each pair of a named query, in order."""
+        """List in order enough pairs to connect these queries, and all pairs of a query that a cut names."""
         return sorted({ordered_pair(*pair) for pair in self.pairs_between(queries, queries)})
 
     def pairs_between(self, left: Sequence[str], right: Sequence[str]) -> list[QueryPair]:
-        """List pairs of a query on the left and a query on the right that hold all of them together.
+        """List pairs of a left and a right query that connect all queries of both sides.
 
-        The first query of a side that no cut names is the center of a star: it is paired with the other side.
-        So is each named query.
+        On each side, the first query that no cut names is paired with all queries of the other side.
+        Each query that a cut names is also paired with all queries of the other side.
         """
         pairs = {(query, other) for query in self._centers(left) for other in right if query != other}
         pairs |= {(query, other) for other in self._centers(right) for query in left if query != other}
@@ -215,13 +217,13 @@ class TieSearch:
 
 
 def each_link(*collected: PairCollector) -> Iterable[tuple[int, int, float]]:
-    """Walk through the links of these pairs as Python numbers."""
+    """Yield the links of these pairs as Python numbers."""
     links = joined([pairs.links() for pairs in collected])
     return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)
 
 
 def find_query_text_ties(search: TieSearch) -> FoundTies:
-    """Find pairs of queries at or above the threshold, as written or with their words sorted."""
+    """Find pairs of queries whose texts, as written or with sorted words, reach the similarity threshold."""
     threshold = search.rules.query
     assert threshold is not None
     texts = [search.inputs.queries[name] for name in search.ids]
@@ -240,7 +242,7 @@ def find_query_text_ties(search: TieSearch) -> FoundTies:
 
 
 def _find_reworded(search: TieSearch, texts: Sequence[str], threshold: float) -> PairCollector:
-    """Find pairs that are below the threshold as they are written, and reach it with their words sorted."""
+    """Find pairs of queries whose texts reach the similarity threshold only with sorted words."""
     places = range(len(texts))
     sets, class_of = distinct(map(reworded_shingles, texts), single=places)
     place_of = np.flatnonzero(class_of >= 0)
@@ -286,7 +288,7 @@ def find_paraphrases(search: TieSearch) -> FoundTies:
 
 
 def paraphrase_links(vectors: Vectors, threshold: float, progress: Progress = silent) -> Iterator[Links]:
-    """Find all pairs with at least this cosine, by comparing all with all; in blocks."""
+    """Find all pairs with at least this cosine, by an exact comparison of all vectors in blocks."""
     for start in range(0, len(vectors), _BLOCK):
         block = vectors[start : start + _BLOCK] @ vectors[start:].T
         cosines = np.round(block.astype(np.float64), DECIMALS)
@@ -314,9 +316,9 @@ PARAPHRASE_TIE = TieKind(
 
 
 def find_near_duplicates(search: TieSearch) -> FoundTies:
-    """Find pairs of similar documents, which tie the queries of the first with the queries of the second.
+    """Find pairs of similar documents. Each pair ties the queries of its first and its second document.
 
-    Where a shared document ties these queries already, only queries that a cut names get such ties.
+    If a shared document ties these queries already, only queries that a cut names get these ties, too.
     """
     threshold = search.rules.document
     assert threshold is not None
@@ -350,7 +352,7 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
 
 
 def _contained_documents(search: TieSearch, ids: Sequence[str], below: float) -> Iterator[Links]:
-    """Find pairs of documents where one holds the other, and that are less similar than the threshold."""
+    """Find pairs of documents below the similarity threshold where one contains the other."""
     shingles = (word_shingles(search.inputs.documents[name]) for name in ids)
     sets, class_of = distinct(shingles, single=range(len(ids)))
     place_of = np.flatnonzero(class_of >= 0)
@@ -370,7 +372,7 @@ NEAR_DUPLICATE_TIE = TieKind(
 
 
 def find_shared_documents(search: TieSearch) -> FoundTies:
-    """Find pairs of queries for each document that is relevant to both; an edge names all such documents."""
+    """Find pairs of queries that share relevant documents. An edge names all shared documents."""
     shared: dict[QueryPair, list[str]] = defaultdict(list)
     ties = 0
     for document_id, queries in search.inputs.queries_of.items():
@@ -391,7 +393,7 @@ SHARED_DOCUMENT_TIE = TieKind(
 
 
 def find_same_keys(search: TieSearch) -> FoundTies:
-    """Find pairs of queries for each key that both have, for the kinds of key that the rules name."""
+    """Find pairs of queries that share a key, for the kinds of key that the rules name."""
     keys, kinds = search.inputs.keys, search.rules.keys
     popular = {name for name in keys if sum(kind == SESSION for kind, _ in keys[name]) > SESSIONS}
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -416,4 +418,4 @@ KINDS: dict[str, TieKind] = {
     kind.label: kind
     for kind in (QUERY_TEXT_TIE, PARAPHRASE_TIE, SHARED_DOCUMENT_TIE, NEAR_DUPLICATE_TIE, SAME_KEY_TIE)
 }
-"""Label → kind, in the order of tables and of stored counts."""
+"""Map from label to kind of tie, in the order of tables and of stored counts."""

@@ -1,7 +1,7 @@
-"""Ties between all queries: the search for every kind, and the rules of ties as stored splits have them.
+"""Search for ties of every kind between all queries, and the form of the rules in stored splits.
 
-Leakage groups need no more than a spanning forest of the strongest edges. `find_edges` keeps this forest, and
-counts all ties. `all_ties` lists every single tie; a pair that is cut by name needs the list.
+A spanning forest of the strongest edges is enough to determine the leakage groups. `find_edges` keeps this
+forest, and counts all ties. `all_ties` lists every single tie, which pairs that are cut by name need.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from curation.splits.tie_kinds import KINDS, TieSearch
 
 
 class Ties(NamedTuple):
-    """The ties between queries.
+    """The ties between the queries of a split.
 
     Attributes
     ----------
@@ -51,7 +51,8 @@ def find_edges(
     Parameters
     ----------
     rules: cuts name queries of the inputs.
-    compare: the search for similar texts. MinHash may miss some, which the exhaustive check finds.
+    compare: the search for similar texts. MinHash may miss some similar texts, which the exhaustive check
+        finds.
     """
     named = frozenset(name for pair in rules.cut for name in pair)
     search = TieSearch(inputs, rules, named, compare, progress)
@@ -70,9 +71,10 @@ def find_edges(
 
 
 def all_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> list[Edge]:
-    """List every tie: of each kind and pair of queries the strongest.
+    """List the strongest tie of each kind between each two queries.
 
-    The list is meant for a group, not for a gold set: it grows with the square of the number of queries.
+    Use this list for a leakage group, not for a gold set: its length grows with the square of the number of
+        queries.
     """
     search = TieSearch(inputs, rules, frozenset(inputs.queries), exact_links, progress)
     best: dict[tuple[str, str, str], Edge] = {}
@@ -85,7 +87,7 @@ def all_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> 
 
 
 def ties_by_kind(inputs: SplitInputs, members: Iterable[str], rules: Rules) -> dict[str, int]:
-    """Count the ties between these queries: kind → number, the largest number first."""
+    """Count the ties between these queries by kind, the largest number first."""
     inside = set(members)
     rules_within = replace(rules, cut=tuple(pair for pair in rules.cut if inside.issuperset(pair)))
     counts = Counter(find_edges(within(inputs, inside), rules_within).counts)
@@ -93,7 +95,7 @@ def ties_by_kind(inputs: SplitInputs, members: Iterable[str], rules: Rules) -> d
 
 
 def rule_parameters(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
-    """Return the rules by the names that a stored split gives them, and how similarity was computed.
+    """Return the rules under their names in stored splits, and the methods of computing similarity.
 
     Parameters
     ----------
@@ -117,7 +119,7 @@ def rule_parameters(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
 
 
 def rules_of(parameters: Mapping[str, Any]) -> Rules:
-    """Return the rules of a stored split, also of a split that is older than some of the kinds."""
+    """Return the rules of a stored split, also of a split that is older than some kinds of tie."""
     settings = {kind.setting: parameters.get(kind.parameter, kind.if_absent) for kind in KINDS.values()}
     return Rules(
         **settings | {"keys": tuple(settings["keys"])},
