@@ -1,7 +1,6 @@
-"""Re-labeling by quarters: the stale pairs of the gold set, the pairs that are judged again, and the changed
-grades.
+"""Quarterly re-labeling of a gold set: stale pairs, the pairs that are judged again, and changed grades.
 
-`staleness` scores how old and how doubtful each pair is. `plan` chooses the pairs of a quarter, and
-`open_quarter` gives the pairs to annotators as a blind round. `report` compares the old grades with the new
-ones.
+`staleness` computes a score of each pair from its age and the changes of its document and guide. `plan`
+chooses the pairs of a quarter, and `open_quarter` gives the pairs to annotators as a blind round. `report`
+compares the old grades with the new grades.
 """

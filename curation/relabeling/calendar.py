@@ -1,7 +1,7 @@
-"""Quarters, and the progress of the re-labeling of each quarter.
+"""Quarters of a year, and the progress of the re-labeling of each quarter.
 
-A plan belongs to the quarter for which it was made. If a clock steps back into an earlier quarter, the
-quarter of the newest plan stays the present quarter.
+A plan of a re-labeling belongs to the quarter for which it was made. If the computer's clock is set back into
+an earlier quarter, the quarter of the newest plan stays the present quarter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from curation.core.errors import InputError
 from curation.store import Cursor, utc_now
 
 REVISIT = 8
-"""The age in quarters, two years, from which the age of a pair alone makes the pair stale."""
+"""Age in quarters (two years) from which a pair counts as stale for its age only."""
 _NAME = re.compile(r"\d{4}-Q[1-4]")
 NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "left half done", "done"
 # A pair of the plan that nobody was asked about (its document is gone) is not waited for.
@@ -34,7 +34,7 @@ ORDER BY p.quarter, r.name IS NOT NULL, p.rowid
 
 
 class Quarter(str):
-    """A quarter of a year by its name, such as 2026-Q4. Quarters are ordered by time.
+    """A quarter of a year with its name, such as 2026-Q4. Quarters compare by time.
 
     Raises
     ------
@@ -50,27 +50,28 @@ class Quarter(str):
 
     @classmethod
     def of(cls, day: date) -> Self:
-        """Return the quarter of a day."""
+        """Return the quarter of the year that contains a day."""
         return cls(f"{day.year:04d}-Q{(day.month - 1) // 3 + 1}")
 
     def since(self, earlier: Quarter) -> int:
-        """Return the number of quarters since an earlier quarter; 0 where `earlier` is later."""
+        """Return the number of quarters since `earlier`; 0 if `earlier` is the later quarter."""
         return max(0, self._quarters_since_year_0() - earlier._quarters_since_year_0())
 
     def before(self, quarters: int) -> Quarter:
-        """Return the quarter that is this number of quarters earlier; a negative number gives a later
-        quarter.
+        """Return the quarter that lies this number of quarters earlier.
+
+        A negative number gives a later quarter.
         """
         year, index = divmod(self._quarters_since_year_0() - quarters, 4)
         return Quarter(f"{year:04d}-Q{index + 1}")
 
     def _quarters_since_year_0(self) -> int:
-        """Return the number of quarters since the year 0."""
+        """Return the number of quarters from the year 0 to this quarter."""
         return 4 * int(self[:4]) + int(self[-1]) - 1
 
 
 class QuarterWork(NamedTuple):
-    """The plan of a quarter and its progress.
+    """The plan of a quarter's re-labeling, with its progress.
 
     Attributes
     ----------
@@ -89,14 +90,17 @@ class QuarterWork(NamedTuple):
 
 
 def present_quarter(cursor: Cursor, today: date | None) -> Quarter:
-    """Return the quarter of today, or the quarter of the newest plan if that quarter is later."""
+    """Return the present quarter, or the quarter of the newest plan if the plan's quarter is later."""
     [(newest,)] = cursor.execute("SELECT max(quarter) FROM relabeling_plans").fetchall()
     now = Quarter.of(today or utc_now().date())
     return max(now, Quarter(newest)) if newest else now
 
 
 def read_work(cursor: Cursor) -> list[QuarterWork]:
-    """Read the opened plan of each quarter, or the newest plan where none was opened; ordered by quarter."""
+    """Read the opened plan of each quarter, or the newest plan if no plan of the quarter was opened.
+
+    Plans are ordered by quarter.
+    """
     work: dict[str, QuarterWork] = {}  # the last row of a quarter counts
     for name, plan_id, round_name, closed, pairs, whole in cursor.execute(_WORK).fetchall():
         state = PLANNED if round_name is None else DONE if whole == pairs else UNFINISHED if closed else OPEN
@@ -105,7 +109,7 @@ def read_work(cursor: Cursor) -> list[QuarterWork]:
 
 
 def planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[tuple[str, str]]:
-    """Read the pairs of the quarter's plan as query ids and document ids; empty without a plan."""
+    """Read the pairs of the quarter's plan as (query id, document id); empty without a plan."""
     plans = [row.plan_id for row in work if row.quarter == quarter]
     sql = "SELECT query_id, document_id FROM relabeling_pairs WHERE list_contains(?::TEXT[], plan_id)"
     return set(cursor.execute(sql, [plans]).fetchall())

@@ -1,8 +1,9 @@
-"""Inputs of a quarter's report, and the closing of a quarter, which fixes the report.
+"""Inputs of a quarter's drift report, and the closing of a quarter, which fixes its report.
 
-A quarter is closed when a lead closes its round, and at the latest when the next quarter is opened. Closing
-stores the pairs with their grades. From then on no decision, retired query, new guide, corpus or release
-changes the report. If a lead reopens the round, the report follows the project again.
+A quarter is closed when a lead closes its round, and at the latest when the next quarter is opened. Closing a
+quarter stores the pairs of its report with their grades. After the closing, no decision, retired query, new
+guide, corpus or release changes the report. If a lead reopens the round, the report follows the state of the
+project again.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from curation.relabeling.wrong_labels import WrongLabels, wrong_labels
 from curation.store import COMMAND_LINE, Cursor, Store
 
 MAX_POOLED = 4
-"""The number of quarters, the present one included, over which the share of wrong grades is pooled."""
+"""Number of quarters, the present quarter included, over which the share of wrong grades is pooled."""
 _REOPENED = "(SELECT count(*) FROM round_events WHERE round_id = ? AND kind = 'reopen')"
 
 
 class ReportInputs(NamedTuple):
-    """The inputs of the report of a plan.
+    """The inputs of the drift report of a re-labeling plan.
 
     Attributes
     ----------
@@ -43,19 +44,19 @@ class ReportInputs(NamedTuple):
 
 
 class RoundClosed(NamedTuple):
-    """A closed round; `remark` is a sentence on its fixed report, '' for a round that is no re-labeling."""
+    """A closed round. `remark` is a sentence on the fixed report; '' if the round is no re-labeling."""
 
     state: RoundState
     remark: str
 
     @property
     def sentences(self) -> list[str]:
-        """The state of the round, and the remark."""
+        """Sentences on the state of the closed round, and on its fixed report."""
         return [*self.state.sentences, *filter(None, [self.remark])]
 
 
 def report_inputs(cursor: Cursor, row: StoredPlan) -> ReportInputs:
-    """Read the inputs that were stored at the closing of the quarter, or compute them from the project."""
+    """Read the inputs that the closing of the quarter stored, or compute the inputs from the project."""
     stored = _read_stored(cursor, row)
     if stored is not None:
         return stored
@@ -69,7 +70,7 @@ def report_inputs(cursor: Cursor, row: StoredPlan) -> ReportInputs:
 
 
 def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundClosed:
-    """Close a round as `rounds.set_round` does; fix the report if the round is a re-labeling."""
+    """Close a round as `rounds.set_round` does, and fix the drift report if the round is a re-labeling."""
     remarks: list[str] = []
 
     def fix(cursor: Cursor, state: RoundState) -> None:
@@ -81,14 +82,14 @@ def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str
 
 
 def fix_reports(cursor: Cursor) -> None:
-    """Fix the report of each opened quarter whose report is not fixed, the oldest quarter first."""
+    """Fix the drift report of each opened quarter whose report is not fixed yet, the oldest quarter first."""
     for row in sorted(list_plans(cursor), key=lambda row: row.quarter):
         if row.round_id is not None:
             fix_report(cursor, row)
 
 
 def fix_report(cursor: Cursor, row: StoredPlan) -> ReportInputs:
-    """Store the inputs of a report, unless they were stored since the round was opened or reopened."""
+    """Store the inputs of a drift report, unless they were stored since the round was opened or reopened."""
     inputs = report_inputs(cursor, row)
     if not inputs.fixed:
         text = canonical_json(to_json_value(inputs))

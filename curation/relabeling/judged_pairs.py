@@ -1,10 +1,9 @@
-"""The judged pairs of the set: their grades, the changes of their documents and guides, and their staleness
-scores.
+"""Judged pairs of the gold set, with grades, changes of document and guide, and staleness scores.
 
-The set consists of all pairs with a judgment or a decision whose query is not retired. The quarter of a
-pair's last judgment is the quarter of the re-labeling that judged the pair, or else follows from the times of
-its judgments. The quarter is unknown for judgments that were imported without a time; they are at least as
-old as their import.
+The set consists of all pairs of query and document with a judgment or a reviewer's decision, without retired
+queries. The quarter of a pair's last judgment is the quarter of the re-labeling that judged the pair, or else
+follows from the times of its judgments. The quarter is unknown for judgments that were imported without a
+time. Such judgments are at least as old as their import.
 
 The score of a pair is the weighted mean of three parts, each from 0 (fresh) to 1 (stale):
 
@@ -14,8 +13,8 @@ The score of a pair is the weighted mean of three parts, each from 0 (fresh) to 
     guide     1 if the current guide words the pair's grade, or the grade of one of its votes, differently
     age       quarters since the last judgment, divided by two years
 
-An unknown part does not count. Only this module defines the weights. `text_changes` computes the share of
-changed words.
+A part of the score with an unknown value does not count in the mean. Only this module defines the weights of
+the parts. `text_changes` computes the share of changed words.
 """
 
 from __future__ import annotations
@@ -41,15 +40,16 @@ Pair = tuple[str, str]
 SAME, CHANGED, GONE, UNKNOWN = "same", "changed", "gone", "unknown"
 """States of a judged document: its present version is the judged version, a new version, gone, or unknown."""
 BETWEEN = " · "
-"""The separator between the parts of a stratum's name."""
+"""Separator between the dimensions in a stratum's name."""
 WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
-"""The weights of the parts of the score; their sum is 1."""
+"""Weights of the parts of the staleness score; the weights sum to 1."""
 STALE = 0.25
-"""The score from which a pair counts as stale: a changed text, changed words of its grade, or two years. See
+"""Staleness score from which a pair is stale: a changed text, changed words of its grade, or two years.
+
+See
 `JudgedPair.is_stale`."""
 MIN_CHANGE = 0.5
-"""The document part of a pair whose text changed by a single word; the share of changed words adds the
-rest."""
+"""Document part of the score if the text changed by one word. A larger share of changed words adds to it."""
 
 # The versions and guides of the counted judgments; a decision has a version and a guide of its own.
 _RECORDS = """
@@ -86,7 +86,7 @@ SELECT query_id, coalesce(stratum, source) FROM queries LEFT JOIN newest USING (
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """A pair of the set with its grade and its staleness; None stands for an unknown value.
+    """A judged pair of the set with its grade and its staleness. None stands for an unknown value.
 
     Attributes
     ----------
@@ -138,22 +138,22 @@ class JudgedPair:
 
     @property
     def pair(self) -> Pair:
-        """Query id and document id."""
+        """The pair as (query id, document id)."""
         return self.query_id, self.document_id
 
     @property
     def hashes(self) -> tuple[str | None, str | None]:
-        """The judged version and the present version of the document."""
+        """Hashes of the judged version and of the present version of the document."""
         return self.read_hash, self.now_hash
 
     @property
     def stratum(self) -> str:
-        """The type of the query and the quarter of the last judgment, as one name."""
+        """The pair's stratum: the type of its query and the quarter of its last judgment, as one name."""
         return f"{self.type}{BETWEEN}{self.judged or 'unknown'}"
 
     @property
     def is_stale(self) -> bool:
-        """Whether the pair should be judged again; a pair whose document is gone cannot be judged.
+        """Whether the pair should be judged again. A pair whose document is gone cannot be judged.
 
         A pair that was judged this quarter is stale only if its document or the guide changed since.
         """
@@ -162,7 +162,10 @@ class JudgedPair:
         return self.score >= STALE and self.document != GONE and moved
 
     def scored(self, quarter: Quarter, changed_share: float | None = None) -> JudgedPair:
-        """Return the pair with its ages and its score in a quarter, from the share of its changed words."""
+        """Return the pair with its age and its staleness score in a quarter.
+
+        `changed_share` enters the score.
+        """
         age = quarter.since(self.judged) if self.judged else None
         parts = {
             "document": self._document_part(changed_share),
@@ -188,9 +191,7 @@ class JudgedPair:
         return 0.0
 
     def without_grade(self) -> JudgedPair:
-        """Return the pair without its grade and without the guide's part of the score, which reveals the
-        grade.
-        """
+        """Return the pair without its grade and the guide part of its score, which would reveal the grade."""
         parts = {**self.parts, "guide": None}
         return replace(
             self,
@@ -207,14 +208,14 @@ class JudgedPair:
 
 
 def score_of(parts: Mapping[str, float | None]) -> float:
-    """Return the weighted mean of the known parts; 0 if all parts are unknown."""
+    """Return the weighted mean of the known parts of a staleness score; 0 if all parts are unknown."""
     known = {name: part for name, part in parts.items() if part is not None}
     weight = sum(WEIGHTS[name] for name in known)
     return sum(WEIGHTS[name] * part for name, part in known.items()) / weight if weight else 0.0
 
 
 def read_pairs(cursor: Cursor) -> list[JudgedPair]:
-    """Read the judged pairs of the active queries, ordered by query id and document id, without scores."""
+    """Read the judged pairs of the set, ordered by query id and document id, without scores."""
     active = {query.query_id for query in active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
     sql = _RECORDS.format(decisions=counted_decisions_view(cursor))
@@ -268,18 +269,18 @@ def _quarter_of(day: date | None) -> Quarter | None:
 
 
 def query_types(cursor: Cursor) -> dict[str, str]:
-    """Read the type of each query: its stratum in the newest sample that contains it, else its source."""
+    """Read the type of each query: its stratum in the newest sample with the query, else its source."""
     return dict(cursor.execute(_TYPES).fetchall())
 
 
 def query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
-    """Read the tags of each query."""
+    """Read the tags of each query, as a map from query id to tags."""
     sql = "SELECT query_id, list(tag ORDER BY tag) FROM current_query_tags GROUP BY query_id"
     return {query_id: tuple(tags) for query_id, tags in cursor.execute(sql).fetchall()}
 
 
 def _renewed_pairs(cursor: Cursor) -> dict[Pair, Quarter]:
-    """Read the pairs whose judged version a re-labeling judged whole, with the last such quarter."""
+    """Read the last quarter in which a re-labeling judged the judged version of each pair completely."""
     if not cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall():
         return {}  # the query below would find no pair, and takes 20 ms to plan
     return {(row[0], row[1]): Quarter(row[2]) for row in cursor.execute(_RENEWED).fetchall()}

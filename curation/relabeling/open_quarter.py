@@ -1,10 +1,10 @@
-"""Opening a quarter: queries leave and join, new documents enter the pool, and a blind round begins.
+"""Opening of a quarter's re-labeling: changed queries, new documents in the pool, and a blind round.
 
-Annotators see a round like any other round: the old grades are in the plan, and no page of an annotator reads
-    the
-plan. The reports of earlier quarters are fixed before anything changes.
+Annotators see an ordinary round: only the plan holds the old grades, and no page of an annotator reads the
+plan. Opening a quarter first fixes the reports of earlier quarters.
 
-Each step can be repeated: a sample, a pool or a retirement that the project already has is not added again.
+Each step of an opening can be repeated: a sample, pool or retirement that the project already has is not
+added again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE 
 
 @dataclass(frozen=True)
 class QuarterOpened:
-    """A re-labeling that annotators can begin.
+    """The result of opening a re-labeling: its round, and counts of its pairs and queries.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class QuarterOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """The opened round, the changed queries, and the pairs that were left out."""
+        """Sentences on the opened round, the changed queries, and the pairs that were left out."""
         done = "A preview, nothing was opened:" if self.dry_run else "Opened"
         return [
             f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} again, "
@@ -108,9 +108,10 @@ class QuarterOpened:
 def open_plan(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
-    """Open the round of a plan, by default of the newest plan, under the name of its quarter.
+    """Open the round of a re-labeling plan, by default of the newest plan, under the name of its quarter.
 
-    Only systems find new documents. Without systems a new query has no document, and the round leaves it out.
+    Only retrieval systems that the request names find new documents. Without systems, a new query has no
+    document to judge, and the round leaves the query out.
 
     Raises
     ------
@@ -152,7 +153,7 @@ def open_plan(
 def preview_opening(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
-    """Open a plan in a copy of the project, remove the copy, and return the result as a dry run."""
+    """Open a plan in a temporary copy of the project, and return the result as a dry run."""
     with beside_or_temporary(store.path) as folder:
         store.copy_to(folder / store.path.name)
         copy = Store(folder / store.path.name)
@@ -163,9 +164,7 @@ def preview_opening(
 
 
 def opening_problem(store: Store, plan: str | None = None) -> str | None:
-    """Return the reason for which `open_plan` would refuse the plan with any annotators; None without a
-    reason.
-    """
+    """Return the reason why `open_plan` would refuse the plan, whoever judges; None without a reason."""
     try:
         with store.reading() as cursor:
             _read_current_plan(cursor, plan)
@@ -175,7 +174,10 @@ def opening_problem(store: Store, plan: str | None = None) -> str | None:
 
 
 def checked_layout(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
-    """Make the request for a plan's round; refuse annotators who cannot judge and a name that is taken."""
+    """Make the request for the round of a plan.
+
+    Refuse annotators who cannot judge, and a round name that is taken.
+    """
     layout = RoundRequest(
         request.name or plan.quarter,
         request.annotators,
@@ -196,9 +198,7 @@ def _read_current_plan(cursor: Cursor, name: str | None) -> StoredPlan:
 
 
 def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
-    """Refuse a plan that is open, a plan beside an open quarter, and a plan whose pairs have changed
-    since.
-    """
+    """Refuse a plan that is open, a plan while another quarter is open, and a plan whose pairs have changed."""
     row = find_plan(cursor, plan.plan_id)
     if row.round is not None:
         raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
@@ -220,9 +220,7 @@ def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
 
 
 def _change_queries(store: Store, plan: StoredPlan, author: str) -> None:
-    """Retire the leaving queries, return the queries that are asked again, and add new queries to the
-    sample.
-    """
+    """Retire the queries that leave the set, return retired queries, and add new queries to the sample."""
     with store.transaction(appends=True) as cursor:
         fix_reports(cursor)
         ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
@@ -236,10 +234,10 @@ def _change_queries(store: Store, plan: StoredPlan, author: str) -> None:
 
 
 def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
-    """Store a sample of the current queries and the new queries; each query keeps its inclusion probability.
+    """Store a sample of the current and the new queries. Each query keeps its inclusion probability.
 
-    The traffic of all queries is counted in the new logs, so that the weights of old and new queries fit
-    together.
+    The searches for all queries are counted in the new logs, so that the weights of old and new queries are
+    comparable.
     """
     with store.reading() as cursor:
         earlier = read_current(cursor)
@@ -271,17 +269,13 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
 
 
 class _CandidateChooser:
-    """Chooses the candidates of the round: the pairs of the plan, and the new pairs that the pool
-    proposes.
-    """
+    """Choice of the candidates of a re-labeling round: the pairs of its plan, and new pairs from the pool."""
 
     def __init__(self, plan: StoredPlan, pool_id: str | None) -> None:
         self.plan, self.pool_id, self.pairs = plan, pool_id, 0
 
     def read(self, cursor: Cursor) -> tuple[list[CandidateRow], set[str], set[Pair], set[str]]:
-        """Read the candidates, the active queries, the pairs that the pool proposes, and the joining
-        queries.
-        """
+        """Read the candidates, the queries of the set, the pairs from the pool, and the joining queries."""
         rows, active = read_candidates(cursor)
         proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
         texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
@@ -290,7 +284,7 @@ class _CandidateChooser:
         return rows, active, set(proposed), added
 
     def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> Chosen:
-        """Choose the candidates of the round from what `read` has read."""
+        """Choose the candidates of the round from the rows that `read` returned."""
         rows, active, proposed, added = read
         planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
         again = [

@@ -1,20 +1,20 @@
-"""Making a plan: choosing the pairs that a quarter judges again, and the queries that leave and join, by a
-seed.
+"""Making of a re-labeling plan: seeded choice of pairs to judge again, and of queries that leave and join.
 
 The id of a plan is the hash of its quarter, its settings and its choices, so the same state and seed make the
-same plan. Nothing changes for annotators until the plan is opened.
+same plan. Nothing changes for annotators until a lead opens the plan.
 
-The pairs with the highest scores are chosen first, and the random part is drawn from all other pairs.
-Together they are a stratified sample of the set: the chosen pairs are known once they are judged, and the
-random part estimates the other pairs (W. G. Cochran 1977, Sampling Techniques, section 5.5). The random part
-is a systematic sample with a random start along type, quarter of the last judgment and a seeded order. Each
-pair has the same inclusion probability, and the number of pairs of each type and quarter differs from its
-exact share by less than one (Särndal, Swensson & Wretman 1992, section 3.4).
+The pairs with the highest staleness scores are chosen first, and the random part is drawn from all other
+pairs. Both parts together are a stratified sample of the set: the chosen pairs are known once they are
+judged, and the random part estimates the other pairs (W. G. Cochran 1977, Sampling Techniques, section 5.5).
+The random part is a systematic sample with a random start, from pairs ordered by type, quarter of the last
+judgment and a seeded number. Each pair has the same inclusion probability, and the number of pairs of each
+type and quarter differs from its exact share by less than one (Särndal, Swensson & Wretman 1992, section
+3.4).
 
-A query leaves the set if the logs do not contain it any more. Such a query has no weight in an estimate for
-the traffic, so its leaving causes no bias. Queries that no earlier log contains form a sampling frame of
-their own. Each query is in one of the two frames and keeps the inclusion probability of its draw, so both
-draws together are one probability sample of the new logs.
+A query leaves the set if the query logs do not contain it any more. A query without searches has no weight in
+an estimate for the traffic, so its removal causes no bias. Queries that no earlier log contains form a
+separate sampling frame. Each query is in either the old or the new frame and keeps the inclusion probability
+of its draw, so both draws together are one probability sample of the new logs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ ALL_GONE = "the document is not in the corpus any more: it cannot be judged agai
 
 
 def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[Stratum]]:
-    """Choose the queries that leave and as many queries that join; without new logs no query does.
+    """Choose the queries that leave the set, and the same number of queries that join.
+
+    Without new logs, no query leaves or joins.
 
     Returns the changes, and the strata from which the joining queries were drawn.
     """
@@ -75,7 +77,7 @@ def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[S
 def _draw_new(
     new: Sequence[tuple[str, int]], number: int, seed: int, quarter: Quarter
 ) -> tuple[list[QueryChange], list[Stratum]]:
-    """Draw queries from new traffic, the same number from each frequency band."""
+    """Draw queries that only the new logs contain, the same number from each frequency band."""
     ordered = seeded(new, seed, lambda query: ["new query", query[0]])
     number = min(number, len(ordered))
     if not number:
@@ -93,7 +95,10 @@ def _draw_new(
 
 
 def choose_pairs(pairs: Sequence[JudgedPair], fraction: float, seed: int) -> list[PlanPair]:
-    """Choose a fraction of the pairs that can be judged, a quarter of it at random; ordered by ids."""
+    """Choose a fraction of the pairs that can be judged again, a quarter of the fraction at random.
+
+    Pairs are ordered by ids.
+    """
     frame = sorted((pair for pair in pairs if pair.document != GONE), key=lambda pair: pair.pair)
     number = min(len(frame), max(1, round(fraction * len(frame)))) if frame else 0
     drawn = round(RANDOM_SHARE * number)
@@ -113,7 +118,7 @@ def _plan_pair(pair: JudgedPair, part: str, probability: float) -> PlanPair:
 
 
 def _draw_random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> list[JudgedPair]:
-    """Draw pairs with equal probabilities, spread over types, quarters and queries."""
+    """Draw pairs with equal probabilities, spread over query types, quarters and queries."""
     if not number:
         return []
     ordered = sorted(rest, key=lambda pair: (pair.stratum, digest(seed, "axis", *pair.pair)))
@@ -124,7 +129,7 @@ def _draw_random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> lis
 
 @dataclass(frozen=True)
 class RelabelingPlan:
-    """The facts of a plan; all but ids, settings and probabilities are numbers of pairs or queries.
+    """The facts of a re-labeling plan. Most fields are numbers of pairs or queries.
 
     Attributes
     ----------
@@ -165,7 +170,7 @@ class RelabelingPlan:
 
     @property
     def sentences(self) -> list[str]:
-        """The number of pairs that are judged again."""
+        """Sentences on the number of pairs that the plan judges again."""
         return [f"Planned {self.quarter}: {self.pairs:,} of {pluralize(self.set_pairs, 'pair')}."]
 
 
@@ -177,7 +182,7 @@ def make_plan(
     progress: Progress = silent,
     dry_run: bool = False,
 ) -> RelabelingPlan:
-    """Make the plan of the quarter of `today` and store it; a dry run stores nothing.
+    """Make and store the re-labeling plan of the quarter of `today`. A dry run stores nothing.
 
     Raises
     ------
@@ -237,7 +242,7 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
 
 
 def still_open(work: QuarterWork) -> RefusedError:
-    """Make the refusal to open a quarter while the re-labeling `work` is open."""
+    """Make the error that refuses a new quarter while the re-labeling `work` is open."""
     return RefusedError(
         f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
         f"are done. Two quarters are never open at once. Finish it, or close its round {work.round!r}.",

@@ -1,8 +1,8 @@
-"""Pairs that were judged twice, with both grades and with the changes of document and guide in between.
+"""Pairs that were judged twice, with both grades and the changes of document and guide between the judgments.
 
-The plan holds the old grade of a pair. The new grade follows from the votes in the round of the plan by the
-project's consensus rule, or from a reviewer's decision after the plan and before the next plan with the pair.
-The grades do not depend on retired queries, on today's corpus or on today's guide.
+The re-labeling plan holds the old grade of a pair. The new grade follows from the votes in the round of the
+plan by the project's consensus rule, or from a reviewer's decision after the plan and before the next plan
+with the pair. Old and new grades do not depend on retired queries, on today's corpus or on today's guide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_GRADE_NOW = "no grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 SEALED = "a release seals it: a round of guesses would read its grade"
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
-"""Reasons for which a pair of the set has no new grade."""
+"""Reasons why a re-labeled pair has no new grade."""
 _VOTES = """
 WITH votes AS (FROM current_judgments WHERE round_id = $round AND duplicate_of IS NULL),
 decisions AS (
@@ -53,7 +53,7 @@ ORDER BY ALL
 
 
 class RegradedPair(NamedTuple):
-    """A pair that a plan or two rounds have judged again, with its old and its new grade.
+    """A pair that was judged in two rounds, or again by a plan, with its old and its new grade.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class RegradedPair(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether both grades are known and differ."""
+        """Whether the old and the new grade of the pair are known and differ."""
         return not self.why and self.before != self.after
 
 
@@ -97,29 +97,27 @@ class QuarterResult(NamedTuple):
 
     @property
     def comparable(self) -> list[RegradedPair]:
-        """The pairs with both grades."""
+        """The pairs with an old grade and a new grade."""
         return [pair for pair in self.pairs if not pair.why]
 
     @property
     def open(self) -> list[RegradedPair]:
-        """The pairs with an old grade and without a new grade: not judged, disputed, or answered with
-        cannot-tell.
-        """
+        """The pairs with an old grade and no new grade: unjudged, disputed, or answered with cannot-tell."""
         return [pair for pair in self.pairs if pair.why in OPEN and pair.before is not None]
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The number of pairs that cannot be compared, by reason."""
+        """The number of pairs whose old and new grade cannot be compared, by reason."""
         return dict(sorted(Counter(pair.why for pair in self.pairs if pair.why).items()))
 
     @property
     def random_of_rest(self) -> bool:
-        """Whether the random part was drawn from the pairs that the plan did not choose by their score."""
+        """Whether the random part was drawn only from the pairs that the plan did not choose by score."""
         return all(pair.probability is not None for pair in self.pairs)
 
 
 class _JudgedState(NamedTuple):
-    """The grade of a pair at one moment, with the versions of document and guide that it is about."""
+    """The grade of a pair at one moment, with the judged version of the document and the guide."""
 
     grade: int | None
     how: str
@@ -128,7 +126,10 @@ class _JudgedState(NamedTuple):
 
 
 def read_plan_result(cursor: Cursor, row: StoredPlan) -> QuarterResult:
-    """Read the pairs of a plan as they are now; for a closed quarter see `fixed_reports.report_inputs`."""
+    """Read the pairs of a plan with their present grades.
+
+    For a closed quarter, see `fixed_reports.report_inputs`.
+    """
     sql = "SELECT query_id, document_id, whole FROM relabeling_progress WHERE plan_id = ?"
     is_whole = {(row[0], row[1]): row[2] for row in cursor.execute(sql, [row.plan_id]).fetchall()}
     now = _judged_in_round(cursor, row.round_id or "", decided=True)
@@ -151,8 +152,7 @@ def read_plan_result(cursor: Cursor, row: StoredPlan) -> QuarterResult:
 
 
 def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> QuarterResult:
-    """Read the pairs that two rounds judged; the project's rule gives the grades of each round from its
-    votes.
+    """Read the pairs that two rounds judged. The project's consensus rule computes the grades of each round.
 
     Parameters
     ----------
@@ -179,16 +179,14 @@ def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[s
 
 
 def _why_not_comparable(old: int | None, new: _JudgedState) -> str:
-    """Return the reason for which two grades cannot be compared; '' if they can be compared."""
+    """Return the reason why two grades cannot be compared; '' if the grades can be compared."""
     if new.grade is None:
         return DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW
     return NO_GRADE_BEFORE if old is None else ""
 
 
 def _change_finder(cursor: Cursor) -> Callable[[_JudgedState, _JudgedState], tuple[str, ...]]:
-    """Make a function that finds known changes of the document, and of the guide's words for the old
-    grade.
-    """
+    """Make a function that finds changes of a pair's document and of the guide's words for its old grade."""
     lines = guide_lines(cursor)
     reworded: dict[str, dict[str, Grades]] = {}
 
@@ -208,7 +206,7 @@ def _change_finder(cursor: Cursor) -> Callable[[_JudgedState, _JudgedState], tup
 
 
 def _judged_in_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _JudgedState]:
-    """Compute the grade of each pair of a round by the project's rule from the votes of the round.
+    """Compute the grade of each pair of a round from the round's votes, by the project's consensus rule.
 
     Parameters
     ----------

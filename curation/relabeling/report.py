@@ -1,7 +1,7 @@
 """The drift report: the agreement of old and new grades by type, tag, part of the plan and kind of change.
 
-The bootstrap resamples queries, because the pairs of a query depend on each other. All groups share the
-resamples.
+The bootstrap resamples queries, because the pairs of a query depend on each other. All groups of pairs use
+the same resamples.
 """
 
 from __future__ import annotations
@@ -49,14 +49,12 @@ TOO_FEW, FEW_QUERIES, NO_VARIATION = (
 )
 
 PARTS = ("random", "due", "stale", "control")
-"""The parts of plans, also those of earlier versions, in the order of the report."""
+"""The parts of re-labeling plans, also of plans from earlier versions, in the order of the report."""
 
 
 @dataclass(frozen=True)
 class DriftRow:
-    """The figures of a group of pairs: share of equal grades, Cohen's kappa, quadratic kappa, mean shift
-    in grades.
-    """
+    """Agreement in a group of pairs: share of equal grades, Cohen's kappa, quadratic kappa, mean shift."""
 
     name: str
     pairs: int
@@ -68,7 +66,7 @@ class DriftRow:
 
 
 class ChangeRow(NamedTuple):
-    """The pairs with one kind of change, and the share of these pairs whose grade changed."""
+    """The number of pairs with one kind of change, and the share of these pairs whose grade changed."""
 
     name: str
     pairs: int
@@ -77,7 +75,7 @@ class ChangeRow(NamedTuple):
 
 
 def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
-    """Compute the figures of one group of pairs."""
+    """Compute the agreement of old and new grades in one group of pairs."""
     queries, number = query_numbers(pairs)
     if len(pairs) < MIN_RANDOM_PAIRS:
         none = Estimate(n=len(pairs), why=TOO_FEW)
@@ -105,7 +103,7 @@ def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) ->
 
 
 def change_rows(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
-    """Count the pairs with a changed document, with changed words of their grade, and with neither change."""
+    """Count the pairs with a changed document, with changed words of their grade, and without a change."""
     groups = [(name, [pair for pair in pairs if name in pair.changes]) for name in (DOCUMENT, GUIDE)]
     groups.append((NEITHER, [pair for pair in pairs if not pair.changes]))
     return tuple(_change_row(name, members) for name, members in groups)
@@ -130,7 +128,7 @@ def _make_estimate(point: float, drawn: Floats, queries: int, pairs: int) -> Est
 
 @dataclass(frozen=True)
 class DriftReport:
-    """The comparison of the old and the new grades of a plan or of two rounds.
+    """The drift report: the comparison of old and new grades of a plan or of two rounds.
 
     Attributes
     ----------
@@ -176,7 +174,7 @@ class DriftReport:
 
 
 def drift_report(store: Store, plan: str | None = None) -> DriftReport:
-    """Make the report of a plan, by default of the newest plan.
+    """Make the drift report of a re-labeling plan, by default of the newest plan.
 
     Raises
     ------
@@ -190,8 +188,9 @@ def drift_report(store: Store, plan: str | None = None) -> DriftReport:
 
 
 def campaign_report(store: Store, first: str, second: str) -> DriftReport:
-    """Compare two rounds as if the second round had judged the pairs of the first again; sealed pairs are
-    left out.
+    """Compare two rounds as if the second round had judged the pairs of the first again.
+
+    Sealed pairs are left out.
 
     Raises
     ------

@@ -1,6 +1,4 @@
-"""The drift report for people: its findings as sentences, its sections with tables and a heat map, and
-its page.
-"""
+"""The drift report of a re-labeling for people: sentences, tables, a heat map, and an HTML page."""
 
 from __future__ import annotations
 
@@ -15,18 +13,18 @@ from curation.relabeling.report import ChangeRow, DriftReport, DriftRow
 from curation.relabeling.wrong_labels import MIN_RANDOM_PAIRS, WrongLabels
 
 MAX_ROWS = 50
-"""The number of pairs with a changed grade that are listed, by default."""
+"""Default number of listed pairs with a changed grade."""
 
 
 def drift_page(report: DriftReport, limit: int = MAX_ROWS) -> str:
-    """Write the report as a whole HTML page."""
+    """Write the drift report as a complete HTML page."""
     remark = f"Plan {report.plan_id}." if report.plan_id else ""
     title = f"Re-labeling {report.name}"
     return html_page(title, drift_findings(report), drift_sections(report, limit), remark)
 
 
 def drift_findings(report: DriftReport) -> list[str]:
-    """Say the main findings of the report, the most important first."""
+    """Return sentences on the main findings of the drift report, the most important first."""
     if not report.pairs:
         return [_judged_sentence(report)]
     of = f"of {pluralize(report.pairs, 'pair')}"
@@ -50,7 +48,7 @@ def drift_findings(report: DriftReport) -> list[str]:
 
 
 def _judged_sentence(report: DriftReport) -> str:
-    """Say how many pairs were judged again, with which results, and how many are open."""
+    """Return a sentence on the pairs that were judged again, their results, and the open pairs."""
     until = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
     newly = f", {report.newly:,} newly graded (no grade before)" if report.newly else ""
     rest = report.judged - report.pairs - report.disputed - report.newly
@@ -64,7 +62,7 @@ def _judged_sentence(report: DriftReport) -> str:
 
 
 def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
-    """Make the sections of the report in their order, without empty sections."""
+    """Make the sections of the drift report in their order, without empty sections."""
     names = [f"{grade}" for grade in report.scale]
     left_out = tuple(report.left_out.items())
     sections = [
@@ -120,7 +118,7 @@ def _wrong_text(wrong: WrongLabels) -> str:
 
 
 def _bounds_sentence(wrong: WrongLabels) -> str:
-    """Say how far the pairs without a new grade can move the share."""
+    """Return a sentence on how much the pairs without a new grade can change the share of wrong grades."""
     if not wrong.open:
         return ""
     more = f" {pluralize(wrong.open, 'pair of the plan has', 'pairs of the plan have')} no new grade"
@@ -173,7 +171,7 @@ def _figure_table(what: str, rows: Sequence[DriftRow]) -> Table:
 
 
 def what_to_do(rows: Sequence[ChangeRow]) -> str:
-    """Say which pairs to judge again first."""
+    """Return a sentence on the pairs that people should judge again first."""
     *marked, others = rows
     words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has changed words in the guide"}
     clear = [row for row in marked if (row.share.low or 0.0) > (others.share.high or 1.0)]

@@ -1,4 +1,4 @@
-"""The two requests of a re-labeling: for its plan, and for its round."""
+"""Requests of a quarterly re-labeling: the request for a plan, and the request to open its round."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from curation.core.operation import Needs, Seed, option, option_of
 from curation.pooling.request import PoolRequest
 
 MIN_SHARE, MAX_SHARE = 0.1, 0.2
-"""Bounds of the share of the pairs that a quarter judges again."""
+"""Lowest and highest share of the pairs that a quarter may judge again."""
 RANDOM_SHARE = 0.25
-"""The share of a plan's pairs that is drawn at random."""
+"""Share of a plan's pairs that are drawn at random."""
 DUPLICATES = 0.08
-"""The share of blind duplicates among an annotator's items, by default."""
+"""Default share of blind duplicates among an annotator's items."""
 _NEW_DOCUMENTS = Needs("only systems find new documents; name some", lambda asked: bool(asked["systems"]))
 
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """A request for the plan of this quarter; see `plan.make_plan`."""
+    """A request for the re-labeling plan of this quarter; see `plan.make_plan`."""
 
     fraction: float = option(
         0.15,
@@ -37,7 +37,7 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class QuarterRequest:
-    """A request to open the round of a plan; see `open_quarter.open_plan`."""
+    """A request to open the round of a re-labeling plan; see `open_quarter.open_plan`."""
 
     annotators: tuple[str, ...] = option(
         (), "Annotators", "Annotators of the round, separated by commas.", commas=True

@@ -1,6 +1,6 @@
 """Retired queries: queries that no new round shows and that the next release leaves out.
 
-A retired query keeps its judgments and can be returned. Releases that contain the query stay as they are.
+A retired query keeps its judgments and can be returned. Releases that contain a retired query do not change.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from curation.store import COMMAND_LINE, Cursor, record_event, utc_now
 
 
 def retired_queries(cursor: Cursor) -> dict[str, str]:
-    """Read the normalised text of each retired query and the reason for which it was retired."""
+    """Read the normalised text of each retired query, and the reason why the query was retired."""
     sql = "SELECT normalised, reason FROM retired_queries JOIN queries USING (query_id) ORDER BY query_id"
     return dict(cursor.execute(sql).fetchall())
 
 
 def retire_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
-    """Retire a query; return False if the query was retired already."""
+    """Retire a query, and return False if the query was retired already."""
     return _write_retirement(cursor, query_id, True, reason, author)
 
 
 def return_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
-    """Return a retired query to the set; return False if the query was not retired."""
+    """Put a retired query back into the set, and return False if the query was not retired."""
     return _write_retirement(cursor, query_id, False, reason, author)
 
 

@@ -1,4 +1,4 @@
-"""Sentences and tables on the staleness of the set and on a plan, for the terminal and the page."""
+"""Sentences and tables on the staleness of the gold set and on a re-labeling plan, for terminal and app."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ REASON_OF_PART = {
     "control": "control: undisputed and unchanged, in plans of earlier versions",
 }
 MAX_ROWS = 50
-"""The number of rows that are shown of a table, by default."""
+"""Default number of rows that a table shows."""
 
 
 def calendar_table(calendar: RelabelingCalendar) -> Table:
-    """Make a table of the quarters with the pairs that were last judged in them and with their
-    re-labelings.
-    """
+    """Make a table of quarters, with the number of pairs last judged in each quarter, and its re-labeling."""
     rows: list[tuple[object, ...]] = []
     for quarter, judged, work in calendar.quarters:
         done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
@@ -40,7 +38,7 @@ def calendar_table(calendar: RelabelingCalendar) -> Table:
 
 
 def due_sentences(calendar: RelabelingCalendar) -> list[str]:
-    """Say which work is still open, and which pairs and queries are due."""
+    """Return sentences on unfinished re-labelings, and on the pairs and queries that are due."""
     lines = [calendar.stale_sentence]
     earlier, work = calendar.unfinished, calendar.work
     if earlier is not None:
@@ -62,7 +60,7 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
 
 
 def stale_query_table(set_staleness: SetStaleness, limit: int) -> Table:
-    """Make a table of the stalest queries."""
+    """Make a table of the queries with the highest staleness."""
     columns = ("Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score")
     rows = tuple(
         (
@@ -92,13 +90,13 @@ def stale_pair_table(set_staleness: SetStaleness, limit: int) -> Table:
 
 
 def new_query_table(set_staleness: SetStaleness, limit: int) -> Table:
-    """Make a table of the queries that only the new logs contain."""
+    """Make a table of the queries that only the newest query logs contain."""
     title = counted_title("Queries that are new", len(set_staleness.new_queries), limit)
     return Table(title, ("Logged text", "Searches"), set_staleness.new_queries[:limit], words=True)
 
 
 def due_result(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainResult:
-    """Describe the staleness of the set and the re-labeling that is due."""
+    """Describe the staleness of the gold set, and the re-labeling that is due."""
     calendar = set_staleness.calendar
     remarks = []
     if not set_staleness.has_new_traffic:
@@ -123,7 +121,7 @@ def due_result(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainResul
 
 
 def plan_result(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
-    """Describe a plan that was just made."""
+    """Describe a re-labeling plan that was just made."""
     report = to_json_value(plan)
     following = "goldgrade relabel plan --stored PLAN, then goldgrade relabel open --annotators NAMES"
     return PlainResult(
@@ -140,7 +138,7 @@ def plan_result(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
 
 
 def stored_plan_result(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult:
-    """Describe the pairs and queries of a stored plan."""
+    """Describe the pairs and queries of a stored re-labeling plan."""
     state = f"opened as {plan.round}" if plan.round else "not opened"
     return PlainResult(
         (
@@ -163,7 +161,7 @@ def counted_title(what: str, count: int, limit: int) -> str:
 
 
 def plan_sentences(report: Mapping[str, Any]) -> list[str]:
-    """Say how many judgments a stored plan takes, which queries change, and which pairs are left out."""
+    """Return sentences on a stored plan: its number of judgments, its changed queries, and left-out pairs."""
     lines = [
         f"{pluralize(report.get('judgments', 0), 'judgment')}. The pairs that systems add when the round is "
         "opened are not counted here; the preview of the round counts them."
@@ -199,7 +197,7 @@ def plan_tables(report: Mapping[str, Any]) -> list[Table]:
 
 
 def plan_pair_table(plan: StoredPlan, limit: int) -> Table:
-    """Make a table of the pairs of a plan with their grades."""
+    """Make a table of the pairs of a re-labeling plan with their grades."""
     columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
     rows = (
         (

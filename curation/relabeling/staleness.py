@@ -1,4 +1,4 @@
-"""Staleness of the set: the scores of its pairs and queries, and the re-labeling that is due this quarter."""
+"""Staleness of the gold set: scores of pairs and queries, and the re-labeling that is due this quarter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from curation.store import Query, Store
 
 @dataclass(frozen=True)
 class RelabelingCalendar:
-    """The calendar of the last two years, and the re-labeling that is due in the present quarter.
+    """The last two years by quarter, and the re-labeling that is due in the present quarter.
 
     Attributes
     ----------
@@ -71,14 +71,14 @@ class RelabelingCalendar:
 
     @property
     def is_due(self) -> bool:
-        """Whether a lead has to act: a plan is missing although there is a reason, or work is unfinished."""
+        """Whether a lead has to act: pairs are due without a plan, or a re-labeling is unfinished."""
         if self.unfinished is not None or self.state in (PLANNED, OPEN, UNFINISHED):
             return True
         return self.state == NOT_PLANNED and bool(self.reasons)
 
     @property
     def stale_sentence(self) -> str:
-        """The number of stale pairs, and how far the quarter renews them."""
+        """A sentence on the number of stale pairs, and on their renewal by this quarter's re-labeling."""
         if not self.stale:
             return "No pair is out of date."
         sentence = f"{pluralize(self.stale, 'pair is', 'pairs are')} out of date"
@@ -119,7 +119,9 @@ class QueryStaleness:
 
 @dataclass(frozen=True)
 class SetStaleness:
-    """The staleness of the whole set, the stalest pairs and queries first; sealed pairs have no grade.
+    """The staleness of the whole gold set, the stalest pairs and queries first.
+
+    Sealed pairs have no grade here.
 
     Attributes
     ----------
@@ -141,7 +143,7 @@ class SetStaleness:
 
 @dataclass(frozen=True)
 class SetState:
-    """The set at one moment, with scored pairs, from which its staleness and a plan are made.
+    """The gold set at one moment, with scored pairs: the input of the staleness tables and of a plan.
 
     retired: normalised texts of retired queries. sealed: ids of the queries whose grades a release seals.
     """
@@ -156,7 +158,7 @@ class SetState:
 
 
 def staleness(store: Store, today: date | None = None) -> SetStaleness:
-    """Compute the staleness of the set in the quarter of `today`."""
+    """Compute the staleness of the gold set in the quarter of `today`."""
     state = read_state(store, today)
     pairs = [pair.without_grade() if pair.query_id in state.sealed else pair for pair in state.pairs]
     grouped: defaultdict[str, list[JudgedPair]] = defaultdict(list)
@@ -179,7 +181,7 @@ def staleness(store: Store, today: date | None = None) -> SetStaleness:
 
 
 def read_state(store: Store, today: date | None = None) -> SetState:
-    """Read the set in the quarter of `today`."""
+    """Read the pairs of the gold set, with their staleness scores in the quarter of `today`."""
     with store.reading() as cursor:
         traffic = read_traffic(cursor)
         quarter, work = present_quarter(cursor, today), read_work(cursor)
@@ -220,7 +222,7 @@ def _query_staleness(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStale
 def _make_calendar(
     state: SetState, trends: Sequence[str], stale: set[tuple[str, str]], planned: set[tuple[str, str]]
 ) -> RelabelingCalendar:
-    """Make the calendar from the state and from the traffic trend of each query of the set."""
+    """Make the calendar of re-labelings from the state of the set and the search trend of each query."""
     pairs, work, quarter = state.pairs, state.work, state.quarter
     judged = Counter(pair.judged for pair in pairs)
     quarters = [quarter.before(back) for back in reversed(range(REVISIT + 1))]
@@ -243,7 +245,7 @@ def _make_calendar(
 
 
 def _count_reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
-    """Count the pairs, queries or documents of each reason to judge again."""
+    """Count the pairs, queries or documents for each reason to judge again."""
     present = [pair for pair in state.pairs if pair.document != GONE]
     ages = [pair.older_than if pair.age is None else pair.age for pair in present]
     reworded = sum(bool(pair.guide_behind) for pair in present)

@@ -1,4 +1,4 @@
-"""Stored plans of quarters: the pairs of a plan, and the queries that leave or join the set with it."""
+"""Stored re-labeling plans of quarters: pairs to judge again, and queries that leave or join the set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIR_COLUMNS = (
     *("query_id", "document_id", "part", "stratum", "inclusion_probability", "grade", "how", "content_hash"),
     *("guide_hash", "annotators", "judged", "decisions"),
 )
-"""Columns of the table of planned pairs, and the first fields of `PlanPair`."""
+"""Columns of the database table of planned pairs, in the order of the first fields of `PlanPair`."""
 _KNOWN = """
 SELECT normalised, min(query_id) FROM queries SEMI JOIN (FROM relabeling_queries WHERE plan_id = ?)
 USING (normalised) GROUP BY normalised
@@ -36,7 +36,7 @@ WHERE a.plan_id = ? ORDER BY a.query_id, a.document_id
 
 
 class QueryChange(NamedTuple):
-    """A query that leaves or joins the set; only a drawn query has a stratum, traffic and a probability."""
+    """A query that leaves or joins the set. Only a drawn query has a stratum, traffic and a probability."""
 
     normalised: str
     kind: str
@@ -47,7 +47,7 @@ class QueryChange(NamedTuple):
 
 
 class PlanPair(NamedTuple):
-    """A pair of a plan, with its grade and its facts at the time of the plan.
+    """A pair of a re-labeling plan, with its grade and other facts at the time of the plan.
 
     Attributes
     ----------
@@ -73,9 +73,7 @@ class PlanPair(NamedTuple):
     title: str = ""
 
     def without_grade(self) -> PlanPair:
-        """Return the pair without its grade, and without its part, because controls are pairs with equal
-        votes.
-        """
+        """Return the pair without its grade and without its part of the plan, which may reveal equal votes."""
         return self._replace(
             grade=None, how=SEALED, part=SEALED, inclusion_probability=None, guide_hash=None, annotators=()
         )
@@ -83,7 +81,7 @@ class PlanPair(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """The plan of a quarter.
+    """The stored re-labeling plan of a quarter.
 
     Attributes
     ----------
@@ -107,10 +105,12 @@ class StoredPlan:
 
 
 def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
-    """Find a plan by its quarter, its id or the beginning of its id; by default the newest plan.
+    """Find a re-labeling plan by its quarter, its id or the beginning of its id.
 
-    If a quarter has several plans, the opened plan is found, or else the newest plan. The plan has no pairs
-    and queries.
+    The default is the newest plan.
+
+    If a quarter has several plans, the result is the opened plan, or else the newest plan. The returned plan
+    comes without its pairs and queries.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
 
 
 def list_plans(cursor: Cursor) -> list[StoredPlan]:
-    """List all plans without their pairs and queries, oldest first."""
+    """List all re-labeling plans without their pairs and queries, oldest first."""
     return [
         StoredPlan(plan_id, quarter, name, json.loads(report), json.loads(parameters), round_id)
         for plan_id, quarter, parameters, report, round_id, name in cursor.execute(_PLANS).fetchall()
@@ -137,7 +137,7 @@ def list_plans(cursor: Cursor) -> list[StoredPlan]:
 
 
 def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
-    """Read the pairs of a plan, ordered by query id and document id."""
+    """Read the pairs of a re-labeling plan, ordered by query id and document id."""
     sql = f"SELECT {', '.join(PAIR_COLUMNS)} FROM relabeling_pairs WHERE plan_id = ? ORDER BY ALL"  # noqa: S608
     return [
         pair._replace(annotators=tuple(pair.annotators)) for pair in fetch(cursor, PlanPair, sql, [plan_id])
@@ -145,7 +145,7 @@ def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
 
 
 def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
-    """Read the queries that leave or join the set with a plan."""
+    """Read the queries that leave or join the gold set with a re-labeling plan."""
     sql = """
         SELECT normalised, kind, reason, stratum, traffic, inclusion_probability
         FROM relabeling_queries WHERE plan_id = ? ORDER BY kind DESC, normalised
@@ -154,7 +154,7 @@ def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
 
 
 def read_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
-    """Read a plan with its pairs and queries; see `find_plan`.
+    """Read a re-labeling plan with its pairs and queries; see `find_plan`.
 
     Raises
     ------
@@ -166,7 +166,9 @@ def read_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
 
 
 def show_plan(store: Store, name: str | None = None) -> StoredPlan:
-    """Read a plan with the texts of its pairs for people, without the grades that a release seals.
+    """Read a re-labeling plan with the texts of its pairs, for people.
+
+    Grades that a release seals are left out.
 
     Raises
     ------

@@ -15,12 +15,12 @@ from curation.store import Store
 from curation.store.documents import documents_by_hash
 
 MAX_WORDS = 4_000
-"""The number of words at the beginning of a version that are compared word by word and shown."""
+"""Number of words from the beginning of a version that are compared word by word and shown."""
 
 
 @dataclass(frozen=True)
 class TextChange:
-    """Two versions of a document side by side.
+    """The comparison of two versions of a document, word by word.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def text_change(store: Store, before_hash: str, after_hash: str) -> TextChange:
 
 
 def changed_shares(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str | None, str | None], float]:
-    """Return the share of changed words for each changed document, by its judged and its present version."""
+    """Return the share of changed words of each changed document, from its judged to its present version."""
     changed = {pair.hashes for pair in pairs if pair.document == CHANGED}
     with store.reading() as cursor:
         documents = documents_by_hash(cursor, {name for hashes in changed for name in hashes if name})

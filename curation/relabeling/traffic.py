@@ -1,19 +1,20 @@
-"""Traffic now against traffic at sampling: queries that rise, fall, leave the logs, or are new in the logs.
+"""Comparison of today's search traffic with the traffic at sampling: rising, falling, gone and new queries.
 
-The audit trail orders the logs by their imports, so a wrong clock changes nothing. The logs between two draws
-of samples form a window. The past of a query is the window from which the query was drawn. The present of a
-query is the window after the last draw; traffic now is unknown if this window has no log.
+The query logs are ordered by their imports in the audit trail, so a wrong clock changes nothing. The query
+logs that were imported between two draws of samples form a window. The window "then" of a query is the window
+from which the query was sampled. The window "now" is the window after the last draw. The traffic now is
+unknown if this window has no log.
 
-The ratio of a query is its searches now over its searches then. The median ratio of all texts that are in
-both windows, weighted by the precision of each ratio, measures the change of the total traffic. A share of
-the total would not do: all shares fall where a single query rises. A query has moved if its ratio differs
-from the median by more than noise at 95 %. The noise comes from both counts and from the median, and is
-larger where the ratios scatter more than counts alone would.
+The ratio of a query is its number of searches now over its number of searches then. The median ratio of all
+texts that are in both windows, weighted by the precision of each ratio, measures the change of the total
+traffic. Shares of the total would mislead: if a single query rises, the shares of all other queries fall. A
+query has risen or fallen if its ratio differs from the median ratio by more than noise at 95 %. The noise
+comes from both counts and from the median. It is larger if the ratios scatter more than random counts.
 
 Spellings are grouped as in sampling (`queries.sampling.spellings`), unless the current sample was drawn
-without groups. The searches of a group count for its query, or for its most asked query where the group has
-several; the other queries count the searches of their own text. A group is a new query if the project has no
-query of the group and only the last window contains the group.
+without groups. The searches of a group of spellings count for the group's query, or for its most asked query
+if several queries share the group. The other queries count only the searches for their exact text. A group is
+a new query if the project has no query of the group and only the last window contains the group.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from curation.store import Cursor
 
 STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "gone", "unknown"
 MIN_SEARCHES = 20
-"""The searches in both windows together that a text needs for its ratio to count in the median."""
+"""Minimum number of searches in both windows together for a text whose ratio counts in the median."""
 MIN_TEXTS = 3
-"""The number of texts that a median needs: with fewer texts a moved query and a moved total look alike."""
+"""Minimum number of texts for the median. With fewer texts, one changed query looks like a changed total."""
 NORMAL_MEDIAN = 0.6745
 """The median of the absolute value of a standard normal variable."""
 # A place is a position in the audit trail; -1 is the place of samples and logs that the trail does not have.
@@ -66,7 +67,7 @@ SELECT query_id, (SELECT count(*) FROM draws d WHERE d.place < q.place) FROM dra
 
 
 class QueryTraffic(NamedTuple):
-    """The traffic of a query at sampling and now.
+    """The number of searches for a query at sampling and now.
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ class QueryTraffic(NamedTuple):
 
 
 class TotalChange(NamedTuple):
-    """The change of the total traffic between two windows, from the logarithms of the texts' ratios.
+    """The change of the total traffic between two windows of logs, from the logarithms of the texts' ratios.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ class TotalChange(NamedTuple):
 
 @dataclass(frozen=True)
 class TrafficTable:
-    """The searches of each text in each window; slow properties are computed on first use, without the file.
+    """The number of searches for each text in each window of query logs; slow properties are computed once.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class TrafficTable:
 
     @cached_property
     def _by_text(self) -> dict[str, list[int]]:
-        """Count the searches of each window by the text of a query, or of a new group of spellings."""
+        """Count the searches of each window by the text of a query, or by a new group of spellings."""
         counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(self.totals))
         for text, query in self._query_of_text().items():
             for window, searches in enumerate(self.logged.get(text, ())):
@@ -153,7 +154,7 @@ class TrafficTable:
         return self.totals[-1] > 0
 
     def of(self, query_id: str, normalised: str) -> QueryTraffic:
-        """Return the traffic of one query."""
+        """Return the searches for one query then and now, with its trend."""
         counts = self.counts.get(normalised, (0,) * len(self.totals))
         now, window = (counts[-1] if self.has_new else None), self._window_of_draw(query_id)
         if window is None or now is None:
@@ -163,7 +164,7 @@ class TrafficTable:
         return QueryTraffic(counts[window], expected, now, trend_of(counts[window], now, change))
 
     def _query_of_text(self) -> dict[str, str]:
-        """Map each text, of a log or of a query, to the text of the query for which its searches count."""
+        """Map each text of a log or query to the text of the query for which its searches count."""
         texts = sorted({*self.logged, *self.known})
         if not self.grouped:
             return dict(zip(texts, texts, strict=True))
@@ -179,7 +180,7 @@ class TrafficTable:
         }
 
     def _window_of_draw(self, query_id: str) -> int | None:
-        """Return the window from which a query was drawn, or the last window before it that has a log."""
+        """Return the window from which a query was sampled, or the last earlier window that has a log."""
         window = self.drawn.get(query_id)
         if window is None:
             return None
@@ -187,7 +188,7 @@ class TrafficTable:
 
 
 def trend_of(then: int, now: int, change: TotalChange) -> str:
-    """Return the trend of a query with these searches then and now; half a search is added to each count."""
+    """Return the trend of a query from its searches then and now. Half a search is added to each count."""
     moved = log((now + 0.5) / (then + 0.5)) - change.median
     variance = 1 / (then + 0.5) + 1 / (now + 0.5)
     far = Z95 * sqrt(change.scatter**2 * variance + change.error**2)
@@ -201,7 +202,7 @@ def trend_of(then: int, now: int, change: TotalChange) -> str:
 def total_change(then: Ints, now: Ints) -> TotalChange:
     """Compute the change of the total traffic from the counts of all texts in two windows.
 
-    The ratio of the totals is used where few texts are in both windows.
+    If few texts are in both windows, the result is the ratio of the total searches.
     """
     both = (then > 0) & (now > 0) & (then + now >= MIN_SEARCHES)
     if both.sum() < MIN_TEXTS:
@@ -215,14 +216,14 @@ def total_change(then: Ints, now: Ints) -> TotalChange:
 
 
 def _weighted_median(values: Floats, weights: Floats) -> float:
-    """Return the value that minimises the weighted sum of absolute differences."""
+    """Return the weighted median: the value that minimises the weighted sum of absolute differences."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
 def read_traffic(cursor: Cursor) -> TrafficTable:
-    """Read the logs of the project, counted by window."""
+    """Read the search counts of the project's query logs, by window."""
     [(windows,)] = cursor.execute(_WINDOWS).fetchall()
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * windows)
     for normalised, window, searches in cursor.execute(_COUNTS).fetchall():

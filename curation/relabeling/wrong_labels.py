@@ -1,23 +1,23 @@
-"""The share of wrong grades in the whole set, estimated from a re-labeling.
+"""Estimate of the share of wrong grades in the whole gold set, from a re-labeling.
 
-A pair that was judged again counts as the re-labeling found it. The random part of a plan is drawn from all
+A pair that was judged again counts as wrong if its grade changed. The random part of a plan is drawn from all
 pairs that the plan does not choose by their score, so it estimates the share of wrong grades among the pairs
-that nobody judged again. Both numbers together cover the whole set, and no end of the interval is below the
-found share.
+that nobody judged again. The counted and the estimated wrong grades together cover the whole set, and no end
+of the interval is below the counted share.
 
 The interval for the pairs that nobody judged again is Wilson's interval with an effective number of random
-pairs. This number is Kish's effective size for the weights, divided by the design effect of the queries if
-the effect is above 1, and corrected for the fraction of the pairs that the random part already holds (W. G.
-Cochran 1977, Sampling Techniques, sections 5.5 and 9A.3).
+pairs. The effective number is Kish's effective size for the weights, divided by the design effect of the
+queries if the effect is above 1, and corrected for the fraction of the pairs that the random part already
+holds (W. G. Cochran 1977, Sampling Techniques, sections 5.5 and 9A.3).
 
-A grade may influence whether its pair gets a new grade. So the estimate is made twice for the pairs of the
+Whether a pair gets a new grade may depend on its grade. So the estimate is made twice for the pairs of the
 plan without a new grade: once as if all of them had kept their grade, once as if all of them had changed it
 (C. F. Manski 1989, Anatomy of the selection problem, Journal of Human Resources 24). The union of both
 intervals covers the share at least as often as each interval covers its bound (G. W. Imbens and C. F. Manski
 2004, Econometrica 72).
 
-Plans of earlier versions drew the random part from the whole set. Such a part estimates the share of the
-whole set, and the estimate is never below the found share.
+Plans of earlier versions drew the random part from the whole set. A random part from the whole set estimates
+the share of the whole set, and the estimate is never below the share that was found.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from curation.relabeling.regraded_pairs import QuarterResult, RegradedPair
 Share = tuple[float, float, float, float]
 """A share of pairs, the two ends of its 95 % interval, and the effective number of independent pairs."""
 MIN_RANDOM_PAIRS = 10
-"""The number of random pairs that an estimate needs."""
+"""Minimum number of random pairs for an estimate of the share of wrong grades."""
 
 
 class WrongLabels(NamedTuple):
-    """The share of wrong grades in the whole set; figures are None where fewer than 10 pairs are random.
+    """The share of wrong grades in the whole set. Figures are None with fewer than 10 random pairs.
 
     Attributes
     ----------
@@ -71,9 +71,7 @@ class WrongLabels(NamedTuple):
 
 
 def wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
-    """Estimate the share for one quarter, or its mean over several quarters weighted by the size of the
-    set.
-    """
+    """Estimate the share of wrong grades of a quarter, or its mean over quarters, weighted by set size."""
     judged = [pair for quarter in quarters for pair in quarter.comparable]
     drawn = [pair for pair in judged if pair.part == RANDOM]
     wrong = WrongLabels(
@@ -103,7 +101,7 @@ def wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
 
 
 def share_of(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Floats) -> Share:
-    """Compute the weighted share of changed pairs and its interval; pairs of one query are dependent."""
+    """Compute the weighted share of changed pairs and its interval. Pairs of one query are dependent."""
     values = np.array(changed, np.float64)
     share = float(weights @ values / weights.sum())
     kish = float(weights.sum() ** 2 / (weights**2).sum())
@@ -114,8 +112,7 @@ def share_of(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Fl
 def wilson_share(share: float, n: int) -> tuple[float, float]:
     """Compute Wilson's interval of a share of n pairs; see `core.statistics.intervals.wilson`.
 
-    If the share is not a whole number of pairs, the ends are interpolated between the two nearest whole
-    numbers.
+    If the share is not a whole number of pairs, the interval is interpolated between the two nearest numbers.
     """
     count = int(share * n)
     part = share * n - count
@@ -124,7 +121,10 @@ def wilson_share(share: float, n: int) -> tuple[float, float]:
 
 
 def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) -> Share | None:
-    """Estimate the share of the set; open pairs count as changed, as not changed, or (None) as not judged."""
+    """Estimate the share of wrong grades in the set.
+
+    Open pairs count as changed, as unchanged, or (None) as not judged.
+    """
     known = [
         [(pair, pair.changed) for pair in quarter.comparable]
         + [(pair, open_changed) for pair in quarter.open if open_changed is not None]
@@ -161,7 +161,7 @@ def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) 
 
 
 def _design_effect(pairs: Sequence[RegradedPair], off: Floats) -> float:
-    """Compute the factor by which the dependence of a query's pairs raises the variance; at least 1."""
+    """Compute the factor (1 or more) by which the dependence of a query's pairs raises the variance."""
     queries, number = query_numbers(pairs)
     alone = float((off**2).sum())
     together = float((np.bincount(queries, off, number) ** 2).sum())
@@ -169,8 +169,6 @@ def _design_effect(pairs: Sequence[RegradedPair], off: Floats) -> float:
 
 
 def query_numbers(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
-    """Number the queries of the pairs from 0; return the number of each pair's query, and the count of
-    queries.
-    """
+    """Return the number of each pair's query, counted from 0, and the count of queries."""
     number = {name: index for index, name in enumerate(sorted({pair.query_id for pair in pairs}))}
     return np.array([number[pair.query_id] for pair in pairs], np.int64), len(number)

@@ -263,7 +263,7 @@ def _share(part: str, ideal: float, reached: int, dimension: str = "all", level:
     [
         ([_share("a", 50, 50), _share("b", 50, 50)], ""),
         ([_share("a", 46, 50), _share("b", 54, 50)], ""),
-        ([_share("a", 40, 50), _share("b", 60, 50)], "a has 50 queries where 40.0 were asked for"),
+        ([_share("a", 40, 50), _share("b", 60, 50)], "a has 50 queries instead of the requested 40.0"),
         (
             [_share("a", 50, 50), _share("a", 9, 14, "stratum", "tail")],
             "a has 14 queries of the stratum “tail”",
