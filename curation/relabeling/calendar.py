@@ -45,7 +45,7 @@ class Quarter(str):
 
     def __new__(cls, name: str) -> Self:
         if not _NAME.fullmatch(name):
-            raise InputError(f"{name!r} is no quarter; expected one such as 2026-Q4")
+            raise InputError(f"{name!r} is no quarter; expected a quarter such as 2026-Q4")
         return super().__new__(cls, name)
 
     @classmethod

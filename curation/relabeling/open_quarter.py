@@ -91,11 +91,11 @@ class QuarterOpened:
     @property
     def sentences(self) -> list[str]:
         """Sentences on the opened round, the changed queries, and the pairs that were left out."""
-        done = "A preview, nothing was opened:" if self.dry_run else "Opened"
+        done = "Preview, without opening a round:" if self.dry_run else "Opened"
         return [
-            f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} again, "
-            f"{self.new_pairs:,} new ones, {pluralize(self.round.presentations, 'presentation')}.",
-            f"{pluralize(self.added, 'query', 'queries')} joined, {self.retired:,} left.",
+            f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to judge "
+            f"again, {self.new_pairs:,} new, {pluralize(self.round.presentations, 'presentation')}.",
+            f"{pluralize(self.added, 'query', 'queries')} joined the set, and {self.retired:,} left it.",
             *(f"Left out: {number:,} {why}." for why, number in self.left_out.items()),
         ]
 
@@ -198,7 +198,7 @@ def _read_current_plan(cursor: Cursor, name: str | None) -> StoredPlan:
 
 
 def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
-    """Refuse a plan that is open, a plan while another quarter is open, and a plan whose pairs have changed."""
+    """Refuse an open plan, a plan while another quarter is open, and a plan whose pairs have changed."""
     row = find_plan(cursor, plan.plan_id)
     if row.round is not None:
         raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
@@ -213,7 +213,7 @@ def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
     if changed:
         raise RefusedError(
             f"{pluralize(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
-            "since it was made. Plan again.",
+            "since the plan was made. Make a new plan.",
             command=f"`goldgrade relabel plan --share {row.parameters['fraction']:g} --seed "
             f"{row.parameters['seed']}` makes a plan with the same settings.",
         )

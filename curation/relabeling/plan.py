@@ -231,13 +231,13 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
             done = f"{planned.whole:,} of {pluralize(planned.pairs, 'pair')}"
             if planned.state == UNFINISHED:
                 raise RefusedError(
-                    f"The re-labeling of {quarter} is not finished: {planned.round!r} was closed with {done} "
-                    "judged. Reopen it: its people and pairs come from the plan.",
+                    f"The re-labeling of {quarter} is not finished: its round {planned.round!r} was closed "
+                    f"with {done} judged. Reopen the round, whose annotators and pairs come from the plan.",
                     command=f"`goldgrade round set {planned.round} open` reopens the round.",
                 )
             raise RefusedError(
                 f"{quarter} was re-labeled already (round {planned.round!r}, {done} {planned.state}). "
-                "The next plan is for the next quarter."
+                "Make the next plan in the next quarter."
             )
 
 
@@ -245,8 +245,8 @@ def still_open(work: QuarterWork) -> RefusedError:
     """Make the error that refuses a new quarter while the re-labeling `work` is open."""
     return RefusedError(
         f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
-        f"are done. Two quarters are never open at once. Finish it, or close its round {work.round!r}.",
-        command=f"`goldgrade round set {work.round} closed` closes it.",
+        f"are done. Two quarters are never open at once. Finish or close the round {work.round!r}.",
+        command=f"`goldgrade round set {work.round} closed` closes the round.",
     )
 
 

@@ -30,7 +30,7 @@ def drift_findings(report: DriftReport) -> list[str]:
     of = f"of {pluralize(report.pairs, 'pair')}"
     sentences = [
         _judged_sentence(report),
-        f"{pluralize(report.changed, f'{of} has', f'{of} have')} another grade. The same grade: "
+        f"{pluralize(report.changed, f'{of} has', f'{of} have')} another grade now. Share of equal grades: "
         f"{_share_text(report.overall.same)}; kappa {_figure_text(report.overall.kappa)}, "
         f"quadratic kappa {_figure_text(report.overall.quadratic)}.",
     ]
@@ -41,8 +41,8 @@ def drift_findings(report: DriftReport) -> list[str]:
         sentences.append("The quarter is closed: its report does not change any more.")
     if report.sealed:
         sentences.append(
-            f"{pluralize(report.sealed, 'of the pairs is', 'of the pairs are')} of parts that "
-            "a release seals: the figures count them, the list of pairs does not name them."
+            f"{pluralize(report.sealed, 'of the pairs is', 'of the pairs are')} in parts that a release "
+            "seals. The figures include sealed pairs, but the list of pairs does not."
         )
     return sentences
 
@@ -68,7 +68,7 @@ def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
     sections = [
         Section(
             "Old and new grades",
-            "Each row is an old grade. The color of a cell says how often it became the column's grade.",
+            "Each row is an old grade. The color of a cell shows how often it became the new grade.",
             (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _heat_cells(report)),)
             if report.pairs
             else (),
@@ -86,7 +86,7 @@ def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
         Section("By part of the plan", "", (), (_figure_table("Part", report.by_part),)),
         Section(
             "What had changed",
-            "Pairs by the change since their old grade; a pair with both changes is in both rows.",
+            "Pairs by what changed since their old grade. A pair with both changes is in both rows.",
             (),
             (_change_table(report.changes),),
         ),
@@ -101,15 +101,16 @@ def _wrong_sentence(wrong: WrongLabels) -> str:
     if wrong.share is None:
         share = percent(wrong.found / wrong.population, 1)
         return (
-            f"{wrong.found:,} of {of} ({share}) were found to be wrong. The share of the whole set is not "
-            f"known: an estimate for the other pairs takes {MIN_RANDOM_PAIRS} random pairs with both grades; "
-            f"the plan has {wrong.drawn:,}.{_bounds_sentence(wrong)}"
+            f"{wrong.found:,} of {of} ({share}) had a wrong grade. The share of the whole set is unknown: an "
+            f"estimate needs {MIN_RANDOM_PAIRS} random pairs with an old and a new grade, and the plan has "
+            f"{wrong.drawn:,}.{_bounds_sentence(wrong)}"
         )
     return (
-        f"In the whole set, {_wrong_text(wrong)} had another grade: about {wrong.wrong:,} of {of}. "
-        f"{wrong.found:,} of them were found. The share of the {wrong.population - wrong.judged:,} other "
-        f"pairs is estimated from {pluralize(wrong.drawn, 'random pair')}: "
-        f"{wrong.drawn_changed:,} of them changed.{_bounds_sentence(wrong)}"
+        f"In the whole set, {_wrong_text(wrong)} had a wrong grade: about {wrong.wrong:,} of {of}. The "
+        f"re-labeling found {wrong.found:,} wrong grades. The share of the "
+        f"{wrong.population - wrong.judged:,} other pairs is estimated from "
+        f"{pluralize(wrong.drawn, 'random pair')}, of which {wrong.drawn_changed:,} changed."
+        f"{_bounds_sentence(wrong)}"
     )
 
 
@@ -123,10 +124,10 @@ def _bounds_sentence(wrong: WrongLabels) -> str:
         return ""
     more = f" {pluralize(wrong.open, 'pair of the plan has', 'pairs of the plan have')} no new grade"
     if wrong.least is None:
-        return f"{more}; the random pairs are too few for bounds, too."
+        return f"{more}, and the random pairs are too few for bounds on the share."
     return (
-        f"{more}: the share is {percent(wrong.least, 1)} if none of them changed and "
-        f"{percent(wrong.most, 1)} if all did; both intervals together reach from "
+        f"{more}: the share is {percent(wrong.least, 1)} if no such pair changed and "
+        f"{percent(wrong.most, 1)} if all such pairs changed. Both intervals together reach from "
         f"{percent(wrong.lowest, 1)} to {percent(wrong.highest, 1)}."
     )
 
@@ -136,8 +137,8 @@ def _pooled_sentences(report: DriftReport) -> list[str]:
     if pooled is None or pooled.share is None:
         return []
     return [
-        f"Over {report.pooled_quarters} re-labelings of a year the share was {_wrong_text(pooled)} on "
-        f"average, from {pooled.judged:,} judged pairs, {pooled.drawn:,} of them random."
+        f"Mean share of wrong grades in {report.pooled_quarters} re-labelings of a year: "
+        f"{_wrong_text(pooled)}, from {pooled.judged:,} judged pairs, of which {pooled.drawn:,} are random."
         f"{_bounds_sentence(pooled)}"
     ]
 
@@ -179,10 +180,10 @@ def what_to_do(rows: Sequence[ChangeRow]) -> str:
         first = " and ".join(
             f"{words[row.name]} ({_changed_of_pairs(row)} had another grade)" for row in clear
         )
-        return f"What to do: judge pairs {first} before the others ({_changed_of_pairs(others)})."
+        return f"What to do: judge pairs {first} before the other pairs ({_changed_of_pairs(others)})."
     return (
-        "What to do: judge by age and at random, because neither changed documents nor changed words of the "
-        "guide are known to mark the pairs with another grade."
+        "What to do: judge by age and at random, because neither a changed document nor changed words of the "
+        "guide are known to predict another grade."
     )
 
 

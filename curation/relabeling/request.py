@@ -14,7 +14,7 @@ RANDOM_SHARE = 0.25
 """Share of a plan's pairs that are drawn at random."""
 DUPLICATES = 0.08
 """Default share of blind duplicates among an annotator's items."""
-_NEW_DOCUMENTS = Needs("only systems find new documents; name some", lambda asked: bool(asked["systems"]))
+_NEW_DOCUMENTS = Needs("new documents come only from named systems", lambda asked: bool(asked["systems"]))
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class PlanRequest:
     )
     seed: Seed = 0
     overlap: int = option(
-        2, "People for each pair", "How many different annotators judge each pair.", least=1
+        2, "People for each pair", "Number of different annotators who judge each pair.", least=1
     )
 
 
@@ -50,7 +50,7 @@ class QuarterRequest:
         (),
         "Systems whose new documents are judged, too",
         "Systems with new documents to judge, such as bm25,run:live. New queries get documents "
-        "only from these.",
+        "only from these systems.",
         commas=True,
     )
     depth: Annotated[int, replace(option_of(PoolRequest, "depth"), needs=_NEW_DOCUMENTS)] = 10
@@ -63,6 +63,6 @@ class QuarterRequest:
         most=0.5,
     )
     per_day: int | None = option(
-        None, "Answers a day", "Number of answers expected of an annotator per day.", least=1
+        None, "Answers a day", "Expected number of answers per annotator and day.", least=1
     )
     dry_run: bool = option(False, "Preview only", "Say what the round would hold. Open nothing.")

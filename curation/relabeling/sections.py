@@ -45,15 +45,15 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
         of = f"of {pluralize(earlier.pairs, 'pair')}"
         done = pluralize(earlier.whole, f"{of} is", f"{of} are")
         lines.append(
-            f"The re-labeling of {earlier.quarter} is still open: {done} done. Finish it, or close its round."
+            f"The re-labeling of {earlier.quarter} is still open: {done} done. Finish the round, or close it."
         )
     if work is not None and work.state == UNFINISHED:
         lines.append(
             f"The round {work.round!r} was closed with {work.whole:,} of "
-            f"{pluralize(work.pairs, 'pair')} judged. The other pairs stay due: reopen the round."
+            f"{pluralize(work.pairs, 'pair')} judged. The unjudged pairs stay due: reopen the round."
         )
     if not calendar.is_due:
-        return lines if calendar.stale else [*lines, f"Nothing is due in {calendar.quarter}."]
+        return lines if calendar.stale else [*lines, f"No re-labeling is due in {calendar.quarter}."]
     state = "not planned yet" if calendar.state == NOT_PLANNED else calendar.state
     reasons = [counted(count, why) for why, count in calendar.reasons.items()]
     return [*lines, f"Due in {calendar.quarter} ({state}):", *(reasons or ["the open work"])]
@@ -100,10 +100,10 @@ def due_result(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainResul
     calendar = set_staleness.calendar
     remarks = []
     if not set_staleness.has_new_traffic:
-        remarks.append("No log was imported since the sample was drawn, so traffic now is unknown.")
+        remarks.append("No log was imported since the sample was drawn, so the present traffic is unknown.")
     if calendar.renewed_share is not None:
         renewed = f"{pluralize(calendar.renewed, 'pair')} ({percent(calendar.renewed_share, 1)})"
-        remarks.append(f"Renewed in the last four quarters: {renewed}.")
+        remarks.append(f"Judged again in the last four quarters: {renewed}.")
     return PlainResult(
         (
             f"{set_staleness.quarter}: {pluralize(len(set_staleness.pairs), 'judged pair')} of the project.",
@@ -152,7 +152,7 @@ def stored_plan_result(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult:
 
 def _sealed_sentences(pairs: int) -> list[str]:
     are = pluralize(pairs, "pair is", "pairs are")
-    return [f"{are} of parts that a release seals: their grades are not named."] if pairs else []
+    return [f"{are} in parts that a release seals, so their grades are not shown."] if pairs else []
 
 
 def counted_title(what: str, count: int, limit: int) -> str:
@@ -163,8 +163,8 @@ def counted_title(what: str, count: int, limit: int) -> str:
 def plan_sentences(report: Mapping[str, Any]) -> list[str]:
     """Return sentences on a stored plan: its number of judgments, its changed queries, and left-out pairs."""
     lines = [
-        f"{pluralize(report.get('judgments', 0), 'judgment')}. The pairs that systems add when the round is "
-        "opened are not counted here; the preview of the round counts them."
+        f"{pluralize(report.get('judgments', 0), 'judgment')}. This number excludes the pairs that systems "
+        "add when the round is opened. The preview of the round includes these pairs."
     ]
     if report["retired"] or report["new_queries"]:
         lines.append(
@@ -176,7 +176,7 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
     if guide and guide["stale"]:
         lines.append(
             f"{pluralize(guide['stale'], 'pair has', 'pairs have')} a grade or a vote whose words changed in "
-            f"the guide. This plan takes {guide['taken']:,} of them."
+            f"the guide. This plan contains {guide['taken']:,} of these pairs."
         )
     return [
         *lines,

@@ -83,13 +83,11 @@ class RelabelingCalendar:
             return "No pair is out of date."
         sentence = f"{pluralize(self.stale, 'pair is', 'pairs are')} out of date"
         if self.state in (PLANNED, OPEN):
-            return f"{sentence}; the plan of {self.quarter} renews {self.planned:,} of them."
+            return f"{sentence}; the plan of {self.quarter} renews {self.planned:,} of these pairs."
         if self.state == UNFINISHED:
             return f"{sentence}; the re-labeling of {self.quarter} is {self.state}."
         if self.state == DONE:
-            return (
-                f"{sentence}; the re-labeling of {self.quarter} is done, so they wait for the next quarter."
-            )
+            return f"{sentence}; the re-labeling of {self.quarter} is done; the next quarter renews these pairs."
         return f"{sentence}; {self.quarter} has no plan yet."
 
 

@@ -13,7 +13,7 @@ from curation.people.seal_access import SEALED, sealed_queries
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 
-NO_PLAN = "There is no plan yet. Make one."
+NO_PLAN = "There is no re-labeling plan yet. Make a plan first."
 PAIR_COLUMNS = (
     *("query_id", "document_id", "part", "stratum", "inclusion_probability", "grade", "how", "content_hash"),
     *("guide_hash", "annotators", "judged", "decisions"),
@@ -73,7 +73,7 @@ class PlanPair(NamedTuple):
     title: str = ""
 
     def without_grade(self) -> PlanPair:
-        """Return the pair without its grade and without its part of the plan, which may reveal equal votes."""
+        """Return the pair without its grade and its part of the plan, which can reveal that votes agree."""
         return self._replace(
             grade=None, how=SEALED, part=SEALED, inclusion_probability=None, guide_hash=None, annotators=()
         )
@@ -122,7 +122,7 @@ def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
     wanted = [plan for plan in plans if name is None or plan.quarter == name or plan.plan_id.startswith(name)]
     if not wanted:
         have = ", ".join(f"{plan.quarter} ({plan.plan_id[:8]})" for plan in plans)
-        raise NotFoundError(f"There is no plan {name!r}. Plans of this project: {have}.")
+        raise NotFoundError(f"There is no re-labeling plan {name!r}. Plans of this project: {have}.")
     quarter = max(plan.quarter for plan in wanted)
     of_quarter = [plan for plan in wanted if plan.quarter == quarter]
     return next((plan for plan in of_quarter if plan.round_id is not None), of_quarter[-1])

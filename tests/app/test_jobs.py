@@ -125,7 +125,7 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
         ("pool", {**POOL, "systems": []}, "No system was named."),
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
         ("pool", {**POOL, "depth": 0}, "“Depth”: 0 is out of range; expected 1 or more"),
-        ("relabel", REOPEN, "There is no plan yet. Make one."),
+        ("relabel", REOPEN, "There is no re-labeling plan yet. Make a plan first."),
     ],
 )
 def test_what_is_known_to_fail_starts_no_job(

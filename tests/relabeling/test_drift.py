@@ -207,7 +207,7 @@ def test_pairs_by_what_had_changed_have_a_share_with_interval_and_one_sentence_s
     ]
     assert (rows[0].share.low, rows[0].share.high) == pytest.approx(wilson(31, 41))
     assert what_to_do(rows) == (
-        "What to do: judge pairs whose document changed (31 of 41 had another grade) before the others "
+        "What to do: judge pairs whose document changed (31 of 41 had another grade) before the other pairs "
         "(3 of 60)."
     )
     assert "judge by age and at random" in what_to_do(change_rows([*guide, *drawn(60, 3)]))

@@ -116,7 +116,7 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     assert left.work.state == "left half done"
     assert grades(project) == before
     assert left.is_due
-    assert "The other pairs stay due: reopen the round." in " ".join(due_sentences(left))
+    assert "The unjudged pairs stay due: reopen the round." in " ".join(due_sentences(left))
     with pytest.raises(RefusedError, match="is not finished") as refused:
         make_plan(project, PlanRequest(0.15, 1), AUTUMN)
     assert "goldgrade round set 2026-Q4 open" in str(refused.value)

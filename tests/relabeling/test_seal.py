@@ -103,7 +103,7 @@ def test_no_grade_of_a_sealed_pair_is_named_and_all_are_counted(relabeled: Relab
 
     for command in (SHOW, DUE):
         told = invoke(relabeled.command(*command)).stdout
-        assert "pairs are of parts that a release seals: their grades are not named." in told
+        assert "pairs are in parts that a release seals, so their grades are not shown." in told
 
 
 def test_what_is_listed_does_not_tell_how_the_votes_of_a_sealed_pair_fell(relabeled: Relabeled) -> None:
@@ -141,7 +141,7 @@ def test_the_report_counts_sealed_pairs_in_its_figures_and_does_not_list_them(re
     assert set(report.regraded) == set(pairs) - set(hidden)
     page = drift_page(report)
     assert not [pair for pair in hidden if f"{pair.query_id}<" in page or pair.document_id in page]
-    assert f"{len(hidden)} of the pairs are of parts that a release seals" in drift_findings(report)[-1]
+    assert f"{len(hidden)} of the pairs are in parts that a release seals" in drift_findings(report)[-1]
 
 
 def test_two_rounds_are_compared_without_sealed_pairs(relabeled: Relabeled) -> None:

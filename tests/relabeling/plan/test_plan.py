@@ -199,7 +199,7 @@ def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path)
     assert answer["plan_id"] == json.loads(invoke([*command, "--json"]).stdout)["plan_id"]
     assert (answer["pairs"], answer["judgments"]) == (4, 8)
     assert answer["fraction_of_pairs"] == pytest.approx(4 / 30)
-    assert "8 judgments. The pairs that systems add" in invoke(command).stdout
+    assert "8 judgments. This number excludes the pairs that systems add" in invoke(command).stdout
     assert invoke([*command, "--share", "0.5"]).exit_code == 1
     dry = invoke([*command, "--share", "0.2", "--dry-run"])
     assert dry.stdout.endswith("Nothing was stored.\n")

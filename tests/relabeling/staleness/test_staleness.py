@@ -245,7 +245,7 @@ def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store, tm
     make_plan(judged, PlanRequest(0.2, 7), NOVEMBER)
     found = staleness(judged, NOVEMBER).calendar
     assert 0 < found.planned <= due.stale
-    said = f"the plan of 2026-Q4 renews {found.planned} of them."
+    said = f"the plan of 2026-Q4 renews {found.planned} of these pairs."
     assert due_sentences(staleness(judged, NOVEMBER).calendar)[0].endswith(said)
 
 
