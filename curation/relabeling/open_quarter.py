@@ -95,7 +95,7 @@ class QuarterOpened:
         return [
             f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to judge "
             f"again, {self.new_pairs:,} new, {pluralize(self.round.presentations, 'presentation')}.",
-            f"{pluralize(self.added, 'query', 'queries')} joined the set, and {self.retired:,} left it.",
+            f"{pluralize(self.added, 'query', 'queries')} joined the set, {self.retired:,} left.",
             *(f"Left out: {number:,} {why}." for why, number in self.left_out.items()),
         ]
 

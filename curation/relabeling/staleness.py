@@ -87,7 +87,7 @@ class RelabelingCalendar:
         if self.state == UNFINISHED:
             return f"{sentence}; the re-labeling of {self.quarter} is {self.state}."
         if self.state == DONE:
-            return f"{sentence}; the re-labeling of {self.quarter} is done; the next quarter renews these pairs."
+            return f"{sentence}; the re-labeling of {self.quarter} is done; the next quarter renews the rest."
         return f"{sentence}; {self.quarter} has no plan yet."
 
 

@@ -1,4 +1,4 @@
-"""The store: the database file and its leases, schema and migrations, row types, named settings."""
+"""Storage of a project: the database file with short leases, schema, migrations, row types and settings."""
 
 from curation.store.database import Store, close_all, create_store, open_store, store_at
 from curation.store.planned_writes import Rehearsal, write_if_unchanged

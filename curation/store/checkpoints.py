@@ -1,11 +1,12 @@
-"""Checkpoints that a kill cannot tear.
+"""Checkpoints of the database file that stay reversible even if the process is killed.
 
-DuckDB writes new data into free blocks. The blocks of metadata, which the state before and the one after
-share, it writes in place, 256 KB at a time, before the header that makes the new state count. SIGKILL stops
-such a write between two pages. The header before then refers to a block with a wrong checksum, and the file
-opens no more. So these blocks are kept next to the file before each checkpoint, and put back by the next
-opening if the headers are still the same. The log then brings back what was committed. Nothing is kept of a
-file in a format that goldgrade does not know (`duckdb_format`).
+In a checkpoint, DuckDB writes new data into free blocks of the file. Blocks of metadata, which the old and
+the new state share, are overwritten in place, 256 KB at a time, before DuckDB writes the header that makes
+the new state valid. SIGKILL can stop the write of a block between two pages. The old header then refers to a
+block with a wrong checksum, and DuckDB cannot open the file any more. So goldgrade saves the blocks of
+metadata next to the file before each checkpoint, and the next opening restores these blocks if the headers
+are still the same. The write-ahead log then restores the committed data. For a file in a format that
+goldgrade does not know, no blocks are saved (`duckdb_format`).
 """
 
 from __future__ import annotations
@@ -26,34 +27,34 @@ from curation.store.duckdb_format import BLOCK, HEADERS, has_known_format
 
 _NUMBER = 8
 _LOCK = "hh4xqqi4x"
-"""struct flock of Linux with 64 bits: kind, whence, start, length, process."""
+"""Layout of the 64-bit Linux struct flock: kind, whence, start, length, process."""
 _SUM = 16
 _attached: set[Path] = set()
 _rolling_back = threading.Lock()
 
 
 class LockedError(duckdb.IOException):
-    """Another process holds the file."""
+    """The error that another process holds the database file."""
 
 
 def journal_path(file: Path) -> Path:
-    """Return the path of the file with the saved blocks during a checkpoint."""
+    """Return the path of the file that holds the saved blocks during a checkpoint."""
     return Path(f"{file}.checkpoint")
 
 
 @contextmanager
 def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
-    """Save the blocks that a checkpoint of the database `project` overwrites, so that the next open can undo
-    it.
+    """Save the blocks that a checkpoint of `project` overwrites, so that the next opening can undo it.
 
-    The saved blocks stay if the checkpoint failed, because it may have written some blocks. For a file in an
-    unknown format nothing is saved.
+    The saved blocks stay after a failed checkpoint, because the checkpoint may have overwritten some blocks.
+    No blocks are saved of a file in an unknown format.
 
-    descriptor: of the file; it stays open, because closing one would end the lock on the file.
+    descriptor: a descriptor of the file. The descriptor stays open, because closing it would end the lock on
+        the file.
 
     Raises
     ------
-    duckdb.IOException: the blocks cannot be kept; nothing has begun.
+    duckdb.IOException: the blocks cannot be saved, and the checkpoint has not begun.
     """
     if not has_known_format(file, descriptor):
         yield
@@ -68,22 +69,22 @@ def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descript
 
 
 def is_attached(file: Path) -> bool:
-    """Check whether this process has the file open."""
+    """Check whether this process has the database file open."""
     return file in _attached
 
 
 def note_attached(file: Path) -> None:
-    """Note that this process has the file open, so that no blocks are put back meanwhile."""
+    """Record that this process has the database file open, so that nobody restores blocks meanwhile."""
     _attached.add(file)
 
 
 def note_detached(file: Path) -> None:
-    """Note that this process has closed the file."""
+    """Record that this process has closed the database file."""
     _attached.discard(file)
 
 
 def roll_back_torn_checkpoint(file: Path) -> bool:
-    """Undo a checkpoint that a kill stopped, before the file is opened; return whether one was undone.
+    """Undo an interrupted checkpoint before the file is opened, and return whether a checkpoint was undone.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def roll_back_torn_checkpoint(file: Path) -> bool:
 
 
 def holder(file: Path) -> int | None:
-    """Find the process that has locked a file; None if it is unknown, as between containers."""
+    """Find the process that has locked a file; None if the process is unknown, as between containers."""
     if file in _attached:
         return os.getpid()
     asked = struct.pack(_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
@@ -121,11 +122,11 @@ def holder(file: Path) -> int | None:
 
 
 def lock(file: IO[bytes], kind: int) -> None:
-    """Lock a file as DuckDB does, until any descriptor of this process for it is closed.
+    """Lock a file as DuckDB does. The lock ends when this process closes any descriptor of the file.
 
     Raises
     ------
-    LockedError: another process holds it.
+    LockedError: another process has locked the file.
     """
     try:
         fcntl.lockf(file, kind | fcntl.LOCK_NB)
@@ -134,10 +135,10 @@ def lock(file: IO[bytes], kind: int) -> None:
 
 
 def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
-    """Copy the blocks whose checksum, their first bytes, differs; neither file may be written meanwhile.
+    """Copy the blocks whose checksums (the first bytes) differ. No process may write either file meanwhile.
 
     source, target: descriptors of a file and of an earlier copy of it, or of an empty file.
-    known: the file has a known format; else all of it is copied.
+    known: whether the file has a known format; otherwise the whole file is copied.
     """
     size = os.fstat(source).st_size
     os.ftruncate(target, size)
@@ -148,7 +149,7 @@ def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
 
 
 def _block(descriptor: int, number: int) -> bytes:
-    """Read number and content of a block; b'' for a block that was never written."""
+    """Read the content of a block by its number; b'' for a block that was never written."""
     content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
     return number.to_bytes(_NUMBER, "little") + content if len(content) == BLOCK else b""
 
@@ -165,7 +166,7 @@ def _write_journal(kept: Path, content: bytes) -> None:
 
 
 def _content(kept: Path) -> bytes:
-    """Read the saved blocks; b'' if they are incomplete, because then no checkpoint had begun."""
+    """Read the saved blocks; b'' if the saved blocks are incomplete, because then no checkpoint had begun."""
     try:
         content = kept.read_bytes()
     except FileNotFoundError:

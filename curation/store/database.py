@@ -1,16 +1,16 @@
-"""The project's database file, held for short leases only.
+"""Access to the project's database file, which a process holds only for short leases.
 
-DuckDB gives one process the file. A `Store` therefore opens it for a lease (a reading or a transaction),
-shares it among the process's threads through cursors, and lets go of it after `IDLE` seconds without
-work and in any case after `LONGEST` seconds, so that the command line works while the app is
-serving. Compute and wait for people outside of leases.
+DuckDB allows only one process to open a database file. A `Store` therefore opens the file for a lease (a
+reading or a transaction), shares the file among the process's threads through cursors, and closes the file
+after `IDLE` seconds without work, at the latest after `LONGEST` seconds, so that the command line works while
+the app is serving. Do long computations, and wait for people, only outside of leases.
 
     store = open_store(path)
     with store.reading() as cursor: ...        # a consistent view, cannot write
     with store.transaction() as cursor: ...    # all or nothing; one at a time within the process
 
-What was read may be kept in memory for as long as `Store.data_version` stays the same. It changes with every
-transaction of this process and with everything that another process writes.
+Data read from the file may be cached in memory as long as `Store.data_version` stays the same. The data
+version changes with every transaction of this process and with every write of another process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ _every_store: WeakSet[Store] = WeakSet()
 
 
 class Store:
-    """One project's database, usable from any thread. Get it from `open_store` or `create_store`."""
+    """The database of one project, usable from any thread.
+
+    Create a `Store` only by `open_store` or `create_store`.
+    """
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self.path = path
@@ -74,16 +77,16 @@ class Store:
     def transaction(
         self, *, new_data_version: bool = True, appends: bool = False, large: bool = False
     ) -> Iterator[Cursor]:
-        """A lease whose writes are kept all together when the block ends, or not at all.
+        """Open a lease for writing. When the block ends, all writes are committed, or none after an error.
 
-        Transactions of one process follow each other, so that none fails on another's rows.
+        Transactions of one process run one after another, so that no transaction conflicts with another.
 
         Parameters
         ----------
-        new_data_version: False if the caller itself updates whatever memory holds of the rows that it writes.
-        appends: rows come through `append`; what that needs is loaded before the file is taken.
-        large: long texts are written. They go straight into the file: a log of them is made in memory first,
-            and the file is written from it a moment later in any case.
+        new_data_version: False if the caller itself updates the cached copies of the rows that it writes.
+        appends: whether the block calls `append`, whose imports are then loaded before the file is opened.
+        large: whether the block writes long texts. Long texts are written directly into the file, because a
+            log would first be built in memory and then written into the file anyway.
         """
         self._refuse_nesting()
         if appends:
@@ -105,15 +108,16 @@ class Store:
 
     @property
     def data_version(self) -> int:
-        """A number that changes with the data, except by transactions without `new_data_version`; read
-        it in a lease.
+        """A number that changes with the data, except in transactions without `new_data_version`.
+
+        Read it in a lease.
         """
         return int(self._local.data_version)
 
     def copy_to(self, target: Path) -> None:
-        """Copy the file to a new one, as it is after the last commit; nobody writes meanwhile.
+        """Copy the database file, in its state after the last commit, to a new file. Nobody writes meanwhile.
 
-        The log, if one is left, is copied to the new file's. Only their owner can read the copies.
+        A remaining write-ahead log is copied with the file. Only the owner of the copies can read them.
 
         Raises
         ------
@@ -128,7 +132,7 @@ class Store:
                 self._opened = 0.0
 
     def copy_changes_to(self, copy: Path) -> None:
-        """Update an earlier copy of the file: only changed blocks are written."""
+        """Update an earlier copy of the database file by writing only changed blocks."""
         with self._writer, self._lease():
             self._file.copy_changes(copy)
 
@@ -146,7 +150,7 @@ class Store:
             return damaged_blocks(self.path, self._file.descriptor())
 
     def close(self) -> None:
-        """Let go of the file now; the next lease opens it again."""
+        """Close the database file now. The next lease opens the file again."""
         with self._changed:
             while self._leases or self._opening:
                 self._changed.wait()
@@ -228,7 +232,7 @@ class Store:
             self._changed.notify_all()
 
     def _copy_before(self, migration: str) -> None:
-        """Keep the file as it is before a migration, under the migration's number."""
+        """Save a copy of the file before a migration, with the migration's number in its name."""
         if self._file.read_only:
             raise only_read(self.path)
         number = migration.partition("_")[0]
@@ -284,13 +288,13 @@ _stores: dict[Path, Store] = {}
 
 
 def open_store(path: Path) -> Store:
-    """Open an existing project; a process has one store object for each file.
+    """Open an existing project. A process has one store object for each file.
 
     Raises
     ------
     NotFoundError: there is no such file.
-    StoreError: it is a folder, empty, or may not be read.
-    StoreError, StoreBusyError, StoreVersionError: by the first lease.
+    StoreError: the path is a folder, an empty file, or a file that may not be read.
+    StoreError, StoreBusyError, StoreVersionError: raised by the first lease.
     """
     path = path.resolve()
     refuse_name(path)
@@ -300,17 +304,19 @@ def open_store(path: Path) -> Store:
 
 
 def store_at(path: Path) -> Store:
-    """Return the store at a path; if there is no project, only the first lease fails."""
+    """Return the store at a path. If there is no project, only the first lease fails."""
     return open_store(path) if path.is_file() else Store(path.resolve())
 
 
 def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) -> Store:
-    """Make a new project file with the current schema and the writes of `fill`, completely or not at all.
+    """Make a new project file with the current schema and the writes of `fill`.
+
+    After an error, no file is left.
 
     Raises
     ------
     RefusedError: the file exists already.
-    InputError, StoreError: its folder cannot be made or written, or the disk is full.
+    InputError, StoreError: the file's folder cannot be made or written, or the disk is full.
     """
     path = path.resolve()
     refuse_name(path)
@@ -344,7 +350,7 @@ def _exists(path: Path) -> str:
 
 
 def close_all() -> None:
-    """Let go of every project file that this process holds."""
+    """Close every project file that this process has open."""
     with _stores_lock:
         stores = list(_every_store)
     for store in stores:

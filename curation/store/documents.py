@@ -1,8 +1,8 @@
 """Documents: the only module that reads the table `documents`.
 
-A row is one version of a document; its content hash is the key. A snapshot has one version of each of its
-documents. The setting `corpus` has the id of the current snapshot. SQL of other rooms joins `VERSION` by
-content hash.
+A row of the table is one version of a document, and the content hash of the version is the key. A corpus
+snapshot has exactly one version of each of its documents. The setting `corpus` holds the id of the current
+corpus snapshot. SQL in other packages joins `VERSION` by content hash.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 VERSION = "documents d USING (content_hash)"
-"""SQL after JOIN or LEFT JOIN: the version with the row's content_hash, as `d`."""
+"""SQL to write after JOIN or LEFT JOIN: joins the document version with the row's content_hash, as `d`."""
 
 LENGTH = "length(d.title) + least(length(d.body), ?)"
 """SQL: the number of characters of a version, with at most `?` characters of its body."""
@@ -32,19 +32,19 @@ LENGTH = "length(d.title) + least(length(d.body), ?)"
 _COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
 _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
 HELD = "held"
-"""The setting with the id of the current snapshot if engines brought all its documents."""
+"""Name of a setting: the id of the current snapshot if search engines returned all its documents."""
 
 MAX_BY_KEY = 500
-"""Maximum number of documents that DuckDB finds by key; for more it reads the whole table."""
+"""Maximum number of documents that DuckDB finds by key. For more documents, DuckDB reads the whole table."""
 
 AT_ONCE = 20_000
-"""Number of documents whose texts are in memory at once."""
+"""Maximum number of documents whose texts are in memory at once."""
 
 BEGINNING = 90
-"""Number of characters of the body that replace a missing title."""
+"""Number of characters from the body that replace a missing title."""
 
 OWN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
-"""Field name in templates → SQL of a field that a document has outside its metadata."""
+"""Map from a field's name in templates to the SQL of the field, for fields outside the metadata."""
 
 ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
 """Functions that yield rows for versions outside the table, given their content hashes."""
@@ -54,11 +54,14 @@ SELECT document_id FROM snapshot_documents
 WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
     OR list_contains(?::TEXT[], lower(trim(regexp_replace(document_id, '\s+', ' ', 'g')))))
 """
-"""The ids in ASCII whose form is asked for, and all others, whose forms the database does not know."""
+"""SQL: the wanted ids in ASCII, and all ids outside ASCII, whose normal forms the database cannot compute."""
 
 
 def title_last_shown(pair: str) -> str:
-    """SQL: the title that a pair was last shown with, or its document id; `pair` is the alias of its row."""
+    """Return SQL for the title with which a pair was last shown, or its document id.
+
+    `pair` is the row's alias.
+    """
     return f"""coalesce((
         SELECT max_by(d.title, p.presentation_id) FROM presentations p JOIN {VERSION}
         WHERE p.query_id = {pair}.query_id AND p.document_id = {pair}.document_id), {pair}.document_id)
@@ -72,7 +75,7 @@ class Corpus(NamedTuple):
     hashes: pa.StringArray
 
     def part(self, document_ids: Iterable[str]) -> Corpus:
-        """Select the documents with these ids."""
+        """Return the part of the snapshot with these document ids."""
         import pyarrow as pa
 
         positions = (
@@ -90,7 +93,10 @@ class Corpus(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredDocuments:
-    """Documents by content hash, in a fixed order, of which some thousands are in memory at once."""
+    """Documents by content hash, in a fixed order.
+
+    At most some thousands of documents are in memory at once.
+    """
 
     store: Store
     hashes: pa.StringArray
@@ -101,7 +107,7 @@ class StoredDocuments:
 
 
 def corpus_of(documents: Iterable[Document]) -> Corpus:
-    """Documents that are in memory and in the store."""
+    """Documents by content hash that are all in memory, and also in the store."""
     import pyarrow as pa
 
     ordered = sorted(documents, key=lambda document: document.document_id)
@@ -121,16 +127,16 @@ def current_snapshot(cursor: Cursor) -> str:
 
 
 def is_held(cursor: Cursor) -> bool:
-    """Check whether the current corpus has only documents that engines brought."""
+    """Check whether the current corpus has only documents that search engines returned."""
     return get_setting(cursor, HELD) == (get_setting(cursor, "corpus") or "none")
 
 
 def refuse_held(cursor: Cursor, what: str) -> None:
-    """Refuse a step that needs the whole corpus if the project has only a part of it.
+    """Refuse a step that needs the whole corpus if the project has only documents from search engines.
 
     Raises
     ------
-    RefusedError: the current corpus has only the documents that engines brought.
+    RefusedError: the current corpus has only documents that search engines returned.
     """
     if is_held(cursor):
         raise RefusedError(
@@ -163,7 +169,7 @@ def first_documents(cursor: Cursor, most: int) -> list[Document]:
 
 
 def find_document(cursor: Cursor, words: str) -> Document | None:
-    """Find the document of the current snapshot with this id, else the first document with these words."""
+    """Find the document with this id in the current snapshot, or else the first document with these words."""
     sql = f"""
         SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? AND (d.document_id = ? OR contains(lower(d.title), lower(?))
         OR contains(lower(d.body), lower(?))) ORDER BY d.document_id <> ?, d.document_id LIMIT 1
@@ -173,7 +179,7 @@ def find_document(cursor: Cursor, words: str) -> Document | None:
 
 
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
-    """Read versions of documents of any snapshot by content hash; unknown hashes are left out."""
+    """Read document versions of any snapshot by content hash. Unknown hashes are left out."""
     wanted = sorted(set(hashes))
     few = len(wanted) <= MAX_BY_KEY
     among = ", ".join("?" * len(wanted)) if few else "SELECT unnest(?::TEXT[])"
@@ -183,7 +189,7 @@ def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Docume
 
 
 def version_hashes(cursor: Cursor) -> frozenset[str]:
-    """Read the content hashes of all versions of all snapshots."""
+    """Read the content hashes of all document versions of all snapshots."""
     return frozenset(row[0] for row in cursor.execute("SELECT content_hash FROM documents").fetchall())
 
 
@@ -194,14 +200,14 @@ def count_documents(cursor: Cursor) -> int:
 
 
 def count_versions(cursor: Cursor) -> int:
-    """Count the versions of all snapshots."""
+    """Count the document versions of all snapshots."""
     return int(cursor.execute("SELECT count(*) FROM documents").fetchall()[0][0])
 
 
 def snapshot_versions(
     cursor: Cursor, snapshot: str | None, document_ids: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """Read document id → content hash of a snapshot or of some of its documents; {} for no snapshot."""
+    """Map document ids to content hashes, for a snapshot or some of its documents; {} for no snapshot."""
     sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ?"
     if document_ids is None:
         return dict(cursor.execute(sql, [snapshot]).fetchall())
@@ -210,7 +216,7 @@ def snapshot_versions(
 
 
 def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str]:
-    """Read document id → content hash, for the ids that the current snapshot has.
+    """Read a map from document id to content hash, for these ids in the current snapshot.
 
     Raises
     ------
@@ -221,7 +227,7 @@ def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str
 
 
 def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
-    """Map each name that looks like the id of a current document to this id."""
+    """Map each name that looks like the id of a document in the current snapshot to this id."""
     forms = [normalise_query(name) for name in names]
     with store.reading() as cursor:
         asked = [current_snapshot(cursor), forms]
@@ -229,7 +235,7 @@ def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
-    """Read document_id, title and body of a snapshot, or of these documents of it, by document id."""
+    """Read document_id, title and body of a snapshot's documents, or of some documents, by document id."""
     sql = f"SELECT d.document_id, d.title, d.body {_IN_SNAPSHOT} = ?"
     parameters: list[str | Sequence[str]] = [snapshot]
     if document_ids is not None:
@@ -239,7 +245,7 @@ def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | 
 
 
 def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) -> dict[str, str]:
-    """Read document id → title, else the beginning of the text, else the id if the project lacks the text."""
+    """Map document ids to titles. Without a title, use the beginning of the text; without a text, the id."""
     title = f"coalesce(nullif(trim(d.title), ''), left(d.body, {BEGINNING}), s.document_id)"
     sql = f"""
         SELECT s.document_id, {title} FROM snapshot_documents s LEFT JOIN {VERSION}
@@ -249,7 +255,7 @@ def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) 
 
 
 def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
-    """Read document id → group key, for documents of the current snapshot that have a group key."""
+    """Map document ids to group keys, for documents of the current snapshot that have a group key."""
     sql = f"""
         SELECT d.document_id, d.group_key {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)
         AND nullif(d.group_key, '') IS NOT NULL
@@ -260,9 +266,9 @@ def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
 def version_texts(
     cursor: Cursor, hashes: Sequence[str], whole: Sequence[str], longest: int
 ) -> dict[str, tuple[str, str, str | None, str | None, str]]:
-    """Read content hash → title, body, url, published and metadata.
+    """Map content hashes to the title, body, url, publication date and metadata of document versions.
 
-    Versions with a body over `longest` bytes are left out, unless they are in `whole`.
+    Versions with a body of more than `longest` bytes are left out, unless `whole` names the version.
     """
     sql = """
         SELECT content_hash, title, body, url, published, metadata
@@ -274,7 +280,7 @@ def version_texts(
 
 
 def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
-    """Count the documents of the current snapshot, and those that have a value in each field.
+    """Count the documents of the current snapshot, and the documents with a value in each field.
 
     Raises
     ------
@@ -293,18 +299,20 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
 
 
 def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterator[pa.Table]:
-    """Yield tables with content_hash and text of versions, `size` rows each, in storage order.
+    """Yield tables with the content_hash and text of document versions, `size` rows each, in storage order.
 
-    A text is title and body, each with a line break. Unknown versions are left out.
+    A text is the title and the body of a version, each followed by a line break. Unknown versions are left
+    out.
     """
     text = "title || chr(10) || body || chr(10) AS text"
     return batches_of(store, hashes, f"d.content_hash, {text}", size)
 
 
 def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]:
-    """Yield tables with content_hash and three facts about the text of each version, without the text.
+    """Yield tables with the content_hash of each document version and three facts about its text.
 
-    sum: a hash of the text; blank: whether the text may be blank; ascii: whether the text is ASCII.
+    The facts are sum (a hash of the text), blank (whether the text may be blank) and ascii (whether the text
+    is ASCII).
     """
     blank = r"NOT regexp_matches(title || body, '[\pL\pN\pP\pS\pM]') AS blank"
     ascii = "strlen(title) + strlen(body) = length(title) + length(body) AS ascii"
@@ -312,9 +320,10 @@ def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]
 
 
 def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Iterator[pa.Table]:
-    """Yield tables with columns (SQL over `d`) of versions, `size` rows each, in storage order.
+    """Yield tables with columns (SQL over `d`) of document versions, `size` rows each, in storage order.
 
-    Versions outside the table come last, from `ELSEWHERE`. Unknown versions are left out.
+    Document versions outside the table `documents` come last, from the functions in `ELSEWHERE`. Unknown
+    versions are left out.
     """
     import pyarrow as pa
 

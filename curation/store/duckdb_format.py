@@ -1,15 +1,13 @@
-"""The format of DuckDB's file that goldgrade relies on: whether a file has it, and which of its blocks are
-damaged.
+"""Checks of DuckDB's database file: whether goldgrade knows its format, and which blocks are damaged.
 
-The format of DuckDB 2.0: three headers of 4,096 bytes, then blocks of 256 KB that begin with their checksum.
+A file of DuckDB 2.0 has three headers of 4,096 bytes, and then blocks of 256 KB that begin with a checksum.
 The main header has a storage version, and the two database headers, which checkpoints write in turn, have
-the size of a block. A file with another format is left to DuckDB: nothing that rests on this format is done
-to it.
+the size of a block. For a file in another format, goldgrade relies on DuckDB and uses no code of this module.
 
-DuckDB compares a block with its checksum when it reads it, and it reads the blocks of an index only once the
-index is used: rows that can be read say nothing of them. Which blocks are free is in the list of free blocks,
-whose place the newer header names. A free block may hold anything. A block of metadata has 64 parts of 4,088
-bytes, each with the place of the next one in its first 8.
+DuckDB compares a block with its checksum only when it reads the block, and reads the blocks of an index only
+when it uses the index. So readable rows do not prove that the blocks of indexes are intact. The newer of the
+two database headers contains the position of the list of free blocks. A free block may have any content. A
+block of metadata has 64 parts of 4,088 bytes. The first 8 bytes of a part are the position of the next part.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ HEADERS = 3 * 4096
 BLOCK = 1 << 18
 DATABASE_HEADERS = (4096, 8192)
 STORAGE_VERSIONS = frozenset({*range(64, 70), 999})
-"""Storage versions that DuckDB 2.0 reads; it writes 999 by default."""
+"""Storage versions that DuckDB 2.0 reads. New files have version 999 by default."""
 RELY_ON_DUCKDB = (
     "%s has a format that this version of goldgrade does not know (%s). goldgrade does not guard it, and "
     "relies on DuckDB alone."
@@ -50,12 +48,12 @@ def newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
 
 
 def identifier_of(headers: bytes) -> bytes:
-    """Read the database's identifier, which its log repeats."""
+    """Read the identifier of the database file, which its write-ahead log repeats."""
     return headers[_IDENTIFIER]
 
 
 def unknown_format(headers: bytes) -> str:
-    """Name the part of a file's format that goldgrade does not know; '' if it knows the format."""
+    """Describe the part of a file's format that goldgrade does not know; '' if goldgrade knows the format."""
     if len(headers) < HEADERS or headers[_SUM : _SUM + len(_MAGIC)] != _MAGIC:
         return "its header"
     [version] = struct.unpack_from("<Q", headers, _VERSION)
@@ -67,7 +65,7 @@ def unknown_format(headers: bytes) -> str:
 
 
 def has_known_format(path: Path, descriptor: int) -> bool:
-    """Check whether goldgrade knows the format of a file; if not, log a warning once."""
+    """Check whether goldgrade knows the format of a file, and log a warning once if not."""
     unknown = unknown_format(os.pread(descriptor, HEADERS, 0))
     if unknown:
         warn_unknown(path, unknown)
@@ -75,17 +73,18 @@ def has_known_format(path: Path, descriptor: int) -> bool:
 
 
 def warn_unknown(path: Path, unknown: str) -> None:
-    """Log a warning about an unknown format, once in each process."""
+    """Log a warning about an unknown file format, once in each process."""
     if (str(path), unknown) not in _warned:
         _warned.add((str(path), unknown))
         logging.getLogger("goldgrade").warning(RELY_ON_DUCKDB, path, unknown)
 
 
 def damaged_blocks(path: Path, descriptor: int) -> list[int]:
-    """List the numbers of used blocks with a wrong checksum; nobody may checkpoint meanwhile.
+    """List the numbers of used blocks with a wrong checksum. No checkpoint may run meanwhile.
 
-    path: named by a line of the log where the format is not known, and no block is compared.
-    descriptor: stays open, because closing one would end this process's lock on the file.
+    path: the file's path, for a warning in the log if the format is unknown; then no block is checked.
+    descriptor: a descriptor of the file, which stays open, because closing it would end this process's lock
+        on the file.
 
     Raises
     ------
@@ -116,7 +115,7 @@ def _is_whole(descriptor: int, number: int) -> bool:
 
 
 def _numbers(descriptor: int, position: int) -> Iterator[int]:
-    """Yield the numbers of 8 bytes that begin at a position of the metadata."""
+    """Yield the 8-byte numbers from a position in the metadata on."""
     while position != _NONE:
         block, part = position & (2**56 - 1), position >> 56
         if part >= _PARTS or not _is_whole(descriptor, block):

@@ -1,6 +1,4 @@
-"""DuckDB's errors as sentences, in transactions and while waiting for a file that a different process
-holds.
-"""
+"""Translation of DuckDB's errors into sentences, and waiting for a file that another process holds."""
 
 from __future__ import annotations
 
@@ -29,16 +27,16 @@ NOT_COMMITTED = (
     "Failed to commit: Checkpoint failed",
     "Failed to create checkpoint",
 )
-"""Beginnings of DuckDB 2.0's errors of transactions that the disk caused."""
+"""Beginnings of DuckDB 2.0's error messages when the disk makes a transaction fail."""
 _LOCKED = (str(errno.EAGAIN), str(errno.EACCES))
 
 
 def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opened:
-    """Retry `opens` until no other process holds the file, and return its result.
+    """Call `opens` again until no other process holds the file, and return its result.
 
     Raises
     ------
-    StoreError, StoreBusyError: it cannot be opened at all, or not within `patience` seconds.
+    StoreError, StoreBusyError: the file cannot be opened, or not within `patience` seconds.
     """
     deadline = time.monotonic() + patience
     while True:
@@ -53,7 +51,7 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
 
 
 def _is_locked(error: duckdb.Error) -> bool:
-    """Check whether a different process, or a second engine of this process, holds the file."""
+    """Check whether another process, or a second engine of this process, holds the file."""
     if isinstance(error, checkpoints.LockedError | duckdb.ResourceInUseException):
         return True
     return isinstance(error, duckdb.IOException) and _parts(error).get("errno", "") in _LOCKED
@@ -77,15 +75,15 @@ def _not_opened(path: Path, error: duckdb.Error) -> str:
 
 
 def _is_damage(error: duckdb.Error) -> bool:
-    """Check for a wrong checksum of a block: DuckDB for Python has no class for this error."""
+    """Check for the error of a wrong block checksum, for which DuckDB for Python has no class."""
     return type(error) is duckdb.Error
 
 
 def failure(error: duckdb.Error) -> StoreError | None:
-    """Make a sentence of an error that the disk caused; None for any other error.
+    """Return a sentence on an error that the disk caused; None for any other error.
 
-    A disk that is full at a commit is an error of the transaction. After a failed checkpoint the log still
-    has all other commits, so only that transaction is lost.
+    If the disk is full at a commit, DuckDB reports an error of the transaction. After a failed checkpoint,
+    the write-ahead log still has all other commits, so only the failed transaction is lost.
     """
     why = first_line(error)
     if _is_damage(error):
@@ -99,7 +97,7 @@ def failure(error: duckdb.Error) -> StoreError | None:
 
 
 def first_line(error: Exception) -> str:
-    """Read the first line of an engine's error, without its advice."""
+    """Return the first line of a DuckDB error, without DuckDB's advice."""
     return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
 
 
@@ -121,7 +119,7 @@ def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
 
 
 def _program(pid: int) -> str:
-    """Read the name of a process's program, without its arguments, which may contain tokens."""
+    """Read the name of a process's program, without the arguments, which may contain tokens."""
     words = [""]
     with suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -143,7 +141,7 @@ def transaction_on(cursor: duckdb.DuckDBPyConnection, begin: str) -> Iterator[No
 
 @contextmanager
 def disk_errors() -> Iterator[None]:
-    """Raise errors of the disk within the block as a `StoreError` with a sentence."""
+    """Turn disk errors within the block into a `StoreError` with a sentence for people."""
     try:
         yield
     except duckdb.Error as error:

@@ -1,8 +1,9 @@
-"""Numbered migrations: a new project is `schema.sql` and each step after it, an older one what it lacks.
+"""Numbered migrations of the database schema, for new projects and for projects of an older goldgrade.
 
-The steps are the files of `migrations/`, run in their order, each in one transaction. A table or column is
-therefore written once, and each new project runs the steps that older ones need. `schema.sql` is the form
-`BASE`; a project from before it is refused with the way out.
+A new project gets `schema.sql` and then all migrations; an older project gets the missing migrations. The
+migrations are the files in `migrations/`, run in order, each in one transaction. So each table or column is
+defined once, and each new project runs the same migrations as older projects. `schema.sql` is the schema at
+migration `BASE`. A project with an older schema is refused, with instructions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ BASE = "0023_packed_parts"
 
 
 class Migration(NamedTuple):
-    """A step to a newer schema; `name` starts with its four-digit number."""
+    """A migration to a newer schema. `name` starts with the migration's four-digit number."""
 
     name: str
     sql: str
@@ -44,7 +45,7 @@ def shipped() -> list[Migration]:
 
 
 def create(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration] | None = None) -> None:
-    """Give an empty database the current schema."""
+    """Create the tables of the current schema in an empty database."""
     with _step(connection):
         connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at TIMESTAMP NOT NULL)")
         for migration in (Migration(BASE, schema()), *(shipped() if known is None else known)):
@@ -57,11 +58,11 @@ def upgrade(
     known: Sequence[Migration] | None = None,
     before: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """Apply the missing migrations and return their names.
+    """Apply the missing migrations to a project, and return their names.
 
     Parameters
     ----------
-    before: called with the name of the first that is missing, before anything is changed.
+    before: function that is called with the name of the first missing migration, before any change.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Planned writes: read, plan, and write if the input has not changed; and rehearsals, whose writes are
-undone.
+"""Planned writes, made only if their input has not changed, and rehearsals, whose writes are undone.
 
 A long plan is made between two short leases of the file, so that others can work meanwhile. The plan is
-written only if its input is still the same. Else a new plan is made from the new input.
+written only if the rows from which it was made are still the same. If the rows have changed, a new plan is
+made from the new rows.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ def write_if_unchanged(
     still_holds: Callable[[Cursor, Planned], bool] = lambda _cursor, _planned: True,
     busy: str | None = None,
 ) -> Planned:
-    """Read and plan, then write in one transaction if the plan still holds; return the plan that was written.
+    """Read rows, make a plan, write the plan if the rows are unchanged, and return the written plan.
 
     Parameters
     ----------
     fingerprint: what the plan rests on, such as counts of rows; another value makes the plan stale.
-    read: everything that `plan` needs, from the same view of the database as the fingerprint.
-    plan: works without the file and may take as long as it needs.
-    still_holds: looks for changes that concern this plan only; asked within the transaction that writes.
-    busy: why nothing was written after 5 stale plans. None makes a last plan within the transaction that
-        writes it, while everybody else waits.
+    read: function that reads all input of `plan`, from the same view of the database as the fingerprint.
+    plan: function that makes the plan without access to the file, and may take long.
+    still_holds: function that looks for changes that concern only this plan, called within the writing
+        transaction.
+    busy: why nothing was written after 5 stale plans. If None, a last plan is made within the writing
+        transaction, while all other processes wait.
 
     Raises
     ------
-    RefusedError: every plan was stale when it was to be written, and `busy` says so.
+    RefusedError: every plan was stale before it could be written. The error has the text `busy`.
     """
     for _ in range(MAX_TRIES):
         with store.reading() as cursor:
@@ -63,8 +64,10 @@ def write_if_unchanged(
 
 
 class Rehearsal(Store):
-    """A store whose transactions are rolled back. It suits steps of one transaction: a second transaction
-    would not see the writes of the first."""
+    """A store for rehearsals: all its transactions are rolled back.
+
+    Use this store for steps with one transaction: a second transaction would not see the writes of the first.
+    """
 
     def __init__(self, store: Store) -> None:
         self.path = store.path
@@ -72,7 +75,7 @@ class Rehearsal(Store):
 
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
-        """A lease with a consistent view of the database that cannot write."""
+        """Open a read-only lease with a consistent view of the database."""
         with self._real.reading() as cursor:
             yield cursor
 
@@ -80,7 +83,7 @@ class Rehearsal(Store):
     def transaction(
         self, *, new_data_version: bool = True, appends: bool = False, large: bool = False
     ) -> Iterator[Cursor]:
-        """A lease whose writes can be read until the block ends, and are then rolled back."""
+        """Open a lease for writing, whose writes are rolled back when the block ends."""
         with (
             suppress(_UndoneError),
             self._real.transaction(new_data_version=False, appends=appends) as cursor,
@@ -90,7 +93,7 @@ class Rehearsal(Store):
 
     @property
     def data_version(self) -> int:
-        """The data version of the real store."""
+        """The data version of the real store behind this rehearsal."""
         return self._real.data_version
 
     def close(self) -> None:

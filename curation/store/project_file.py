@@ -1,15 +1,14 @@
-"""A project's file: checks of its path, whether an app serves it, and the engine that attaches and detaches
-it.
+"""A project's database file: checks of its path, the lock of a serving app, and the engine that opens it.
 
-Starting a DuckDB engine takes some 25 ms of processor time, attaching a file to a running one 4 ms. So the
-engine stays for a while after the file is detached, and other processes can open the file meanwhile.
+Starting a DuckDB engine takes some 25 ms of processor time, but attaching a file to a running engine takes 4
+ms. So the engine keeps running for a while after the file is detached, and other processes can open the file.
 
-The file and its log alone show whether another process has written meanwhile. A checkpoint writes a header
-with a higher number, and between two of them the log only grows: equal headers and a log of equal size mean
-equal content, where goldgrade knows the file's format. The headers are read while the file is held, because
-then nobody else can write. The file descriptor for it is closed only after the file is detached: closing one
-ends all of this process's locks on the file (POSIX, fcntl), and while the file is held no other connection
-of this process can have one.
+The file and its write-ahead log are enough to see whether another process has written meanwhile. A checkpoint
+writes a header with a higher number, and between two checkpoints the log only grows. So equal headers and a
+log of equal size mean equal content, if goldgrade knows the file's format. The headers are read while this
+process holds the file, because then no other process can write. The file descriptor for the headers is closed
+only after the file is detached, because closing any descriptor ends all locks of this process on the file
+(POSIX, fcntl).
 """
 
 from __future__ import annotations
@@ -33,15 +32,17 @@ from curation.store.write_ahead_log import log_damage, log_of
 
 Cursor = duckdb.DuckDBPyConnection
 LOG_LEFT = 8_192
-"""Bytes of a log that is left as it is when the file is let go: some fifteen grades. The next opening
-reads them again, 0.16 ms each, and a checkpoint takes 8 ms."""
+"""Size in bytes up to which the write-ahead log stays when the file is closed: some fifteen grades.
+
+The next opening replays the log in 0.16 ms per grade, but a checkpoint takes 8 ms.
+"""
 NEVER = "SET checkpoint_threshold = '1TB'"
 AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
 _CHUNK = 8 << 20
 
 
 def only_read(path: Path) -> StoreReadOnlyError:
-    """Make the refusal to write a project whose file or folder is read-only."""
+    """Make the error that refuses to write a project whose file or folder is read-only."""
     return StoreReadOnlyError(
         f"{path} was opened to be read only, because the file or its folder cannot be written by who runs "
         "this. Nothing was changed. Use it where it can be written, or write to a backup of it."
@@ -49,11 +50,11 @@ def only_read(path: Path) -> StoreReadOnlyError:
 
 
 def refuse_name(path: Path) -> None:
-    """Refuse a name whose log DuckDB would keep in another place than next to the file.
+    """Refuse a file name for which DuckDB would not store the write-ahead log next to the file.
 
     Raises
     ------
-    InputError: a question mark is in it.
+    InputError: the path contains a question mark.
     """
     if "?" in str(path):
         raise InputError(
@@ -64,7 +65,10 @@ def refuse_name(path: Path) -> None:
 
 
 def lock_for_serving(path: Path) -> bool:
-    """Lock the project for serving until this process ends; return False if a different process serves it."""
+    """Lock the project for serving until this process ends.
+
+    Returns False if another process serves the project.
+    """
     try:
         fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)  # open for good: see above
     except OSError:
@@ -73,7 +77,7 @@ def lock_for_serving(path: Path) -> bool:
 
 
 def is_served(path: Path) -> bool:
-    """Check whether an app serves the project; call this before this process opens the project."""
+    """Check whether an app serves the project. Call this function before this process opens the project."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -83,17 +87,17 @@ def is_served(path: Path) -> bool:
 
 
 def no_project(path: Path) -> str:
-    """Write the refusal of a missing file."""
+    """Return the text that refuses a missing project file."""
     return f"There is no goldgrade project at {path}. Make one with `goldgrade init`."
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path that is no project file: nothing, a folder, or a file that cannot be read.
+    """Refuse a path without a project file: a missing file, a folder, or a file that cannot be read.
 
     Raises
     ------
-    NotFoundError: there is nothing.
-    StoreError: it is no file, is empty, or cannot be read by who runs this.
+    NotFoundError: there is no file at the path.
+    StoreError: the path is no file, or the file is empty or cannot be read by this user.
     """
     try:
         mode, size = path.stat().st_mode, path.stat().st_size
@@ -113,22 +117,24 @@ def require_file(path: Path) -> None:
 def start_engine(temporary: str) -> Cursor:
     """Start DuckDB without a file and without automatic checkpoints.
 
-    temporary: the folder for what does not fit into memory.
+    temporary: the folder for data that does not fit into memory.
     """
     engine = duckdb.connect(":memory:", config={"temp_directory": temporary})
     return engine.execute(NEVER).execute("PRAGMA disable_checkpoint_on_shutdown")
 
 
 def stop_engine(engine: Cursor) -> None:
-    """Stop an engine, even after a fatal error."""
+    """Stop a DuckDB engine, even after a fatal error."""
     with suppress(duckdb.Error):
         engine.close()
 
 
 def attach_file(engine: Cursor, path: Path, name: str, *, read_only: bool) -> None:
-    """Attach a file under a name from code. If it is read-only, the content of its log stays in memory.
+    """Attach a database file to the engine, under a name that comes from code, not from input.
 
-    Errors of the engine contain the system's error number, which `patiently` needs.
+    If the file is read-only, the content of its write-ahead log stays in memory.
+
+    Errors of the engine then contain the system's error number, which `patiently` needs.
     """
     way = "READ_ONLY" if read_only else "READ_WRITE"
     engine.execute("SET errors_as_json = true")
@@ -140,7 +146,10 @@ def attach_file(engine: Cursor, path: Path, name: str, *, read_only: bool) -> No
 
 
 class DatabaseFile:
-    """A project's file and the engine that opens it. One thread at a time may call it; cursors are free."""
+    """The database file of a project, and the DuckDB engine that opens the file.
+
+    Only one thread at a time may call the methods; cursors have no such limit.
+    """
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self.path = path
@@ -154,15 +163,16 @@ class DatabaseFile:
 
     @property
     def running(self) -> bool:
-        """Whether there is an engine, with or without the file."""
+        """Whether a DuckDB engine is running, with or without the attached file."""
         return self._engine is not None
 
     def attach(self) -> bool:
-        """Open the file; return True if it certainly has not changed since this process closed it.
+        """Open the file, and return True if the file certainly has not changed since this process closed it.
 
         Raises
         ------
-        StoreError, StoreBusyError: it is no database, or another process has held it for too long.
+        StoreError, StoreBusyError: the file is no database, or another process has held the file for too
+            long.
         NotFoundError: there is no such file any more.
         """
         patiently(self.path, self._patience, self._attach_or_restart)
@@ -176,11 +186,11 @@ class DatabaseFile:
         return self._engine.cursor().execute("USE project")
 
     def checkpoint(self) -> None:
-        """Write the log of the attached file into the file; nobody may write meanwhile.
+        """Write the write-ahead log of the attached file into the file. No process may write meanwhile.
 
         Raises
         ------
-        duckdb.Error: somebody reads, or the disk is full. Nothing is lost.
+        duckdb.Error: another thread reads the file, or the disk is full. Nothing is lost.
         """
         if self._log.exists() and not self.read_only:
             assert self._engine is not None
@@ -190,7 +200,7 @@ class DatabaseFile:
 
     @contextmanager
     def past_the_log(self) -> Iterator[None]:
-        """Write commits of the block directly into the file if nobody else reads, else into the log."""
+        """Write commits of the block directly into the file if no other thread reads, else into the log."""
         assert self._engine is not None
         with self._journaled():
             self._engine.execute(AT_EACH_COMMIT)
@@ -205,17 +215,19 @@ class DatabaseFile:
         return checkpoints.journaled_checkpoint(self._engine, self.path, self.descriptor())
 
     def descriptor(self) -> int:
-        """Return the descriptor of the attached file; closing any descriptor of the file would end its
-        lock.
+        """Return the descriptor of the attached file.
+
+        Closing any descriptor of the file would end its lock.
         """
         if self._descriptor is None:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         return self._descriptor
 
     def detach(self, *, for_good: bool = False) -> None:
-        """Close the file, so that other processes can open it; no cursor may be in use.
+        """Close the file, so that other processes can open it. No cursor may be in use.
 
-        for_good: a log that this process has written is brought into the file first, however short it is.
+        for_good: whether a write-ahead log from this process is first written into the file, even a short
+            log.
         """
         if self.attached and self._engine is not None:
             self.attached = False
@@ -235,10 +247,10 @@ class DatabaseFile:
             checkpoints.note_detached(self.path)
 
     def copy(self, target: Path) -> None:
-        """Copy the attached file to a new file, with its log if there is one.
+        """Copy the attached file and its write-ahead log to a new file.
 
-        Nobody may write meanwhile. The file is read through the descriptor that stays open, because closing
-        any other descriptor would end the lock.
+        No process may write meanwhile. The file is read through the descriptor that stays open, because
+        closing any other descriptor would end the lock.
         """
         with suppress(duckdb.Error, OSError):  # somebody reads, or the disk is full: the log is copied, too
             self.checkpoint()
@@ -246,9 +258,9 @@ class DatabaseFile:
         self._copy_log(target)
 
     def copy_changes(self, target: Path) -> None:
-        """Update an earlier copy of the attached file, or an empty file; nobody may write meanwhile.
+        """Update an earlier copy of the attached file, or an empty file. No process may write meanwhile.
 
-        Commits that are not in the file yet are copied with the log.
+        Commits that are only in the write-ahead log are copied with the log.
         """
         with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
             known = has_known_format(self.path, self.descriptor())
@@ -262,23 +274,19 @@ class DatabaseFile:
                 _copy_bytes(log.fileno(), log_of(target))
 
     def has_headers_of(self, other: Path) -> bool:
-        """Check whether the attached file has the headers of a different file, so the same state without
-        its log.
-        """
+        """Check whether the attached file has the headers of another file: the same state without its log."""
         if not has_known_format(self.path, self.descriptor()):
             return False
         with other.open("rb") as file:
             return os.pread(self.descriptor(), HEADERS, 0) == file.read(HEADERS)
 
     def close(self) -> None:
-        """Let go of the file and stop the engine."""
+        """Close the file and stop the engine."""
         self.detach(for_good=True)
         self._stop_engine()
 
     def close_with_checkpoint(self) -> None:
-        """Close the file after writing the log of this process into it, if no other process has the file
-        open.
-        """
+        """Write this process's log into the file if no other process has opened it, and close the file."""
         if self._wrote and self.running and not self.attached and self._log_size():
             with suppress(duckdb.Error, CurationError, OSError):
                 self._attach_or_restart()

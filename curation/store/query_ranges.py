@@ -1,7 +1,7 @@
-"""Queries (SQL) over judgments by ranges of query ids, or over one query's judgments alone.
+"""SQL over judgments by ranges of query ids, or over the judgments of only one query.
 
 A large sort of all judgments is divided into ranges of query ids, so that it takes less memory. The ranges
-are in the order of the ids, so that the joined rows are in order. For one query, all tables and views of
+follow the order of the query ids, so that the joined rows are sorted. For one query, all tables and views of
 judgments are first reduced to the rows of this query.
 """
 
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWINGS = 100_000
-"""Number of showings of a range, unless one query has more. Smaller ranges take less memory and more time,
-because the SQL of each range reads all answers.
+"""Maximum number of shown items in a range of query ids, unless a single query has more.
+
+Smaller ranges take less memory but more time, because the SQL of each range reads all answers.
 """
 WITHIN = "query_id >= $first AND ($end::TEXT IS NULL OR query_id < $end)"
-"""SQL condition: the query is in the range."""
+"""SQL condition that the query id lies in the range."""
 _OF_JUDGMENTS = (
     *("live_presentations", "presentation_states", "current_judgments", "relabeling_progress"),
     *("eligible_judgments", "counted_judgments", "current_adjudications", "counted_adjudications"),
 )
-"""The views of judgments, each after the views that it reads."""
+"""Views of judgments, in an order in which each view comes after the views that it reads."""
 _CUT_DOWN = (
     "presentations AS MATERIALIZED (FROM main.presentations WHERE query_id = $query)",
     "judgment_events AS MATERIALIZED "
@@ -44,11 +45,11 @@ _CREATED = re.compile(r"CREATE VIEW \w+ AS ")
 
 
 def tables_by_range(cursor: Cursor, sql: str, showings: int | None, **parameters: Any) -> Iterator[pa.Table]:
-    """Yield the rows of SQL with the condition `WITHIN`: one table for each range, at least one table.
+    """Yield the rows of SQL that contains the condition `WITHIN`: one table for each range of query ids.
 
     Parameters
     ----------
-    showings: of a range; None: all are in one.
+    showings: maximum number of shown items in a range; None for a single range.
     """
     firsts = ["", *(_firsts(cursor, showings) if showings else ())]
     for first, end in pairwise([*firsts, None]):
@@ -61,13 +62,13 @@ def tables_by_range(cursor: Cursor, sql: str, showings: int | None, **parameters
 def give_back(cursor: Cursor) -> None:
     """Return the engine's unused memory to the system.
 
-    DuckDB returns memory when its limit is set, so the limit is set to its present value.
+    DuckDB returns memory when its memory limit is set, so the limit is set to its present value.
     """
     cursor.execute("RESET memory_limit")
 
 
 def _firsts(cursor: Cursor, most: int) -> Iterator[str]:
-    """Yield the first query of each range except the first range."""
+    """Yield the first query id of each range except the first range."""
     [(number,)] = cursor.execute("SELECT count(*) FROM presentations").fetchall()
     if number <= most:
         return
@@ -81,7 +82,7 @@ def _firsts(cursor: Cursor, most: int) -> Iterator[str]:
 
 
 def of_one_query(cursor: Cursor, sql: str) -> str:
-    """Reduce all tables and views of judgments in the SQL to the query `$query`."""
+    """Change the SQL so that all tables and views of judgments contain only the query `$query`."""
     texts = dict(cursor.execute(_VIEWS, [list(_OF_JUDGMENTS)]).fetchall())
     views = (f"{name} AS ({_CREATED.sub('', texts[name]).rstrip(';')})" for name in _OF_JUDGMENTS)
     return f"WITH {', '.join([*_CUT_DOWN, *views])} FROM ({sql})"

@@ -1,9 +1,10 @@
 """The text of a part of a release: a line of canonical JSON for each row, stored in compressed pieces.
 
-A part has a row for each judgment, grade or candidate. A row as an object takes a kilobyte and more, its line
-some 150 bytes, packed some 5, and the engine takes several times a text's size to read or write it. So a part
-is made, sorted, summed, stored and walked through piece by piece, and is neither a list of rows nor one text.
-What a damaged piece unpacks to differs from the part's sum.
+A part has a row for each judgment, grade or candidate. A row as a Python object takes a kilobyte or more, but
+its line takes some 150 bytes, and a compressed line some 5 bytes. DuckDB needs several times a text's size to
+read or write the text. So a part is made, sorted, hashed, stored and read piece by piece, and is never a
+whole list of rows or one text in memory. The unpacked text of a damaged piece does not agree with the
+checksum of the part.
 """
 
 from __future__ import annotations
@@ -25,27 +26,27 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 PIECE = 1_000_000
-"""Maximum length of a piece in characters; a longer line is its own piece."""
+"""Maximum length of a piece in characters. A longer line is a separate piece."""
 
 DAMAGED = "\ufffd\n"
-"""The text of a piece that cannot be unpacked."""
+"""Text that replaces a piece that cannot be unpacked."""
 
 BATCH = 10_000
-"""Number of rows that are made at a time."""
+"""Number of rows that are made at one time."""
 
 RUN = 50_000
-"""Number of lines that are sorted at a time."""
+"""Number of lines that are sorted at one time."""
 
 RUN_PIECE = 100_000
-"""Length of the pieces of a sorted run, in characters."""
+"""Length in characters of the pieces of a sorted run of lines."""
 
 _LEVEL = 3
 
 
 class PartSum(NamedTuple):
-    """The sums of a part; `line_sums` is 8 hex digits for each line.
+    """The checksums of a part of a release. `line_sums` has 8 hex digits for each line.
 
-    They are CRC-32s: small, and certain to differ where up to 32 bits in a row do.
+    Line sums are CRC-32, which detects every error in up to 32 neighboring bits.
     """
 
     sha256: str
@@ -54,11 +55,13 @@ class PartSum(NamedTuple):
 
 
 class PartText:
-    """The text of a part. Walking it gives its rows, parsed again each time.
+    """The text of a part of a release, stored in compressed pieces.
+
+    Each iteration over the text parses the rows again.
 
     Attributes
     ----------
-    packed: its pieces, as they are stored.
+    packed: the compressed pieces of the text.
     """
 
     def __init__(self, packed: Iterable[bytes] = ()) -> None:
@@ -66,12 +69,12 @@ class PartText:
 
     @classmethod
     def of_lines(cls, lines: Iterable[str], size: int | None = None) -> PartText:
-        """The text of lines that come without their ends, in pieces of some `size` (`PIECE`) characters."""
+        """Make the text of a part from lines without line feeds, in pieces of about `size` characters."""
         return cls(map(pack, _pieces(lines, size or PIECE)))
 
     @classmethod
     def of_rows(cls, rows: Iterable[Any], *, ordered: bool = False) -> PartText:
-        """The text of rows, which may be made one by one; `ordered` sorts the lines."""
+        """Make the text of a part from rows, which may be an iterator. `ordered` sorts the lines."""
         lines = map(canonical_json, rows)
         return cls.of_lines(sorted_lines(lines) if ordered else lines)
 
@@ -79,7 +82,7 @@ class PartText:
         return self.sums.lines
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows; a part that is not JSON raises a ValueError."""
+        """Yield the rows of the part. A part that is not JSON raises a ValueError."""
         for piece in self.pieces():
             lines = _lines_of(piece)
             rows = json.loads(f"[{','.join(lines)}]")  # at once, which takes half as long as one by one
@@ -91,17 +94,17 @@ class PartText:
         return "".join(self.pieces())
 
     def rows_of(self, query_id: str) -> list[dict[str, Any]]:
-        """Read the rows of a query; lines without the query's id are not parsed."""
+        """Read the rows of a query. Lines without the query's id are not parsed."""
         wanted = canonical_json(query_id)
         rows = [json.loads(line) for line in self.lines() if wanted in line]
         return [row for row in rows if row["query_id"] == query_id]
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines without line feeds."""
+        """Yield the lines of the text without line feeds."""
         return (line for piece in self.pieces() for line in _lines_of(piece))
 
     def pieces(self) -> Iterator[str]:
-        """Yield the text in pieces of whole lines."""
+        """Yield the text in pieces that end at line ends."""
         begun = ""
         for piece in self.packed:
             text = begun + unpack(piece)
@@ -114,7 +117,7 @@ class PartText:
 
     @cached_property
     def sums(self) -> PartSum:
-        """The sums of the whole text, which do not depend on the size of the pieces."""
+        """The checksums of the whole text, which do not depend on the size of the pieces."""
         sha256, line_sums = hashlib.sha256(), []
         for piece in self.pieces():
             content = piece.encode("utf-8")
@@ -126,12 +129,12 @@ class PartText:
 
 
 def pack(text: str) -> bytes:
-    """Compress a piece for storage."""
+    """Compress a piece of text for storage."""
     return zlib.compress(text.encode("utf-8"), _LEVEL)
 
 
 def unpack(piece: bytes) -> str:
-    """Uncompress a stored piece."""
+    """Uncompress a stored piece of text."""
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(piece).decode("utf-8")
@@ -160,7 +163,7 @@ def batched(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
 
 
 def add_part(cursor: Cursor, release_id: str, part: str, text: PartText) -> None:
-    """Store the text of a part, also of an empty part."""
+    """Store the text of a part of a release, also of an empty part."""
     rows = [(release_id, part, index, piece) for index, piece in enumerate(text.packed or (pack(""),))]
     cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
 
@@ -173,7 +176,7 @@ _PARTS = """
 
 
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
-    """Read part → text, of all parts or of these parts."""
+    """Read a map from part name to text, for all parts of a release or for some parts."""
     asked = {"release": release_id, "parts": None if parts is None else list(parts)}
     pieces_of: dict[str, list[bytes]] = {}
     for part, piece in cursor.execute(_PARTS, asked).fetchall():
@@ -182,7 +185,7 @@ def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = No
 
 
 def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
-    """Read the text of a part; empty if the release has no such part."""
+    """Read the text of a part of a release; empty if the release has no such part."""
     return read_parts(cursor, release_id, [part]).get(part, PartText())
 
 

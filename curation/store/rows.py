@@ -1,4 +1,4 @@
-"""Rows: row types of several rooms, appending through Arrow, fetching, and the time in stored form."""
+"""Shared row types of the database, fetching and appending of rows, and the stored form of times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Document(NamedTuple):
-    """One version of a document."""
+    """One version of a document: its id, title, body and metadata."""
 
     document_id: str
     content_hash: str
@@ -30,12 +30,12 @@ class Document(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text for retrieval and similarity: title and body."""
+        """The text of the document for retrieval and similarity: title and body."""
         return f"{self.title}\n{self.body}".strip()
 
 
 class Query(NamedTuple):
-    """A query that will be judged."""
+    """A query of the project for which annotators judge documents."""
 
     query_id: str
     text: str
@@ -61,7 +61,7 @@ class Round(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """The presentation of a candidate to an annotator; it is never sent to a browser."""
+    """The assignment of a candidate to an annotator. This row is never sent to a browser."""
 
     presentation_id: str
     round_id: str
@@ -74,14 +74,14 @@ class Presentation(NamedTuple):
 
 
 def utc_now() -> datetime:
-    """Return the time in the stored form: UTC, without a zone."""
+    """Return the present time in stored form: UTC, without a time zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def load_arrow() -> None:
-    """Import pyarrow before a lease, because the import takes a second of processor time.
+    """Import pyarrow before a lease of the file begins, because the import takes a second of processor time.
 
-    The first conversion of a list also imports pandas if it is installed.
+    The first conversion of a list to Arrow also imports pandas if pandas is installed.
     """
     import pyarrow as pa
 
@@ -89,10 +89,10 @@ def load_arrow() -> None:
 
 
 def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
-    """Append rows given as columns (name → values, all of one length) and return their number.
+    """Append rows to a table, given as columns (name → values, all of one length), and return their number.
 
-    Table and column names come from code, never from input. Values get the table's types, which a column of
-    nothing but None does not tell.
+    The names of table and columns must come from code, never from input. Values get the column types of the
+    table, because a column of only None has no type.
     """
     import pyarrow as pa  # a third of the start of every command, and most commands write nothing
 
@@ -101,9 +101,9 @@ def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> 
 
 
 def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]) -> int:
-    """Append rows that come in parts, all with the same columns, and return their number.
+    """Append rows to a table in batches, all with the same columns, and return the number of rows.
 
-    One part is in memory at a time. What `append` is given stays there until the transaction ends.
+    Only one batch is converted at a time. Rows given to `append` stay in memory until the transaction ends.
     """
     import pyarrow as pa
 
@@ -134,7 +134,7 @@ def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> in
 
 @contextmanager
 def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
-    """Let the SQL of the block read these Arrow tables by name."""
+    """Make these Arrow tables readable by name in the SQL of the block."""
     for name, table in tables.items():
         cursor.register(name, table)
     yield
@@ -145,12 +145,12 @@ def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
 def append_rows(
     cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **same: Any
 ) -> int:
-    """Append tuples and return their number.
+    """Append tuples to a table, and return the number of rows.
 
     Parameters
     ----------
-    names: their columns; without them the rows are NamedTuples, whose fields are.
-    same: further columns, which have one value in all rows.
+    names: the columns of the tuples; by default the fields of NamedTuples.
+    same: further columns, which have the same value in all rows.
     """
     if not rows:
         return 0
@@ -160,7 +160,7 @@ def append_rows(
 
 
 def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns: Any) -> int:
-    """Append a row as the next revision of what its key names, and return the revision; the first is 0."""
+    """Append a row as the next revision of the object with its key, and return the revision, from 0 on."""
     sql = f"SELECT coalesce(max(revision) + 1, 0) FROM {table} WHERE {key} = ?"  # noqa: S608  names from code
     [(revision,)] = cursor.execute(sql, [value]).fetchall()
     append_rows(cursor, table, [(value, revision)], (key, "revision"), **columns)
@@ -168,5 +168,5 @@ def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns:
 
 
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-    """Fetch rows as tuples of type `row`, whose fields are the columns in order."""
+    """Fetch the rows of a query as tuples of type `row`, whose fields are the columns in order."""
     return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]

@@ -14,23 +14,23 @@ from curation.store.rows import utc_now
 
 COMMAND_LINE = "command line"
 HEALTH_CHECKED = "health_checked_at"
-"""The setting with the time of the app's last test whether it can write."""
+"""Name of a setting: the time of the app's last test of writing to the project."""
 MEASURED = "measured: "
-"""Prefix of settings with measured speeds."""
+"""Prefix of the names of settings that hold measured speeds."""
 
 
 def get_setting(cursor: Cursor, name: str) -> str | None:
-    """Read the value of a setting; None if it is not set."""
+    """Read the value of a setting; None if the setting has no value."""
     rows = cursor.execute("SELECT value FROM settings WHERE name = ?", [name]).fetchall()
     return str(rows[0][0]) if rows else None
 
 
 def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") -> str:
-    """Read the value of a setting that must be set.
+    """Read the value of a required setting.
 
     Raises
     ------
-    RefusedError: it is not set; `way_out` says what to do first, `command` with which command.
+    RefusedError: the setting has no value. `way_out` tells what to do first, and `command` names the command.
     """
     value = get_setting(cursor, name)
     if value is None:
@@ -39,7 +39,7 @@ def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") 
 
 
 def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
-    """Read name and value of each setting that can affect results, by name.
+    """Read the name and value of each setting that can affect results, ordered by name.
 
     `HEALTH_CHECKED` and measured speeds are left out.
     """
@@ -49,7 +49,7 @@ def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
 
 
 def put_setting(cursor: Cursor, name: str, value: str) -> None:
-    """Set or replace a setting."""
+    """Set a setting, or replace its value."""
     cursor.execute(
         "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         [name, value],
@@ -57,13 +57,13 @@ def put_setting(cursor: Cursor, name: str, value: str) -> None:
 
 
 def record_event(cursor: Cursor, action: str, detail: Mapping[str, Any], actor: str = COMMAND_LINE) -> None:
-    """Write one line of the audit trail, in the transaction of the action itself."""
+    """Write a line of the audit trail, in the same transaction as the recorded action."""
     text = json.dumps(detail, ensure_ascii=False, sort_keys=True, default=str)
     cursor.execute("INSERT INTO events VALUES (?, ?, ?, ?)", [utc_now(), actor, action, text])
 
 
 def note_event(store: Store, action: str, detail: Mapping[str, Any], actor: str = COMMAND_LINE) -> None:
-    """Write one line of the audit trail; only log a warning if the project is read-only."""
+    """Write a line of the audit trail, or log a warning if the project is read-only."""
     try:
         with store.transaction() as cursor:
             record_event(cursor, action, detail, actor)

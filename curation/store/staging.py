@@ -1,8 +1,8 @@
-"""Staging folders next to a target, so that the target never has incomplete files.
+"""Temporary staging folders next to a target folder, so that the target never has incomplete files.
 
 A killed process leaves its staging folder behind, which can contain sealed grades. The writing process holds
-a lock on the folder, which ends with the process, also in a container. The next process that writes there
-removes folders that nobody holds.
+a lock on the staging folder, which ends with the process, also in a container. The next process that writes
+to the same place removes staging folders that no process has locked.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ _NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?:[0-9a-f]{16}|\d+-\d+)
 
 @contextmanager
 def staged(out: Path, private: bool = False) -> Iterator[Path]:
-    """Make an empty folder next to `out`. Move complete files out of it; the rest is removed at the end.
+    """Make an empty staging folder next to `out`, for the duration of the block.
 
-    Folders that killed processes have left there are removed, too.
+    Move complete files out of the staging folder. All other files are removed at the end.
 
-    private: only the user who writes it can look into it.
+    Staging folders that killed processes have left are removed, too.
+
+    private: whether only the present user can read the folder.
     """
     clear_leftovers(out.parent)
     new = _staged(out, "new")
@@ -41,15 +43,16 @@ def staged(out: Path, private: bool = False) -> Iterator[Path]:
 
 
 def beside_or_temporary(project: Path) -> AbstractContextManager[Path]:
-    """Make an empty folder for a copy of a project, in the same folder if it is writable."""
+    """Make an empty folder for a copy of a project, next to the project if its folder is writable."""
     folder = project.parent if os.access(project.parent, os.W_OK) else Path(gettempdir())
     return staged(folder / f"{project.name}.rehearsal", private=True)
 
 
 def replace_folder(new: Path, out: Path) -> None:
-    """Replace a folder; if that fails, the former folder is put back.
+    """Replace a folder by a new folder, and restore the former folder after an error.
 
-    Several processes may do so at the same time: in the end one of the new folders is there.
+    Several processes may replace the folder at the same time. In the end, exactly one of the new folders
+    remains.
     """
     old = _staged(out, "old")
     with _held(out):
@@ -70,10 +73,10 @@ def replace_folder(new: Path, out: Path) -> None:
 
 
 def clear_leftovers(folder: Path) -> list[Path]:
-    """Remove what killed processes have left in a folder; returns what it was.
+    """Remove the files that killed processes have left in a folder, and return the removed paths.
 
-    Where one was killed between moving a former folder away and putting the new one in its place, the former
-    one is put back.
+    If a process was killed after moving a former folder away and before putting the new folder in place, the
+    former folder is restored.
     """
     folders = leftovers(folder)
     for path in folders:
@@ -88,7 +91,7 @@ def clear_leftovers(folder: Path) -> list[Path]:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """List staging folders that no process holds."""
+    """List the staging folders that no process has locked."""
     try:
         return sorted(path for path in folder.iterdir() if _is_left_over(path))
     except OSError:  # no such folder, or not ours to read
@@ -105,7 +108,7 @@ def _is_left_over(path: Path) -> bool:
 
 
 def hold(folder: Path) -> int:
-    """Lock a folder, also if it is moved, until the returned descriptor is closed or the process ends.
+    """Lock a folder, even if it is moved, until the returned descriptor is closed or the process ends.
 
     Raises
     ------
@@ -118,7 +121,7 @@ def hold(folder: Path) -> int:
 
 
 def is_held(folder: Path) -> bool:
-    """Check whether a process holds the folder, or the folder is missing."""
+    """Check whether a process has locked the folder, or the folder is missing."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -135,7 +138,7 @@ def _staged(out: Path, kind: str) -> Path:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Hold a folder during the block, if the folder exists."""
+    """Lock a folder during the block, if the folder exists."""
     try:
         descriptor = hold(folder)
     except FileNotFoundError:
@@ -148,7 +151,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Flush a file, or the names in a folder, to the disk."""
+    """Flush a file, or a folder's list of names, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

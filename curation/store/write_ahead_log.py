@@ -1,14 +1,14 @@
 """The check of DuckDB's write-ahead log for damage before the engine replays it.
 
-The engine checks the content of each entry, but not what frames it. One flipped bit in the length of an
-entry, or in the header of the log, makes it replay a part of the log, or nothing, without an error. The rest
-is gone with the next checkpoint. A log that a process left in the middle of a write is no such case: it has a
-torn last entry and nothing after it, and what was torn was never acknowledged.
+DuckDB checks the content of each log entry, but not the length and position of the entry. After one flipped
+bit in the length of an entry, or in the header of the log, DuckDB replays only a part of the log, or nothing,
+without an error. The next checkpoint then deletes the rest of the log. A log whose writer was killed is not
+damaged: only its last entry is incomplete, and this entry was never acknowledged.
 
-The log of DuckDB 2.0 (format 2): a header, then entries of [length: 8 bytes][checksum: 8 bytes][content].
-A log is called damaged for two reasons only: an entry that agrees with its checksum follows a broken one, or
-it follows a header that differs in one byte from the one that DuckDB 2.0 writes for this very file. DuckDB
-alone decides about a log in any other format, and a line of goldgrade's log says so.
+The log of DuckDB 2.0 (format 2) has a header, and then entries of [length: 8 bytes][checksum: 8
+bytes][content]. A log counts as damaged for two reasons only: an entry that agrees with its checksum follows
+a broken entry, or follows a header that differs in one byte from the header that DuckDB 2.0 writes for this
+file. Only DuckDB checks a log in any other format, and goldgrade logs a line about the unknown format.
 """
 
 from __future__ import annotations
@@ -48,15 +48,16 @@ _SEED = 0xE17A1465
 
 
 def log_of(database: Path) -> Path:
-    """Return the path of the log that DuckDB keeps next to a database."""
+    """Return the path of the write-ahead log that DuckDB stores next to a database file."""
     return Path(f"{database}.wal")
 
 
 def log_damage(database: Path) -> str:
-    """Describe the damage of a database's log, as a part of a sentence.
+    """Describe the damage of a database's write-ahead log, as a part of a sentence.
 
-    The result is '' if the log is whole, torn at its end or missing, or if its format or the database's is
-    unknown. A different process may be writing the log, so damage must be found twice, a moment apart.
+    The result is '' if the log is intact, incomplete only at its end, or missing, or if the format of the log
+    or database is unknown. Another process may be writing the log, so damage counts only if it is found
+    twice, a moment apart.
     """
     log = log_of(database)
     damage = _damage(database, _content(log))
@@ -88,8 +89,9 @@ def _damage(database: Path, content: bytes) -> str:
 
 
 def _damage_of_header(database: Path, content: bytes) -> str:
-    """Describe the damage if one byte of the right header is altered; other headers have an unknown
-    format.
+    """Describe the damage if one byte of the expected header is altered.
+
+    Other headers have an unknown format.
     """
     right = _header_for(_headers_of(database))
     altered = sum(byte != wanted for byte, wanted in zip(content, right, strict=False))
@@ -109,7 +111,7 @@ def _is_known(database: Path) -> bool:
 
 
 def _headers_of(database: Path) -> bytes:
-    """Read the headers of a database; b'' if it cannot be read now."""
+    """Read the headers of a database file; b'' if the file cannot be read now."""
     if is_attached(database):  # closing another descriptor would end this process's lock
         return b""
     try:
@@ -133,7 +135,7 @@ def _header_for(headers: bytes) -> bytes:
 
 
 def _number(value: int) -> bytes:
-    """Encode a number as in the log: seven bits in each byte, the lowest first."""
+    """Encode a number as in DuckDB's log: seven bits in each byte, the lowest bits first."""
     written = bytearray()
     while value > 127:
         written.append(value & 127 | 128)
@@ -147,7 +149,7 @@ def _only_its_length_is_wrong(content: bytes, position: int) -> bool:
 
 
 def _end_of_entries(content: bytes, start: int) -> int:
-    """Find the end of the last whole entry from `start` on."""
+    """Find the end of the last complete log entry from `start` on."""
     while (end := _end_of_entry(content, start)) is not None:
         start = end
     return start
@@ -163,7 +165,7 @@ def _end_of_entry(content: bytes, start: int) -> int | None:
 
 
 def _whole_from(content: bytes, start: int) -> int | None:
-    """Find the first position from `start` on at which a whole entry begins; None if there is none."""
+    """Find the first position from `start` on where a complete log entry begins; None without an entry."""
     position = content.find(_ENTRY, start + _FRAME)
     while position >= 0:
         end = _end_of_entry(content, position - _FRAME)
@@ -178,9 +180,7 @@ def _recorded(content: bytes, position: int) -> int:
 
 
 def _checksum(entry: bytes) -> int:
-    """Compute DuckDB's checksum of an entry: products of its words, and MurmurHash64A of the remaining
-    bytes.
-    """
+    """Compute DuckDB's checksum of an entry: products of words, and MurmurHash64A of the remaining bytes."""
     whole = len(entry) // 8 * 8
     checksum = CHECKSUM_START
     for (word,) in struct.iter_unpack("<Q", entry[:whole]):
