@@ -90,12 +90,12 @@ class QuarterOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the opened round, the changed queries, and the pairs that were left out."""
+        """Sentences on the opened round, the changed queries, and the left-out pairs."""
         done = "Preview, without opening a round:" if self.dry_run else "Opened"
         return [
-            f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to judge "
-            f"again, {self.new_pairs:,} new, {pluralize(self.round.presentations, 'presentation')}.",
-            f"{pluralize(self.added, 'query', 'queries')} joined the set, {self.retired:,} left.",
+            f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to "
+            f"judge again, {self.new_pairs:,} new, {pluralize(self.round.presentations, 'presentation')}.",
+            f"{pluralize(self.added, 'query', 'queries')} joined the set, {self.retired:,} left it.",
             *(f"Left out: {number:,} {why}." for why, number in self.left_out.items()),
         ]
 

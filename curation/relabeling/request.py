@@ -31,7 +31,7 @@ class PlanRequest:
     )
     seed: Seed = 0
     overlap: int = option(
-        2, "People for each pair", "Number of different annotators who judge each pair.", least=1
+        2, "People for each pair", "How many different annotators judge each pair.", least=1
     )
 
 
@@ -63,6 +63,6 @@ class QuarterRequest:
         most=0.5,
     )
     per_day: int | None = option(
-        None, "Answers a day", "Expected number of answers per annotator and day.", least=1
+        None, "Answers a day", "Number of answers expected of an annotator per day.", least=1
     )
     dry_run: bool = option(False, "Preview only", "Say what the round would hold. Open nothing.")

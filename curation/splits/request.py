@@ -143,7 +143,7 @@ class Rules:
     query: float | None = option(
         QUERY,
         "Similarity of query texts from",
-        "Minimum similarity that ties two query texts: the Jaccard similarity of character 3-grams.",
+        "Minimum similarity that ties two query texts. The measure is Jaccard of character 3-grams.",
         flag="--query-threshold",
         least=MIN_THRESHOLD,
         most=1,
@@ -167,7 +167,7 @@ class Rules:
     document: float | None = option(
         DOCUMENT,
         "Similarity of documents from",
-        "Minimum similarity that ties relevant documents: the Jaccard similarity of word 3-shingles.",
+        "Minimum similarity that ties relevant documents. The measure is Jaccard of word 3-shingles.",
         flag="--document-threshold",
         least=MIN_THRESHOLD,
         most=1,

@@ -39,7 +39,7 @@ IDLE = 0.1
 LONGEST = 0.25
 GAP = 4 * RETRY  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
 OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
-KEPT = "%s is brought to a newer form (%s). A copy as it was before is kept: %s"
+KEPT = "goldgrade migrates %s to a newer schema (%s). A copy of the old project is kept: %s"
 ENGINE_KEPT = 5.0  # seconds for which the engine waits for work, without the file
 _stores_lock = threading.RLock()
 _every_store: WeakSet[Store] = WeakSet()
@@ -251,9 +251,9 @@ class Store:
                 new.rename(kept)
         except OSError as error:
             raise StoreError(
-                f"{self.path} must be brought to a newer form ({migration}), and a copy of it as it is "
-                f"could not be written first: {error.strerror}. Nothing was changed. Free some space, then "
-                "try again."
+                f"{self.path} needs the migration {migration}, but a copy of the old project could not be "
+                f"written first: {error.strerror}. Nothing was changed. Free some disk space, then try "
+                "again."
             ) from error
         logging.getLogger("goldgrade").warning(KEPT, self.path, migration, kept)
 

@@ -122,8 +122,8 @@ def current_snapshot(cursor: Cursor) -> str:
     ------
     RefusedError: there is no corpus yet.
     """
-    missing = "The project has no corpus yet. Import one first."
-    return require_setting(cursor, "corpus", missing, "`goldgrade import corpus PATH` does.")
+    missing = "The project has no corpus yet. Import a corpus first."
+    return require_setting(cursor, "corpus", missing, "`goldgrade import corpus PATH` imports a corpus.")
 
 
 def is_held(cursor: Cursor) -> bool:
@@ -140,9 +140,10 @@ def refuse_held(cursor: Cursor, what: str) -> None:
     """
     if is_held(cursor):
         raise RefusedError(
-            f"Not possible on documents that engines brought: {what} would take them for the whole corpus. "
-            "Ask the engine instead, or import the whole corpus.",
-            command="`--systems engine:NAME` asks it.",
+            "The project has only documents that search engines returned, and "
+            f"{what} would take these documents for the whole corpus. Ask the search engine instead, or "
+            "import the whole corpus.",
+            command="`--systems engine:NAME` asks the search engine.",
         )
 
 

@@ -71,7 +71,7 @@ def _not_opened(path: Path, error: duckdb.Error) -> str:
     sentence = f"{path} cannot be opened as a project, and nothing was changed: {why.rstrip('.!')}."
     if not log_of(path).exists():
         return sentence
-    return f"{sentence} {log_of(path).name} next to it holds what was written last: keep both files."
+    return f"{sentence} {log_of(path).name} next to the project holds the newest writes: keep both files."
 
 
 def _is_damage(error: duckdb.Error) -> bool:
@@ -110,10 +110,10 @@ def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
     else:
         who = f"process {process} ({program or 'of another user'})" if process else "another process"
     way_out = (
-        "It is writing much at once: wait until it is done and try again."
+        "The other process is writing much data: wait until the process is done and try again."
         if "goldgrade" in program
-        else "goldgrade lets go between its steps: close the other program (a DuckDB shell or a notebook, "
-        "perhaps) and try again."
+        else "goldgrade releases the file between its steps: close the other program (a DuckDB shell or a "
+        "notebook, perhaps) and try again."
     )
     return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
 

@@ -91,16 +91,16 @@ def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]
     if newer:
         raise StoreVersionError(
             f"This project was written by a newer goldgrade (it has migration {max(newer)}). "
-            "Install that version, or restore a backup made with this one."
+            "Install the newer version, or restore a backup that this version made."
         )
     if BASE not in applied:
         raise StoreVersionError(
-            "This project has an early form that this goldgrade does not read: its newest migration is "
-            f"{max(applied, default='none')}, expected is {BASE} or later. Open it once with the last "
-            "goldgrade that reads it.",
+            "This project has an old schema that this goldgrade does not read: its newest migration is "
+            f"{max(applied, default='none')}, expected is {BASE} or later. Open the project once with the "
+            "last goldgrade that reads the old schema.",
             command="In the sources of goldgrade, `git log -1 --format=%H~1 -- "
-            "curation/store/migrations/0002_curation.sql` names that goldgrade's commit. Any command of it, "
-            "such as `goldgrade status`, keeps a copy of the project and brings it to a form that is read.",
+            "curation/store/migrations/0002_curation.sql` names that goldgrade's commit. Any command of that "
+            "goldgrade, such as `goldgrade status`, keeps a copy of the project and migrates the project.",
         )
     return [migration for migration in known if migration.name not in applied]
 
@@ -110,7 +110,7 @@ def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
         return {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
     except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or no such column
         raise StoreError(
-            "This DuckDB file is not a goldgrade project.", command="`goldgrade init` makes one."
+            "This DuckDB file is not a goldgrade project.", command="`goldgrade init` makes a project."
         ) from None
 
 

@@ -44,8 +44,8 @@ _CHUNK = 8 << 20
 def only_read(path: Path) -> StoreReadOnlyError:
     """Make the error that refuses to write a project whose file or folder is read-only."""
     return StoreReadOnlyError(
-        f"{path} was opened to be read only, because the file or its folder cannot be written by who runs "
-        "this. Nothing was changed. Use it where it can be written, or write to a backup of it."
+        f"{path} was opened to be read only, because this user cannot write the file or its folder. Nothing "
+        "was changed. Use the project in a folder that can be written, or write to a backup of the project."
     )
 
 
@@ -58,9 +58,9 @@ def refuse_name(path: Path) -> None:
     """
     if "?" in str(path):
         raise InputError(
-            f"{path}: the name, or the name of a folder, has a question mark. DuckDB would keep the log "
-            "of what was written last under another name. Rename it, or choose another project.",
-            command="--project FILE does.",
+            f"{path}: the name, or the name of a folder, has a question mark. DuckDB would store the log of "
+            "the newest writes under another name. Rename the file or folder, or choose another project.",
+            command="--project FILE chooses another project.",
         )
 
 
@@ -109,7 +109,7 @@ def require_file(path: Path) -> None:
         kind = "a folder" if stat.S_ISDIR(mode) else "no file"
         raise StoreError(f"{path} is {kind}; expected the file of a goldgrade project, NAME.duckdb.")
     if not os.access(path, os.R_OK):
-        raise StoreError(f"{path} cannot be opened as a project: who runs this may not read it.")
+        raise StoreError(f"{path} cannot be opened as a project: this user may not read the file.")
     if not size:
         raise StoreError(f"{path} is empty; expected the file of a goldgrade project.", command=RESTORE)
 
@@ -346,9 +346,9 @@ class DatabaseFile:
 def _torn(path: Path) -> str:
     kept = checkpoints.journal_path(path).name
     return (
-        f"{path} was not opened: a checkpoint of it was stopped, and what undoes that ({kept}) cannot be put "
-        f"back here, because the file or its folder cannot be written. Copy {path.name}, its log and {kept} "
-        "to one place that can be written, and use it there."
+        f"{path} was not opened: a checkpoint of the file was interrupted, and the saved blocks ({kept}) "
+        "cannot be restored here, because the file or its folder cannot be written. Copy "
+        f"{path.name}, its log and {kept} to a folder that can be written, and use the copy."
     )
 
 
@@ -362,7 +362,7 @@ def _copy_bytes(source: int, target: Path) -> None:
 
 def _damaged_log(path: Path, damage: str) -> str:
     return (
-        f"{path} was not opened, and nothing was changed. The log next to it ({log_of(path).name}) holds "
-        f"what was written last and is damaged: {damage}. Keep both files. If you move the log elsewhere, "
-        "the project opens as it was before what the log holds."
+        f"{path} was not opened, and nothing was changed. The log next to it ({log_of(path).name}) holds the "
+        f"newest writes and is damaged: {damage}. Keep both files. If you move the log elsewhere, the "
+        "project opens without the writes in the log."
     )

@@ -68,4 +68,4 @@ def note_event(store: Store, action: str, detail: Mapping[str, Any], actor: str 
         with store.transaction() as cursor:
             record_event(cursor, action, detail, actor)
     except StoreReadOnlyError as error:
-        logging.getLogger("goldgrade").warning("The audit trail has no line of this: %s", error.found)
+        logging.getLogger("goldgrade").warning("The audit trail has no line for this action: %s", error.found)

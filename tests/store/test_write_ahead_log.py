@@ -89,6 +89,6 @@ def test_a_damaged_log_is_refused_with_what_to_do(killed: Path, tmp_path: Path) 
     altered = bytearray(log_of(killed).read_bytes())
     altered[altered.index(b"\xff\xff") + 6] ^= 1
     refusal = written_with(killed, tmp_path, bytes(altered))
-    assert "project.duckdb.wal) holds what was written last and is damaged: the entry at byte" in str(refusal)
+    assert "project.duckdb.wal) holds the newest writes and is damaged: the entry at byte" in str(refusal)
     assert "Keep both files." in str(refusal)
     assert "goldgrade --project NEW restore FILE" in str(refusal)
