@@ -1,1 +1,1 @@
-"""Ingest: files are read, their columns picked, personal data taken out, and what they bring is stored."""
+"""Ingest: reading files, choosing columns, replacing personal data, and storing the records in a project."""

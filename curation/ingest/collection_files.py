@@ -1,10 +1,11 @@
-"""The files of a test collection: which of them hold documents, queries and judgments, and in which format. A
-zip is read as a folder.
+"""Files of a test collection, recognized by kind (documents, queries or judgments) and by format. A zip
+archive is read as a folder.
 
-A style is how a field packs a collection: `trec`, `smart`, `beir` or `hf`. A file is recognised by its
-beginning, and where that does not suffice by its name: SMART's documents and queries look the same, and
-tables are called corpus, queries and qrels. A file that is not recognised is listed with the reason. A file
-that could be two things is refused: nothing is guessed.
+A style is a usual layout of the files of a test collection: `trec`, `smart`, `beir` or `hf`. A file is
+recognized by its beginning. Where the beginning does not suffice, the file's name decides: SMART's documents
+and queries look the same, and tables are called corpus, queries and qrels. A file that is not recognized is
+listed with the reason. A file that could be of two kinds is refused, because goldgrade does not guess the
+kind of a file.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ _NO_HEADER = FileLayout("tsv", columns=("id", "text"), header=False)
 
 
 class CollectionFile(NamedTuple):
-    """A file of a collection, and what goldgrade took the file for.
+    """A file of a test collection, with the style and the kind that goldgrade recognized.
 
     Attributes
     ----------
     style: one of `STYLES`; '' for TREC qrels, which collections of several styles have.
-    kind: DOCUMENTS, QUERIES or JUDGMENTS; '' for a file that is passed over.
-    found: description of the file, or the reason for which it is passed over.
+    kind: DOCUMENTS, QUERIES or JUDGMENTS; '' for a file that is not imported.
+    found: description of the file, or the reason for which the file is not imported.
     """
 
     path: Path
@@ -66,20 +67,21 @@ class CollectionFile(NamedTuple):
 def find_collection(
     path: Path, style: str | None = None, encoding: str = "utf-8"
 ) -> tuple[str, list[CollectionFile], list[CollectionFile]]:
-    """Return the style of a collection, its files in the order in which they are imported, and those passed
-    over.
+    """Return the style of a test collection, its files in the order of import, and the files that are not
+    imported.
 
     Parameters
     ----------
-    style: one of `STYLES`, and files of another style are passed over; None finds the style.
+    style: one of `STYLES`; files of other styles are not imported. With None, the style is found from the
+    files.
 
     Raises
     ------
-    InputError: the style is unknown, the path does not exist, a file could be of two kinds, the files are of
-    several styles or of none, or there are too many files.
+    InputError: the style is unknown, the path does not exist, a file could be of two kinds, the files have
+    several styles or no known style, or there are too many files.
     """
     if style is not None and style not in STYLES:
-        raise InputError(f"there is no format of collections {style!r}; expected one of {', '.join(STYLES)}")
+        raise InputError(f"there is no collection format {style!r}; expected one of {', '.join(STYLES)}")
     paths = _files_of_collection(path)
     tables = style if style in ("beir", "hf") else _style_of_tables(path, paths)
     looks = [_recognize_file(file, path, tables, encoding) for file in paths]
@@ -88,7 +90,7 @@ def find_collection(
     files, others = _of_one_style(path, files, style)
     if not files:
         shown = "; ".join(f"{_shown_name(file.path, path)}: {file.found}" for file in [*passed, *others][:5])
-        raise InputError(f"no collection was found there ({shown or 'the folder is empty'})", path=path)
+        raise InputError(f"no test collection was found there ({shown or 'the folder is empty'})", path=path)
     order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (order.index(file.kind), file.path))
     style_found = style or next((file.style for file in files if file.style), "trec")
@@ -105,9 +107,9 @@ def _files_of_collection(path: Path) -> list[Path]:
         raise InputError(
             f"is a folder of more than {MAX_FILES:,} files; expected a collection of at most {MAX_FILES:,}",
             path=path,
-            way_out="Put the files of the collection into a separate folder. Text files of TREC's or "
-            "SMART's format can be joined first, all packed or none: cat FOLDER/* > documents. Parquet files "
-            "and tables cannot.",
+            way_out="Put the files of the collection into a separate folder. Text files in TREC's or "
+            "SMART's format can be joined first, if all or none of the files are packed: cat FOLDER/* > "
+            "documents. Parquet files and tables cannot be joined.",
         )
     return sorted(paths)
 
@@ -115,15 +117,17 @@ def _files_of_collection(path: Path) -> list[Path]:
 def _of_one_style(
     path: Path, files: Sequence[CollectionFile], style: str | None
 ) -> tuple[list[CollectionFile], list[CollectionFile]]:
-    """Return the files of the wanted style, or of the only style in the folder; and the other files."""
+    """Return two lists: the files of the wanted style, or of the only style in the folder, and the other
+    files.
+    """
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
         examples = [next(file for file in files if file.style == style) for style in styles]
         shown = "; ".join(f"{_shown_name(file.path, path)} is {file.found}" for file in examples)
         raise InputError(
-            f"holds files of several formats of collections: {shown}",
+            f"holds files of several formats of test collections: {shown}",
             path=path,
-            way_out="Say which one is meant.",
+            way_out="Choose one format.",
             command=f"--format {' or --format '.join(styles)} does.",
         )
     taken = [file for file in files if file.style in ("", style or file.style)]
@@ -148,19 +152,19 @@ def _recognize_file(path: Path, root: Path, tables: str, encoding: str) -> Colle
 
 
 def _smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
-    """Return SMART's documents or queries, as the file's name says."""
+    """Return a file in SMART's format as documents or queries, depending on the file's name."""
     kind = _SMART_ENDINGS.get(suffix_of(path)) or _kind_by_name(path, root)
     if kind not in (DOCUMENTS, QUERIES):
         raise InputError(
             f"{_shown_name(path, root)} is in SMART's format, and its name does not say whether it holds "
             "documents or queries",
-            way_out="Name it as such collections do: .ALL for documents, .QRY for queries, .REL for grades.",
+            way_out="Use SMART's usual endings: .ALL for documents, .QRY for queries, .REL for grades.",
         )
     return CollectionFile(path, f"SMART {kind}", "smart", kind, layout._replace(format="smart"))
 
 
 def _file_of_columns(path: Path, start: str, layout: FileLayout) -> CollectionFile:
-    """Return a file whose lines have columns: qrels, SMART's list of relevant documents, or a run."""
+    """Recognize a file whose lines have columns: qrels, SMART's list of relevant documents, or a run."""
     lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")][:20]
     rows = [line.split() for line in lines]
     if is_smart_qrels("\n".join(lines)):
@@ -169,12 +173,12 @@ def _file_of_columns(path: Path, start: str, layout: FileLayout) -> CollectionFi
     if lines and are_qrels(lines):
         return CollectionFile(path, "TREC qrels", "", JUDGMENTS, layout._replace(format="qrels"))
     if rows and all(len(row) >= 6 and whole_number(row[3]) is not None for row in rows):
-        return CollectionFile(path, "a run, which is imported by itself")
-    return CollectionFile(path, "in no format of collections that is known")
+        return CollectionFile(path, "a run, which is imported separately")
+    return CollectionFile(path, "not in a known format of test collections")
 
 
 def _table_file(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
-    """Return a table of BEIR, Hugging Face or TREC's later tracks, recognized by name and folders."""
+    """Recognize a table of BEIR, Hugging Face or TREC's later tracks by the names of its file and folders."""
     format = _TABLES.get(suffix_of(path))
     kind = format and (_kind_by_name(path, root) or _kind_by_columns(path, FileLayout(format, encoding)))
     if format is None or kind is None:
@@ -196,18 +200,20 @@ def _table_file(path: Path, root: Path, style: str, encoding: str) -> Collection
 
 
 def _kind_by_columns(path: Path, layout: FileLayout) -> str | None:
-    """Return JUDGMENTS for a table with the columns of qrels, such as data/test.parquet; None for others."""
+    """Return JUDGMENTS for a table with the columns of qrels, such as data/test.parquet; None for other
+    tables.
+    """
     with suppress(InputError):
         return JUDGMENTS if {"query-id", "corpus-id"} <= set(Records(path, layout).columns) else None
     return None
 
 
 def _kind_by_name(path: Path, root: Path) -> str | None:
-    """Return the kind that a file's name says, or the name of its nearest folder below the root.
+    """Return the kind that is in the name of a file, or in the name of the nearest folder around the file.
 
     Raises
     ------
-    InputError: the name says two kinds.
+    InputError: the name has words for two kinds.
     """
     folders = list(path.relative_to(root).parts[:-1]) if path != root else []
     for name in (path.name, *reversed(folders)):
@@ -218,7 +224,7 @@ def _kind_by_name(path: Path, root: Path) -> str | None:
         if len(roles) > 1:
             raise InputError(
                 f"{_shown_name(path, root)}: the name says that it holds {' and '.join(sorted(roles))}",
-                way_out="Rename it, or import it with the command of its kind (goldgrade import queries).",
+                way_out="Rename the file, or use the command for its kind (goldgrade import queries).",
             )
         if roles:
             return roles.pop()
@@ -244,7 +250,9 @@ def _has_two_columns_and_no_header(path: Path, encoding: str) -> bool:
 
 
 def _beginning_of(path: Path, encoding: str) -> str:
-    """Return the beginning of a file as far as it is text; the import reports problems of the file."""
+    """Return the beginning of a file, up to the first bytes that are not text. The import reports problems of
+    the file later.
+    """
     lines: list[str] = []
     with suppress(InputError, OSError):
         for line in islice(text_lines(path, encoding, Problems(path), Counter()), 200):
@@ -260,11 +268,12 @@ def _shown_name(path: Path, root: Path) -> str:
 
 @contextmanager
 def opened_collection(path: Path) -> Iterator[Path]:
-    """Unpack a zip archive for the duration of the context, and yield its folder; yield other paths as given.
+    """Unpack a zip archive for the duration of the context, and yield the folder; yield a path of any other
+    kind unchanged.
 
     Raises
     ------
-    InputError: the archive cannot be unpacked, or unpacks to more than the bound.
+    InputError: the archive cannot be unpacked, or unpacks to more bytes than the limit.
     """
     if not zipfile.is_zipfile(path):
         yield path

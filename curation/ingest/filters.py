@@ -1,10 +1,10 @@
-"""Filters of queries: conditions on a document's metadata without which the document is not relevant.
+"""Filters of queries: conditions that a document's metadata must meet for the document to be relevant.
 
-A filter is an object. It maps a field of the metadata to a value or a list of values, and the document must
-have one of these values. Under `at` it has a date or a time at which the document must be valid. A document
-is valid from `valid_from` to `valid_to`, and a date alone is its whole day. A field that a document lacks
-excludes
-nothing: a document without `valid_to` is still valid, and a document without a product is about all products.
+A filter is a JSON object that maps a field of the metadata to a value or a list of values, and a relevant
+document must have one of these values. Under the key `at`, a filter has a date or a time at which the
+document must be valid. A document is valid from `valid_from` to `valid_to`; a date without a time stands for
+the whole day. A filter on a field that a document lacks does not exclude the document: a document without
+`valid_to` is still valid, and a document without a product is about all products.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ AT = "at"
 VALID = VALID_FROM, VALID_TO = ("valid_from", "valid_to")
 OUTSIDE = "outside the filter"
 OUTDATED = "outdated but similar"
-"""Kind of a document outside the filter whose text is nearly the same as a relevant document's."""
+"""Name for a document outside the filter whose text is nearly the same as the text of a relevant document."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
-    "documents' metadata a value or a list of values, and under at a date or a time. A column that is for "
-    "something else needs another name, or is left out."
+    "documents' metadata a value or a list of values, and under at a date or a time. Rename a column that "
+    "holds anything but filters, or leave the column out."
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}")
 _LAST = timedelta(days=1) - timedelta(microseconds=1)
@@ -74,15 +74,15 @@ def period(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def checked_filter(value: Any) -> Filter:
-    """Return the filter in a cell, which has an object or JSON; {} removes a query's filter.
+    """Return the filter in a cell that holds an object or JSON text; {} removes a query's filter.
 
     Raises
     ------
-    InputError: the cell is no filter; the error lists all problems.
+    InputError: the cell does not hold a filter; the error lists all problems.
     """
     wanted = {} if value in ({}, "{}") else object_of(value)
     if wanted is None:
-        raise InputError(f"the filter {text_of(value)!r} is no object")
+        raise InputError(f"the filter {text_of(value)!r} is not an object")
     refuse_problems([problem for field, wanted in wanted.items() if (problem := _problem_of(field, wanted))])
     return dict(wanted)
 
@@ -94,12 +94,12 @@ def _problem_of(field: str, wanted: Any) -> str:
     if not texts(wanted):
         return f"the filter has no value for {field!r}"
     if field == AT and (isinstance(wanted, list) or period(wanted) is None):
-        return f"the filter has {text_of(wanted)!r} for at, which is no date and no time"
+        return f"the filter has {text_of(wanted)!r} for at, not a date or a time"
     return ""
 
 
 def texts(value: Any) -> list[str]:
-    """Return a value, or each value of a list, as text; [] for an empty value."""
+    """Return a value, or all values of a list, as a list of texts; [] for an empty value."""
     values = value if isinstance(value, list) else [value]
     return [text for value in values if (text := text_of(value).strip())]
 
@@ -141,19 +141,21 @@ def keep_items(cursor: Cursor, author: str) -> int:
 
 
 class Filters(NamedTuple):
-    """Filters by query id, and the metadata that filters name by document id."""
+    """Filters by query id, and by document id the metadata fields that the filters use."""
 
     queries: Mapping[str, Filter] = {}
     documents: Mapping[str, Mapping[str, Any]] = {}
 
     def outside(self, query_id: str, document_id: str) -> str | None:
-        """Return the reason for which a document is outside the query's filter; None if it is inside."""
+        """Return the reason for which a document is outside the query's filter; None if the document is
+        inside.
+        """
         if query_id not in self.queries or document_id not in self.documents:
             return None
         return outside(self.queries[query_id], self.documents[document_id])
 
     def among(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
-        """Return the pairs outside their query's filter with the reason, sorted."""
+        """Return the pairs (query, document) outside their query's filter with the reason, sorted."""
         filtered = sorted({pair for pair in pairs if pair[0] in self.queries})
         return {pair: reason for pair in filtered if (reason := self.outside(*pair))}
 
@@ -162,12 +164,12 @@ NO_FILTERS = Filters()
 
 
 def read_filters(store: Store) -> Filters:
-    """Return the filters, with the documents of the current corpus.
+    """Return the filters of the queries, with the metadata of the documents of the current corpus.
 
     Raises
     ------
-    InputError: no document has a field that a filter names, or a document's validity is no date; the error
-    lists all problems.
+    InputError: no document has a field that a filter names, or the start or end of a document's validity is
+    not a date; the error lists all problems.
     """
     with store.reading() as cursor:
         queries = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
@@ -182,7 +184,7 @@ def read_filters(store: Store) -> Filters:
     ]
     if VALID[0] in named:
         problems += [
-            f"The document {document_id!r} has {text_of(value)!r} for {name}, which is no date and no time."
+            f"The document {document_id!r} has {text_of(value)!r} for {name}, not a date or a time."
             for document_id, fields in documents.items()
             for name in VALID
             if texts(value := fields.get(name)) and period(value) is None
@@ -194,7 +196,7 @@ def read_filters(store: Store) -> Filters:
 def outside_pairs(cursor: Cursor) -> set[Pair]:
     """Return the proposed or judged pairs that are outside the filter of their query.
 
-    `outside` decides once for all pairs with the same filter and the same metadata.
+    The function `outside` is called once for all pairs with the same filter and the same metadata.
     """
     filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
     named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
@@ -222,17 +224,19 @@ def document_fields(store: Store) -> set[str]:
 
 
 def lacking(wanted: Filter, there: Collection[str]) -> str:
-    """Return a clause about the fields of a filter that no document has; '' if documents have all fields."""
+    """Return a clause about the fields of a filter that no document has; '' if there are no such fields."""
     missing = [name for name in wanted if name != AT and name not in there]
     if AT in wanted and not any(name in there for name in VALID):
         missing.append(" or ".join(VALID))
     if not there or not missing:
         return ""
-    return f"no document has the field {', '.join(missing)}; there are {join_words(sorted(there), 20)}"
+    return f"no document has the field {', '.join(missing)}; documents have {join_words(sorted(there), 20)}"
 
 
 def _read_metadata(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
-    """Return the names of all fields, and the named fields of each document. Equal values share memory."""
+    """Return the names of all fields, and the named fields of each document. Equal metadata values share
+    memory.
+    """
     with store.reading() as cursor:
         if get_setting(cursor, "corpus") is None:
             return set(), {}

@@ -1,5 +1,5 @@
-"""Holdings of a project: the number of documents, queries, runs and so on, and the last import of
-each kind.
+"""Holdings of a project: the numbers of documents, queries, runs and judgments, and the last import of each
+kind.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ QUALIFY row_number() OVER (PARTITION BY action ORDER BY rowid DESC) = 1
 
 
 class Holding(NamedTuple):
-    """Holding of one kind of file, such as the documents of a corpus.
+    """Records that a project has from one kind of file, such as the documents of its corpus.
 
     Attributes
     ----------
     what: kind of file, as in `requests.REQUESTS`.
-    number, unit: such as 5 and 'documents', or 1 and 'document'.
+    number, unit: count of the records and its noun, such as 5 and 'documents', or 1 and 'document'.
     source, by, at: file, author and time of the last import of this kind; None without an import.
     """
 
@@ -57,7 +57,7 @@ class Holding(NamedTuple):
 
 
 def read_holdings(cursor: Cursor) -> list[Holding]:
-    """Return the holdings of a project by kind of file, in the order of the path."""
+    """Return what a project has of each kind of file, in the order in which files are usually imported."""
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
     return [

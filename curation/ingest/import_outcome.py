@@ -1,4 +1,4 @@
-"""Outcome of an import in figures and sentences, and sentences that several kinds of imports share."""
+"""Outcome of an import, as numbers and sentences, and sentences that several kinds of imports share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curation.core.text import counted, join_words, left_out_sentences, pluraliz
 from curation.ingest.readers.lines import DIGITS, REPLACED_BY
 
 MAX_NAMES = 10
-"""Limit of the names in a sentence."""
+"""Greatest number of names in a sentence."""
 
 
 class ImportOutcome(NamedTuple):
@@ -17,11 +17,11 @@ class ImportOutcome(NamedTuple):
 
     Attributes
     ----------
-    changes: False if the project had all content of the file before.
+    changes: False if the project already had all content of the file.
     sentence: summary of the outcome.
-    unit: noun for the counted things, such as 'documents'.
-    figures: label → number; the first figure is the headline.
-    left_out: reason → number of records.
+    unit: noun for the counted records, such as 'documents'.
+    figures: number for each label; the first number is the headline.
+    left_out: number of records that were left out for each reason.
     remarks: further sentences.
     """
 
@@ -39,7 +39,9 @@ class ImportOutcome(NamedTuple):
 
 
 def fields_used(fields: Any, rest: str = "") -> str:
-    """Return the sentence that lists the columns that were read; `rest` is a clause about other columns."""
+    """Return the sentence that lists the columns that were read; `rest` is a clause about the remaining
+    columns.
+    """
     used = ", ".join(f"{name} {column}" for name, column in fields.used.items())
     others = f"; {rest}" if rest else ""
     if not rest and fields.unused:
@@ -48,7 +50,7 @@ def fields_used(fields: Any, rest: str = "") -> str:
 
 
 def replaced(counts: Mapping[str, int]) -> list[str]:
-    """Return sentences about replaced characters, bytes that are no text, and unknown time zones."""
+    """Return sentences about replaced characters, bytes that are not text, and unknown time zones."""
     digits = counts.get(DIGITS, 0)
     ids = pluralize(digits, "id has", "ids have")
     cut = (
@@ -63,10 +65,10 @@ def replaced(counts: Mapping[str, int]) -> list[str]:
 
 
 def withdrawn(items: int) -> list[str]:
-    """Return the sentence about items of rounds that an import withdrew, if any."""
+    """Return the sentence about items that an import withdrew from rounds; '' if no item was withdrawn."""
     are = pluralize(items, "item of a round is", "items of rounds are")
     return (
-        [f"{are} outside the filter of the query now, and annotators are no longer asked for them."]
+        [f"{are} outside the filter of the query now, and were withdrawn from the annotators."]
         if items
         else []
     )

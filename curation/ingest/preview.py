@@ -1,7 +1,8 @@
 """Preview of a file: its first rows, and a proposed column for each field.
 
-The names that the import knows come first, in its order, so that a preview proposes what the import chooses.
-Then come further names that files of this kind often have.
+Usual names of columns that the import uses are tried first, in the order of the import, so that a preview
+proposes the columns that the import would choose. Further names that files of this kind often have are tried
+next.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ from curation.ingest.requests import ImportRequest
 
 PREVIEWED_ROWS = 10
 SAMPLED_ROWS = 100
-"""Number of a corpus's rows whose texts show the markup."""
+"""Number of rows of a corpus whose texts are searched for markup."""
 _FIXED = ("trec", "ranx-json")
 _JUDGED = {"judgments": True, "decisions": True, "queries": False}
 _BEIR = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
 
 
 class FilePreview(NamedTuple):
-    """Preview of a file.
+    """Preview of a file before an import.
 
     Attributes
     ----------
     columns: names of the columns; empty for formats with fixed columns.
-    rows: shortened cells for each of `heads`.
-    fields: field → proposed column, or a list of columns.
-    cells: the same rows with whole cells; more rows for a corpus.
+    rows: shortened cells, one for each heading in `heads`.
+    fields: proposed column, or list of columns, for each field.
+    cells: the same rows with unshortened cells, and more rows for a corpus.
     """
 
     format: str
@@ -53,7 +54,7 @@ class FilePreview(NamedTuple):
     cells: Sequence[Sequence[str]] = ()
 
     def texts_in(self, columns: Collection[str]) -> Iterator[str]:
-        """Return the whole texts in these columns."""
+        """Return the unshortened texts in these columns of the preview."""
         return (
             text
             for row in self.cells
@@ -63,7 +64,7 @@ class FilePreview(NamedTuple):
 
 
 def preview_file(request: ImportRequest) -> FilePreview:
-    """Read the beginning of a file; the fields and options of the request do not matter.
+    """Read the beginning of a file and return its preview; the fields and options of the request are ignored.
 
     Raises
     ------
@@ -96,9 +97,7 @@ def preview_file(request: ImportRequest) -> FilePreview:
 
 
 def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
-    """Return field → its column among these, or a list of one column; fields without a known column are
-    absent.
-    """
+    """Return the column, or a list of one column, for each field with a known column among these columns."""
     columns_of: dict[str, Any] = {}
     taken: set[str] = set()
     inside = leading_object(fields, columns)
@@ -126,5 +125,5 @@ def seems_to_be(request: ImportRequest) -> str | None:
 
 
 def shortened(value: object) -> str:
-    """Return a value as a short text on one line; bytes of a different encoding become U+FFFD."""
+    """Return a value as a short text on one line; bytes that cannot be decoded become U+FFFD."""
     return excerpt(clean(text_of(value), Counter()))

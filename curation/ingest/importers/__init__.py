@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def read_linked_texts(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
-    """Return the documents of these content hashes whose texts stay in files."""
+    """Return the documents with these content hashes whose texts stay in files."""
     from curation.ingest.importers.external_corpus import read_linked_documents
 
     return read_linked_documents(store, hashes)

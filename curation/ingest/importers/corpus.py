@@ -1,8 +1,8 @@
-"""The corpus: versions of documents, snapshots of the corpus, and their import.
+"""The corpus: versions of documents, snapshots of the corpus, and the import of documents.
 
-The id of a version is the hash of the document's id and fields. The id of a snapshot is the hash of its
-documents' ids and versions. So each import of the same file gives the same snapshot, a changed document is
-one new row, and every older snapshot stays complete.
+The id of a version of a document is the hash of the document's id and fields. The id of a snapshot of the
+corpus is the hash of the ids and versions of its documents. Each import of the same file therefore gives the
+same snapshot, a changed document adds one row, and every older snapshot of the corpus stays complete.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from curation.store.documents import HELD, count_versions, is_held, snapshot_ver
 
 _TYPES = pa.schema({name: pa.string() for name in Document._fields})
 _BATCH = 5_000
-NO_TEXT = "no column is the text: documents would be judged by their title alone"
+NO_TEXT = "no column holds text: documents would be judged by their title alone"
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,18 @@ class CorpusImport:
 
     Attributes
     ----------
-    snapshot: id of the current corpus after the import; it has `documents` documents.
-    is_new: whether the snapshot differs from the snapshot before.
-    added, changed, removed, unchanged: documents, compared with the snapshot before.
+    snapshot: id of the current corpus after the import.
+    documents: number of documents in the corpus.
+    is_new: whether the new snapshot of the corpus differs from the previous snapshot.
+    added, changed, removed, unchanged: numbers of documents, compared with the previous snapshot of the
+    corpus.
     fields: columns of the first file.
-    left_out: reason → number of records.
-    replaced: characters that became U+FFFD, by kind.
-    without_text: documents that have only a title.
+    left_out: number of records that were left out for each reason.
+    replaced: number of characters that were replaced by U+FFFD, by kind.
+    without_text: number of documents that have only a title.
     shown: sentence about a change in how the guide shows documents; '' without a change.
-    withdrawn: items of rounds that were withdrawn, because they are now outside their query's filter.
+    withdrawn: number of items withdrawn from rounds, because their document is now outside their query's
+    filter.
     """
 
     snapshot: str
@@ -96,7 +99,8 @@ class CorpusImport:
 
 
 class KnownVersions(NamedTuple):
-    """Versions that a project has: the versions of the current snapshot by document id, and all hashes.
+    """Versions of documents in a project: the versions of the current corpus by document id, and all content
+    hashes.
 
     held: whether engines hold the corpus.
     """
@@ -109,9 +113,9 @@ class KnownVersions(NamedTuple):
 
 @dataclass
 class CorpusBuilder:
-    """Documents of the files that an import reads: the version of each document, and new versions as rows.
+    """Documents that an import reads from files: the version of each document, and rows for new versions.
 
-    versions: document id → version, index of the file, and line.
+    versions: version, index of the file, and line of each document id.
     in_files: hashes of all known versions, if texts of some versions stay in files.
     """
 
@@ -159,7 +163,9 @@ def import_corpus(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
-    """Import the documents of one file or BEIR folder as the project's corpus; see `import_corpus_files`."""
+    """Import the documents of one file or BEIR folder as the project's corpus. See `import_corpus_files` for
+    parameters.
+    """
     files = [(beir_file(path, "corpus.jsonl"), layout)]
     return import_corpus_files(
         store, files, fields, add=add, progress=progress, author=author, withdraw=withdraw
@@ -180,12 +186,12 @@ def import_corpus_files(
 
     Parameters
     ----------
-    add: extend the current corpus; otherwise the files are the whole new corpus.
+    add: whether to add the documents to the current corpus; otherwise they become the whole corpus.
 
     Raises
     ------
     InputError: a file cannot be read, a field is missing, or an id has two different texts.
-    RefusedError: another process changed the corpus meanwhile.
+    RefusedError: another process changed the corpus during the import.
     """
     with store.reading() as cursor:
         before = known_versions(cursor)
@@ -214,7 +220,7 @@ def record_import(cursor: Cursor, detail: dict[str, Any], corpus_import: CorpusI
 
 
 def content_hash_of(document: Document) -> str:
-    """Return the hash of a document's id and fields, without the field `content_hash`."""
+    """Return the hash of a document's id and fields, except the field `content_hash`."""
     return digest(*document._replace(content_hash=""))
 
 
@@ -227,7 +233,7 @@ def _resolved_fields(records: Records, asked: CorpusFields) -> CorpusFields:
     used = records.resolve(asked)
     if used.title is None and not used.body:
         records.refuse_columns(
-            "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
+            "no column is known to hold text: name a column with --map title=COLUMN or --map body=COLUMN"
         )
     elif not used.body and not asked.titles_only:
         longest = records.longest_text(set(used.used.values()))
@@ -239,14 +245,14 @@ def _resolved_fields(records: Records, asked: CorpusFields) -> CorpusFields:
 
 
 def known_versions(cursor: Cursor) -> KnownVersions:
-    """Return the versions that the project has."""
+    """Return the versions of documents that the project has."""
     snapshot = get_setting(cursor, "corpus")
     versions = snapshot_versions(cursor, snapshot)
     return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
 
 
 def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) -> None:
-    """Read the documents of the next file into `taken`."""
+    """Read the documents of the next file, and add them to `taken`."""
     fields = _resolved_fields(records, asked)
     before, named = Counter(taken.left_out), 0
     taken.sources.append(records.source)
@@ -269,7 +275,8 @@ def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) 
 
 
 def known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
-    """Return the document of a record; if the project knows it with metadata without the group, that version.
+    """Return the document of a record; if the project has the document without the group, return the stored
+    version.
 
     A new version would set aside all grades of the document.
     """
@@ -281,7 +288,7 @@ def known_document(values: Mapping[str, Any], fields: CorpusFields, known: Conta
 
 
 def without_group(document: Document, group: str | None) -> Document:
-    """Return the document with metadata that lack the group's column."""
+    """Return the document without the group's column in its metadata."""
     if group is None:
         return document
     metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
@@ -290,7 +297,9 @@ def without_group(document: Document, group: str | None) -> Document:
 
 
 def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
-    """Return the document of a record's values; the group and all columns without a field are metadata."""
+    """Return a document made from the values of a record. The group and all columns without a field become
+    metadata.
+    """
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
     rest = rest_of(values, used | {*valid.values()}, fields.inside)
@@ -308,7 +317,7 @@ def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
 
 
 def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Records) -> bool:
-    """Return whether the document's id is new; the same id with different content is a problem."""
+    """Return whether the document's id is new; note a problem if the same id has different content."""
     here = (document.content_hash, len(taken.units) - 1, line)
     first = taken.versions.setdefault(document.document_id, here)
     version, file, first_line = first
@@ -321,8 +330,8 @@ def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Reco
         where += f" of {taken.paths[file]}" if file != here[1] else ""
         records.problems.add(
             line,
-            f"document {document.document_id!r} has another content than on {where}",
-            "A document has one text: remove one of the two, or give it another id.",
+            f"document {document.document_id!r} has different content on {where}",
+            "Each document id has one text: remove one of the two documents, or give it a different id.",
         )
     return False
 
@@ -334,7 +343,7 @@ def document_rows(documents: Sequence[Document]) -> pa.Table:
 
 
 def compare(held: KnownVersions, versions: Mapping[str, str], taken: CorpusBuilder) -> CorpusImport:
-    """Compare a new snapshot with the versions that the project has."""
+    """Compare a new snapshot of the corpus with the versions of documents that the project has."""
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
@@ -362,20 +371,20 @@ def write_corpus(
     source: str,
     held: bool,
 ) -> str:
-    """Store a snapshot with its new versions, make it the current corpus, and return its id.
+    """Store a snapshot of the corpus with its new versions, make the snapshot current, and return its id.
 
     Parameters
     ----------
-    before: versions of the project at the time of the comparison.
+    before: versions of documents in the project at the time of the comparison.
     held: whether engines hold the corpus.
 
     Raises
     ------
-    RefusedError: another process changed the corpus meanwhile.
+    RefusedError: another process changed the corpus during the import.
     """
     if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
         raise RefusedError(
-            "Another import changed the corpus meanwhile; nothing was written. Run this one again."
+            "Another import changed the corpus meanwhile; nothing was written. Run this import again."
         )
     for batch in batches:
         append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))

@@ -1,4 +1,4 @@
-"""Lines of a file of reviewers' decisions: each has a pair, a final grade and a reason."""
+"""Reviewers' decisions from a file, in which each line has a pair, a final grade and a reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from curation.ingest.readers.values import field_text
 
 
 class DecisionLine(NamedTuple):
-    """A decision as written in a file: `query` is an id or a text, `grade` any text, `fields` the columns."""
+    """A reviewer's decision as written in a file: `query` is an id or a text, `grade` is any text, and
+    `fields` are the columns.
+    """
 
     line: int
     query: str
@@ -30,7 +32,7 @@ def read_decision_lines(
     layout: FileLayout | None = None,
     progress: Progress = silent,
 ) -> list[DecisionLine]:
-    """Return the decisions in a file; a line without a reason gets the reason that was given for all.
+    """Return the decisions in a file; a line without a reason gets the common reason `reason`.
 
     Raises
     ------

@@ -1,8 +1,9 @@
-"""Evidence in a file: ranges of a document's text in a cell, and their places in the text.
+"""Evidence in a file: ranges of a document's text that annotators marked, and the places of the ranges in the
+text.
 
-A cell is a list of ranges with quotes, of ranges alone, or of quotes alone, as JSON:
-`[{"start": 27, "end": 60, "quote": "…"}]`, `["…", "…"]`, or one quote as plain text. Offsets count code
-points of the document's text, without its title.
+A cell is a JSON list of ranges with quotes, of ranges without quotes, or of quotes without ranges:
+`[{"start": 27, "end": 60, "quote": "…"}]`, `["…", "…"]`, or one quote as plain text. Offsets of a range count
+code points of the document's text, without its title.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ NAMES = {
     "quote": ("quote", "content", "text"),
 }
 
-"""Part of a range → its names in files."""
+"""Names in files for each part of a range of evidence."""
 
 FORM = 'expected a list such as [{"start": 27, "end": 60, "quote": "…"}], or of quotes'
 
@@ -34,9 +35,10 @@ WAY_OUT = (
 
 
 class StatedEvidence(NamedTuple):
-    """A range as written in a file: by offsets, by a quote ('' without a quote), or by both.
+    """A range of evidence as written in a file: by offsets, by a quote ('' without a quote), or by offsets
+    and a quote.
 
-    line: line of the range, if its judgment is on a different line; else 0.
+    line: line of the range of evidence, if the judgment is on a different line; else 0.
     """
 
     start: int | None
@@ -46,18 +48,18 @@ class StatedEvidence(NamedTuple):
 
 
 def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
-    """Return the ranges that a cell has.
+    """Return the ranges of evidence in a cell.
 
     Raises
     ------
-    InputError: the cell has a different form.
+    InputError: the cell is not in a known form of evidence.
     """
     content = value
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         try:
             content = json.loads(value)
         except ValueError as error:
-            raise InputError(f"the evidence is no JSON ({error}); {FORM}") from None
+            raise InputError(f"the evidence is not JSON ({error}); {FORM}") from None
     if isinstance(content, str) and not content.strip():
         return ()
     items = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
@@ -86,8 +88,8 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
 
     Raises
     ------
-    InputError: a range is outside the body or differs from its quote, or a quote occurs not exactly once; the
-    error lists all problems.
+    InputError: a range is outside the body or differs from its quote, or a quote does not occur exactly once;
+    the error lists all problems.
     """
     spans, problems = [], []
     for part in stated:
@@ -101,7 +103,7 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
 
 
 def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
-    """Return the ranges, without those that have only a quote and whose quote is not in the body."""
+    """Return the ranges of evidence, except ranges that have only a quote which is not in the body."""
     return tuple(part for part in stated if part.start is not None or places_of(part.quote, body))
 
 

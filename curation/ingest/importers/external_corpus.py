@@ -1,6 +1,6 @@
-"""A corpus that stays in its files: the import stores ids, hashes and places of the documents.
-
-A text is read from its file when a step needs it, and only if the file has not changed since the import.
+"""A corpus that stays in its files: the import stores the documents' ids and hashes, and their places in the
+files. A text of a document is read from its file when a step needs it, and only if the file has not changed
+since the import.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from curation.store.release_parts import batched
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_CHANGED = "is no longer the file that was imported, and nothing is read from it"
+_CHANGED = "is no longer the file that was imported, so nothing is read from the file"
 _NONE = {"body": [""]}  # else '' says that no column is the field
-_AGAIN = "Put it back as it was, or import the corpus again with --in-place."
+_AGAIN = "Restore the imported file, or import the corpus again with --in-place."
 _CLOCK = timedelta(seconds=2)  # some file systems keep whole seconds
 READ = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
-"""Endings of files in which a corpus may stay."""
+"""Endings of the names of files in which a corpus may stay."""
 OTHERS = "files that are neither Parquet nor JSON"
 TRIED_DOCUMENTS = 100
-"""Documents whose texts the import stores, so that the guide can be tried on them."""
+"""Number of documents whose texts the import stores, so that a lead can try the labeling guide."""
 
 
 class LinkedFile(NamedTuple):
@@ -92,11 +92,11 @@ ORDER BY location, name, file_id
 
 
 def read_linked_documents(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
-    """Yield rows of the table `documents` for versions whose texts are in files.
+    """Yield rows of the table `documents` for versions of documents whose texts are in files.
 
     Raises
     ------
-    InputError: a file is gone or has changed since the import.
+    InputError: a file does not exist any more, or has changed since the import.
     """
     import pyarrow as pa
 
@@ -131,9 +131,10 @@ def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
 
 
 def changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
-    """Yield the refusal of each file of the current corpus that is gone or has changed, with its location.
+    """Yield a refusal, with the file's location, for each file of the current corpus that is missing or has
+    changed.
 
-    A file is read only if it has the same size and changed since the import.
+    The content of a file is compared only if the file was written since the import and has the same size.
     """
     with store.reading() as cursor:
         rows = cursor.execute(_CURRENT_FILES).fetchall()
@@ -161,7 +162,9 @@ def _is_older(path: Path, size: int, imported_at: datetime) -> bool:
 
 
 def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
-    """Yield records of a file as rows of the table `documents`, in the versions of these hashes."""
+    """Yield records of a file as rows of the table `documents`, for the versions of documents with these
+    hashes.
+    """
     reading = json.loads(file.reading)
     used = reading["fields"]
     fields = CorpusFields(**used)
@@ -176,7 +179,7 @@ def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> I
 
 
 def _unchanged_path(file: LinkedFile) -> Path:
-    """Return the path of a file, and refuse a file that is gone or is not the one that was imported."""
+    """Return the path of a file; refuse a file that is missing or is not the imported file."""
     refuse_address(file.location)
     path = Path(file.location, file.name)
     try:
@@ -192,7 +195,9 @@ def _unchanged_path(file: LinkedFile) -> Path:
 def _cut_down(
     path: Path, rows: Sequence[int], row_groups: Sequence[int]
 ) -> Iterator[tuple[Path, Sequence[int]]]:
-    """Yield a file that has these rows, and their numbers in it; of Parquet, a copy of the rows."""
+    """Yield a file with these rows, and the numbers of the rows in the file. For Parquet, the file is a copy
+    of the rows.
+    """
     if not row_groups or 2 * len(rows) > sum(row_groups):
         yield path, rows
         return
@@ -216,9 +221,10 @@ def _cut_down(
 
 @dataclass
 class _LinkedCorpus(CorpusBuilder):
-    """Documents of the files: the place of each document, and the texts that the project needs.
+    """Documents of a corpus that stays in files: the place of each document, and the texts that the project
+    needs.
 
-    places: columns of `left_documents` for each file. here: documents of the file that is being read.
+    places: columns of `left_documents` for each file. here: documents of the file that the import is reading.
     """
 
     needed: frozenset[str] = frozenset()
@@ -232,7 +238,7 @@ class _LinkedCorpus(CorpusBuilder):
             super().keep(document, number)
 
     def end_file(self, location: str, name: str, checksum: str, format: str, layout: FileLayout) -> None:
-        """Note the file whose documents were read since the last call."""
+        """Add the file whose documents were read since the last call to the list of files."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -263,10 +269,10 @@ def link_corpus(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
-    """Make the documents of a folder or a file the project's corpus, and leave the texts there.
+    """Import the documents of a folder or a file as the project's corpus, and leave the texts in the files.
 
-    The snapshot has the same id as the snapshot of a copied corpus. The import stores the texts of
-    candidates, and of the first `TRIED_DOCUMENTS`.
+    The snapshot of the corpus has the same id as if the texts were copied. The import stores the texts of
+    documents that are pooled or judged, and of the first `TRIED_DOCUMENTS` documents.
 
     Raises
     ------
@@ -302,7 +308,9 @@ def link_corpus(
 
 
 def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
-    """Return the files with documents by name, and the number of others; of a BEIR folder its corpus."""
+    """Return the files with documents, by name, and the number of other files. For a BEIR folder, return the
+    file of the corpus.
+    """
     every = files_at(location)
     for name in ("corpus.jsonl", "corpus.jsonl.gz"):
         if name in every:
@@ -310,7 +318,7 @@ def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
     files = {name: path for name, path in every.items() if path.name.lower().endswith(READ)}
     if not files:
         raise InputError(
-            ["holds neither Parquet nor JSON, in which a corpus may stay"], path=Path(location).absolute()
+            ["holds no files in Parquet or JSON, in which a corpus may stay"], path=Path(location).absolute()
         )
     return files, len(every) - len(files)
 

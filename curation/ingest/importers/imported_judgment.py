@@ -1,4 +1,4 @@
-"""Judgments of a file as records, and the rule for several grades by one person: the latest counts."""
+"""Judgments of a file as records. Of several grades by one annotator for a pair, the latest grade counts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from curation.ingest.importers.evidence_cells import StatedEvidence
 
 EARLIER_GRADE = "an earlier grade by the same person for the same pair"
 _ONE_GRADE = (
-    "An annotator can have only one grade for a pair: keep one of the two lines. If both have times "
-    "(--map time), the later one counts."
+    "An annotator can give a pair only one grade: keep one of the two lines. If both lines have "
+    "times (--map time), the later grade counts."
 )
 
 
 class JudgmentKey(NamedTuple):
-    """Key of a current grade: annotator, query and document."""
+    """Key of an annotator's current grade: annotator, query id and document id."""
 
     annotator: str
     query_id: str
@@ -31,7 +31,9 @@ class JudgmentKey(NamedTuple):
 
 
 class ImportedJudgment(NamedTuple):
-    """One judgment from a file; `grade` None means cannot tell, and `evidence` None means no evidence."""
+    """One judgment from a file; `grade` None means that the annotator cannot tell, and `evidence` None means
+    no evidence.
+    """
 
     query_id: str
     document_id: str
@@ -52,7 +54,8 @@ class ImportedJudgment(NamedTuple):
 def one_judgment_a_pair(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
-    """Return one judgment for each annotator and pair; `left_out` counts repetitions. Evidence is joined.
+    """Return one judgment for each annotator and pair; `left_out` counts repeated judgments. Evidence is
+    joined.
 
     If an annotator graded a pair several times, the latest grade counts.
 
@@ -72,7 +75,7 @@ def one_judgment_a_pair(
 
 
 def _keep_latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
-    """Return an annotator's judgments of a pair without grades that a later different grade replaces."""
+    """Return an annotator's judgments of a pair, except judgments that a later different grade replaces."""
     times = [judgment.submitted_at for judgment in given if judgment.submitted_at is not None]
     if len(times) < len(given) or len({judgment.grade for judgment in given}) == 1:
         return given
@@ -82,7 +85,7 @@ def _keep_latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[
 
 
 def _join(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
-    """Join an annotator's judgments of a pair to one judgment."""
+    """Merge an annotator's judgments of a pair into one judgment."""
     first, *others = given
     joined = first
     for judgment in others:

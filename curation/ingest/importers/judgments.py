@@ -1,7 +1,8 @@
 """Judgments of a file: annotator, query, document and grade.
 
-Three shapes are read: long (a judgment per row), wide (a pair per row, a column per annotator) and TREC
-qrels. All become one list, which `labeling.imported` adds to the project.
+A file of judgments has one of three shapes: long (a judgment in each row), wide (a pair in each row, a column
+for each annotator) or TREC qrels. Each shape gives a list of judgments, which `labeling.imported` adds to the
+project.
 """
 
 from __future__ import annotations
@@ -59,15 +60,17 @@ _REJECTED = (
 )
 _SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "An id is no text. Import the queries first (`goldgrade import queries PATH`), or name "
-    f"the column with their texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
-    UNKNOWN_DOCUMENT: f"Import the corpus that was judged first. {_SKIP_UNKNOWN}",
+    UNKNOWN_QUERY: "The file has only the query's id. Import the queries first (`goldgrade import queries "
+    f"PATH`), or name the column of queries' texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"First import the corpus that was judged. {_SKIP_UNKNOWN}",
 }
 _YES = ("true", "1", "1.0", "yes", "t", "y")
 
 
 class _Cell(NamedTuple):
-    """A grade as written in the file; `query` is an id or a text, `query_text` the text of that id or ''."""
+    """A grade as written in a file. `query` is an id or a text; `query_text` is the text of the query with
+    that id, or ''.
+    """
 
     line: int
     query: str
@@ -84,7 +87,7 @@ def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> Ju
     wide = bool(asked.annotator_columns)
     if wide and (asked.annotator or asked.grade or asked.annotator_name):
         records.refuse_columns(
-            "--annotator-columns says who gave which grade: leave the other ways of saying it"
+            "--annotator-columns already names the annotators: leave out other options that name annotators"
         )
     for column in asked.annotator_columns:
         records.field("--annotator-columns", column)
@@ -96,25 +99,27 @@ def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> Ju
         used = replace(used, query_text=None)
     if "annotator" not in absent and used.annotator is None:
         records.refuse_columns(
-            "no column is known to say who judged: name one with --map annotator=COLUMN, several with "
-            "--annotator-columns, or the person with --annotator"
+            "no column is known to hold annotators: name a column with --map annotator=COLUMN, several "
+            "with --annotator-columns, or one person with --annotator"
         )
     if asked.annotator and asked.annotator_name:
-        records.refuse_columns("--annotator and --map annotator both say who judged: leave one of them")
+        records.refuse_columns("--annotator and --map annotator both name annotators: leave out one of them")
     return used
 
 
 class JudgmentFile:
-    """Reader of a file of judgments, which compares them with the project's guide, queries and documents.
+    """Reader of a file of judgments that compares the judgments with the project's guide, queries and
+    documents.
 
     Attributes
     ----------
     judgments: judgments in the order of the file.
     source: the file's name. unit: noun for a record's number, 'line' or 'row'.
     new_queries: queries of the judgments that are new to the project.
-    known_as: the file's id → the project's id, for queries whose text the project knew.
-    left_out: reason → number of cells. unknown: names of unknown queries and documents.
-    unread: kind of values that could not be read → number of judgments without such a value.
+    known_as: the project's id for each id in the file, for queries whose text the project knew.
+    left_out: number of cells that were left out for each reason. unknown: names of unknown queries and
+    documents.
+    unread: number of judgments for each kind of value that could not be read, such as a time.
 
     Parameters
     ----------
@@ -123,7 +128,7 @@ class JudgmentFile:
     Raises
     ------
     InputError: the file cannot be read, or judgments are invalid; the error lists all problems.
-    RefusedError: there is no corpus.
+    RefusedError: the project has no corpus yet.
     """
 
     def __init__(
@@ -164,7 +169,7 @@ class JudgmentFile:
         self.unknown, self.unread = self._unknown.names, dict(self._times.unread)
 
     def _read_judgments(self) -> list[ImportedJudgment]:
-        """Return the judgments in the order of the file; raise all problems of the file."""
+        """Return the judgments in the order of the file, or raise an error with all problems of the file."""
         cells: list[_Cell] = []
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
@@ -174,7 +179,7 @@ class JudgmentFile:
         self._note_all()
         self._unknown.settle(self.left_out)
         if self.fields.evidence:
-            self._problems.hint("There may be more: evidence is compared with the texts after this.")
+            self._problems.hint("There may be more problems: evidence is compared with documents later.")
         named = self._named.values()
         self.new_queries, self.known_as = compare_named(named, self._known_queries, self._problems)
         return [
@@ -183,7 +188,7 @@ class JudgmentFile:
         ]
 
     def _note_all(self) -> None:
-        """Note the problems of the whole file."""
+        """Add problems that concern the file as a whole."""
         for (_, why), lines in self._bad.items():
             more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
             self._problems.add(lines[0], f"{why}{more}", self._grade_map_to_write())
@@ -201,7 +206,7 @@ class JudgmentFile:
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
         written = map_to_write(known | {text: "?" for text, _ in self._bad})
         return (
-            f"Say what they are on the guide's scale ({scale}), or no-grade, or cannot-tell: "
+            f"Map these grades to the guide's scale ({scale}), or to no-grade or cannot-tell: "
             f"--grade-map {written}"
         )
 
@@ -234,7 +239,7 @@ class JudgmentFile:
             )
 
     def _judgment_of(self, cell: _Cell) -> ImportedJudgment | None:
-        """Return the judgment of a cell; None for a cell that is counted or noted as a problem."""
+        """Return the judgment of a cell; None for a cell that is left out or has a problem."""
         if not self._is_graded(cell) or not self._is_complete(cell):
             return None
         query = self._query_of(cell)
@@ -271,7 +276,7 @@ class JudgmentFile:
         return not why
 
     def _is_a_grade(self, text: str) -> bool:
-        """Return whether the map or the guide has a grade of that name, such as "None"."""
+        """Return whether the grade map or the labeling guide has a grade with that name, such as "None"."""
         return grade_key(text) in self._grade_map or self._guide.named(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
@@ -285,7 +290,7 @@ class JudgmentFile:
         return not missing
 
     def _query_of(self, cell: _Cell) -> Query | None:
-        """Return the project's query of that id or text, or a new query if the file has its text."""
+        """Return the project's query with that id or text, or a new query if the file has the text."""
         text = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
             query = self._queries.find(cell.query, cell.line)
@@ -305,7 +310,9 @@ class JudgmentFile:
         return self._of_text(cell, text.text)
 
     def _of_text(self, cell: _Cell, text: str) -> Query:
-        """Return the query of the cell's text and id, which `compare_named` compares later."""
+        """Return a query with the cell's text and id, which `compare_named` compares later with the project's
+        queries.
+        """
         normalised = normalise_query(text)
         query_id = cell.query if self._queries.by == "id" else ""
         if not query_id or holds_address(query_id):
@@ -324,7 +331,9 @@ class JudgmentFile:
         return known
 
     def _grade_of(self, text: str) -> int | None:
-        """Return the grade on the guide's scale, or None for cannot-tell; a ValueError names the problem."""
+        """Return the grade on the guide's scale, or None for cannot-tell. For other grades raise a
+        ValueError.
+        """
         key, guide = grade_key(text), self._guide
         if key in self._grade_map:
             grade = self._grade_map[key]

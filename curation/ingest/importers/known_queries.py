@@ -1,6 +1,7 @@
-"""Queries of a project by the names that files use: id, other id or text.
+"""Queries of a project, which files can name by id, alternative id or text.
 
-If a file has a different id for a text that the project knows, that id becomes an other id of the query.
+If a file has a different id for a query's text that the project knows, that id becomes an alternative id of
+the query.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from curation.ingest.importers.personal_data import redact
 from curation.store import Cursor, Query
 
 PREFIXES = ("q-", "d-")
-"""Prefixes that exports put before ids of queries and documents if a query and a document share an id."""
+"""Prefixes of query ids and document ids in an export, for use when a query and a document share an id."""
 NamedBy = Literal["id", "text"]
 _ID_COLUMN = re.compile(r"(.*[_\W])?(id|qid|queryid)", re.IGNORECASE)
 _TEXT_COLUMN = re.compile(r"(.*[_\W])?((query_?)?text|user_query|question|(user_)?input)", re.IGNORECASE)
 OTHER_IDS = "other_ids"
-"""Field of a query's metadata that has the other ids of the query."""
+"""Field of a query's metadata that holds the alternative ids of the query."""
 
 
 class KnownQueries:
-    """Queries, to be found by id, other id or text.
+    """Queries of a project, found by id, alternative id or text.
 
     Parameters
     ----------
-    metadata: query id → JSON, where a query has any.
+    metadata: JSON text by query id, for queries with metadata.
     """
 
     def __init__(self, queries: Iterable[Query], metadata: Mapping[str, str]) -> None:
@@ -44,7 +45,7 @@ class KnownQueries:
 
     @classmethod
     def read(cls, cursor: Cursor) -> Self:
-        """Return all queries that the project has now."""
+        """Return all current queries of the project."""
         columns = "query_id, text, normalised, source, information_need, metadata::TEXT"
         rows = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
         return cls([Query(*row[:5]) for row in rows], {row[0]: row[5] for row in rows})
@@ -53,7 +54,7 @@ class KnownQueries:
         return query_id in self._queries
 
     def also_called(self, names: Mapping[str, Collection[str]]) -> Self:
-        """Return the same queries with further other ids; `names` maps a query id to them."""
+        """Return the same queries with further alternative ids, which `names` has by query id."""
         called = {
             query_id: json.dumps({OTHER_IDS: [*other_ids(self.metadata.get(query_id, "{}")), *further]})
             for query_id, further in names.items()
@@ -61,25 +62,26 @@ class KnownQueries:
         return type(self)(self._queries.values(), {**self.metadata, **called})
 
     def share_an_id(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
-        """Return whether a query has the id of a document; `find` returns the given ids that
+        """Return whether a query and a document share an id; `find` returns those of the given ids that
         documents have.
         """
         return bool(find(self._queries))
 
     def of_id(self, name: str) -> Query | None:
-        """Return the query of that id or other id; None if no query has it."""
+        """Return the query with that id or alternative id; None if no query has the id."""
         return self._queries.get(name) or self._by_other_id.get(name)
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
-        """Return unknown names that look like a known id → that id."""
+        """Return the known id for each unknown name that looks like a known id."""
         return alike(names, [*self._queries, *self._by_other_id])
 
     def of_text(self, normalised: str) -> list[Query]:
-        """Return all queries of that normalised text, by id."""
+        """Return all queries with that normalized text, sorted by id."""
         return self._by_text.get(normalised, [])
 
     def find(self, name: str, by: NamedBy | None = None) -> Query | None:
-        """Return the query of that id or text; without `by`, a name such as `id:501` or `text:501` decides.
+        """Return the query with that id or text. Without `by`, a prefix of the name decides, as in `id:501`
+        or `text:501`.
 
         Raises
         ------
@@ -97,14 +99,14 @@ class KnownQueries:
             )
         if len(others) > 1:
             ids = ", ".join(query.query_id for query in of_text)
-            raise InputError(f"several queries have the text {name!r} ({ids}): name one by its id")
+            raise InputError(f"several queries have the text {name!r} ({ids}): name one query by its id")
         if of_id is None and not of_text and by is None and name.startswith(("id:", "text:")):
             kind, _, rest = name.partition(":")
             return self.find(rest.strip(), "id" if kind == "id" else "text")
         return of_id or (of_text[0] if of_text else None)
 
     def find_each(self, names: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
-        """Find the ids of named queries, the problems of ambiguous names, and the unknown names."""
+        """Return the ids of the named queries, the problems of ambiguous names, and the unknown names."""
         query_ids: dict[str, None] = {}
         problems: list[str] = []
         unknown: list[str] = []
@@ -122,8 +124,8 @@ class KnownQueries:
 
 
 class QueryColumn:
-    """A column of a file with names of queries. The column's name, or its cells, show whether these are ids
-    or texts.
+    """A column of a file with ids or texts of queries. The column's name, or the cells, show whether the
+    column has ids or texts.
 
     Attributes
     ----------
@@ -138,15 +140,16 @@ class QueryColumn:
         self._found: dict[str, Query] = {}
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
-        """Return the same as `KnownQueries.alike`."""
+        """Return known ids that look like unknown names; see `KnownQueries.alike`."""
         return self._known.alike(names)
 
     def find(self, name: str, line: int) -> Query | None:
-        """Return the query that a cell names, or None.
+        """Return the query that a cell names by id or text; None for an unknown query.
 
         Raises
         ------
-        InputError: see `KnownQueries.find`; or this cell is an id and another cell can only be a text.
+        InputError: see `KnownQueries.find`; or the cell holds a query's id and a different cell of the column
+        can only be a text.
         """
         if name in self._found:
             return self._found[name]
@@ -161,7 +164,7 @@ class QueryColumn:
         return query
 
     def take_text(self, name: str, line: int) -> None:
-        """Note that a cell without a known query is the text of a new query.
+        """Record that a cell without a known query is the text of a new query.
 
         Raises
         ------
@@ -171,10 +174,10 @@ class QueryColumn:
             self._refuse_mixture("text", name, line)
 
     def _refuse_mixture(self, kind: str, name: str, line: int) -> None:
-        """Refuse a column that mixes ids and texts: a text can be an id by chance."""
+        """Refuse a column that mixes ids and texts of queries, because a text can equal an id by chance."""
         self._first = self._first or (kind, name, line)
         if self._first[0] != kind:
-            words = {"id": "is a query's id", "text": "can only be a text"}
+            words = {"id": "is the id of a query", "text": "can only be the text of a query"}
             other, other_name, other_line = self._first
             raise InputError(
                 f"{name!r} {words[kind]}, but {other_name!r} on line {other_line} {words[other]}: "
@@ -183,14 +186,14 @@ class QueryColumn:
 
 
 def named_by(field: str) -> NamedBy | None:
-    """Return whether a column of that name has ids or texts of queries; None if the name does not say it."""
+    """Return 'id' or 'text' for a column of queries by the column's name; None if the name is not clear."""
     if _ID_COLUMN.fullmatch(field):
         return "id"
     return "text" if _TEXT_COLUMN.fullmatch(field) else None
 
 
 def query_id_named(cursor: Cursor, name: str) -> str:
-    """Return the id of the query that a person names by id or text; an unknown name is returned as it is.
+    """Return the id of the query that a person names by id or text; an unknown name is returned unchanged.
 
     Raises
     ------
@@ -201,6 +204,6 @@ def query_id_named(cursor: Cursor, name: str) -> str:
 
 
 def other_ids(metadata: str) -> list[str]:
-    """Return the other ids in a query's metadata."""
+    """Return the alternative ids in a query's metadata."""
     ids = json.loads(metadata).get(OTHER_IDS) if OTHER_IDS in metadata else None
     return [name for name in ids if isinstance(name, str)] if isinstance(ids, list) else []

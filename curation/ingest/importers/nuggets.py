@@ -1,9 +1,10 @@
-"""Nuggets of a query: the facts that a good answer has.
+"""Nuggets of a query: the facts that a good answer states.
 
 A file has a row for each nugget, or a list of objects for each query, as in TREC's RAG track (R. Pradeep et
 al. 2024, Initial nugget evaluation results for the TREC 2024 RAG track with the AutoNuggetizer framework). A
-nugget is vital, so that an answer without it is not good, or okay to have. Personal data in a file is
-replaced by a placeholder; in what people write it is refused.
+nugget is vital or okay. An answer without a vital nugget is not good; an okay nugget is optional.
+Placeholders replace personal data in a nugget from a file. A nugget that a person writes with personal data
+is refused.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_even
 VITAL, OKAY = "vital", "okay"
 WRITERS = ("reviewer", "lead")
 MAX_NUGGET_LENGTH = 500
-"""Limit of characters in a nugget, which is one fact."""
-OBJECT = 'Write each as {"text": "…", "importance": "vital"}.'
+"""Greatest number of characters in a nugget, which states one fact."""
+OBJECT = 'Write each nugget as {"text": "…", "importance": "vital"}.'
 
 
 class Nugget(NamedTuple):
-    """A fact that a good answer has."""
+    """A nugget: a fact that a good answer states."""
 
     text: str
     vital: bool
@@ -74,7 +75,7 @@ def import_nuggets(
                     importance_of = nuggets_of.setdefault(query, {})
                     if importance_of.get(nugget.text, nugget.vital) is not nugget.vital:
                         twice = f"{nugget.text[:60]!r} is both vital and okay"
-                        records.problems.add(record.line, twice, "Keep one of the two.")
+                        records.problems.add(record.line, twice, "Keep one of these two nuggets.")
                     rows.left_out["repeated nugget"] += nugget.text in importance_of
                     importance_of[nugget.text] = nugget.vital
     rows.check(nuggets_of, "nugget")
@@ -90,7 +91,7 @@ def import_nuggets(
 def write_nuggets(
     store: Store, query_id: str, nuggets: Sequence[Nugget], author: str, call_id: str | None = None
 ) -> bool:
-    """Store the nuggets that a person wrote as all nuggets of a query; return whether anything changed.
+    """Replace the nuggets of a query by nuggets that a person wrote; return whether anything changed.
 
     Parameters
     ----------
@@ -99,13 +100,13 @@ def write_nuggets(
     Raises
     ------
     InputError: a nugget is empty, too long, repeated, or has personal data.
-    NotFoundError: there is no such query.
+    NotFoundError: the project does not have the query.
     RefusedError: the author is neither reviewer nor lead.
     """
     written = [nugget._replace(text=" ".join(nugget.text.split())) for nugget in nuggets]
     refuse_problems([problem for nugget in written for problem in problems_of(nugget.text)])
     times = Counter(nugget.text for nugget in written)
-    refuse_problems([f"{text!r} is there twice; keep one" for text, count in times.items() if count > 1])
+    refuse_problems([f"{text!r} is a nugget twice; keep one" for text, count in times.items() if count > 1])
     with store.transaction() as cursor:
         require_author(cursor, author, *WRITERS)
         if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
@@ -118,7 +119,9 @@ def write_nuggets(
 
 
 def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
-    """Return the nuggets of two texts with one nugget on each line; empty lines are left out."""
+    """Return nuggets from two texts, of vital and of okay nuggets, with one nugget on each line. Empty lines
+    are left out.
+    """
     kinds = ((vital, True), (okay, False))
     return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
 
@@ -138,7 +141,7 @@ def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple
 
 
 def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
-    """Return nuggets by query id from the rows of a release's part."""
+    """Return nuggets by query id from the rows of one part of a release."""
     nuggets: dict[str, tuple[Nugget, ...]] = {}
     for row in rows:
         nuggets[row["query_id"]] = (*nuggets.get(row["query_id"], ()), Nugget(row["text"], row["vital"]))
@@ -152,9 +155,9 @@ def _append_nuggets(
     author: str,
     call_id: str | None = None,
 ) -> tuple[int, int]:
-    """Append nuggets that differ from the current nuggets, or that come from a new call of a language model.
+    """Store nuggets that differ from the current nuggets, or that come from a new call of a language model.
 
-    A query keeps the id of its call when its nuggets are replaced.
+    A query keeps the id of the language model's call when its nuggets are replaced.
     """
     newest = cursor.execute("SELECT query_id, revision, texts, vital, call_id FROM newest_nuggets").fetchall()
     known: dict[str, tuple[int, list[Nugget] | None]] = (
@@ -176,14 +179,14 @@ def _append_nuggets(
 
 
 def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
-    """Return the nuggets of a record, whose cell has one nugget or a list of objects or texts."""
+    """Return the nuggets of a record in a file. The cell has one nugget, or a list of objects or texts."""
     value = record.fields.get(used.nugget or "")
     nuggets = []
     if value == []:
         rows.left_out["empty list of nuggets"] += 1
     for item in value if isinstance(value, list) else [value]:
         row: Mapping[str, Any] = record.fields
-        column, way_out = used.importance, "Name its column with --map importance=COLUMN."
+        column, way_out = used.importance, "Name the column of importance with --map importance=COLUMN."
         if isinstance(item, Mapping):
             row, column, way_out = item, "importance", OBJECT
             if "text" not in item:
@@ -194,12 +197,12 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
         importance = text_of(row.get(column or ""))
         redacted = redact(text)
         if not text or redacted.is_empty:
-            rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
+            rows.left_out["empty nugget" if not text else "nugget with nothing but personal data"] += 1
         elif importance.strip().lower() not in (VITAL, OKAY):
             expected = f"importance of {text[:60]!r}: found {importance!r}, expected {VITAL} or {OKAY}"
             records.problems.add(record.line, expected, way_out)
         elif len(redacted.text) > MAX_NUGGET_LENGTH:
-            records.problems.add(record.line, problems_of(redacted.text)[0], "Write one fact a nugget.")
+            records.problems.add(record.line, problems_of(redacted.text)[0], "Write one fact in each nugget.")
         else:
             rows.personal.update(redacted.kinds.keys())
             nuggets.append(Nugget(redacted.text, importance.strip().lower() == VITAL))
@@ -209,10 +212,10 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
 def problems_of(text: str) -> list[str]:
     """Return the problems of a nugget's text."""
     if not text:
-        return ["a nugget is empty; write a fact, or leave the line out"]
+        return ["a nugget is empty; write a fact, or remove the line"]
     if len(text) > MAX_NUGGET_LENGTH:
         length = pluralize(len(text), "character")
-        return [f"a nugget has {length}, at most {MAX_NUGGET_LENGTH} are taken: {text[:60]!r}…"]
+        return [f"a nugget has {length}, expected at most {MAX_NUGGET_LENGTH}: {text[:60]!r}…"]
     if text != printable(text):
-        return [f"{printable(text)!r} has a control character; write it without"]
-    return [f"{text!r} has personal data; write it without"] if redact(text).kinds else []
+        return [f"{printable(text)!r} has a control character; write the nugget without this character"]
+    return [f"{text!r} has personal data; write the nugget without it"] if redact(text).kinds else []

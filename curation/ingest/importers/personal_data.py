@@ -1,8 +1,9 @@
-"""Personal data in logged text: the patterns of each kind, and the placeholder that replaces what they match.
+"""Personal data in logged text: the patterns for each kind of personal data, and the placeholder for each
+kind.
 
-Each kind has a rule in `RULES`: a pattern and, where digits
-alone would say little, a check (Luhn, modulo 97, check digits of identity numbers). A rule that
-takes a part number for personal data costs a good query, so rules ask for evidence.
+Each kind of personal data has a rule in `RULES`: a pattern and, for numbers, often a check (Luhn, modulo 97,
+check digits of identity numbers). A rule that mistakes a part number for personal data spoils a good query,
+so the rules need strong evidence.
 
 email        local part, @ (or "(at)") and a domain with a top level
 card         14 to 19 digits of a known issuer that pass Luhn, unbroken or in the groups printed on cards
@@ -18,13 +19,15 @@ key          known beginnings (`ghp_`, `AKIA`, `sk-` …), private keys, JSON we
              addresses, and long tokens whose letters and digits alternate as in random text. Forty digits of
              0 to f are a commit
 
-A form without a check digit counts only if its shape is rare. Nine bare digits (the Dutch BSN, a SSN or
-SIN without hyphens) count only after their name: one number in ten passes their checks. After
-a word that announces another number (rfc, ean, part no, commit), a number that only its shape or check digits
-would show stays. Names, street addresses and spelled-out numbers are not found.
+A number without a check digit counts as personal data only if its shape is rare. Nine bare digits (the Dutch
+BSN, a SSN or SIN without hyphens) count as personal data only after the name of the number, because one in
+ten random numbers passes the checks. After a word that announces a different kind of number (rfc, ean, part
+no, commit), a number is kept if only its shape or check digits suggest personal data. Names, street addresses
+and spelled-out numbers are not found.
 
 A text is searched in a normalized form: NFKC, white space folded, without invisible characters, and digits of
-every script as 0 to 9. A text without personal data stays as it is. The time is in proportion to the length.
+every script as 0 to 9. A text without personal data stays unchanged. The time of the search is proportional
+to the length of the text.
 """
 
 from __future__ import annotations
@@ -106,9 +109,11 @@ _PLACEHOLDER = re.compile(r"\[[a-z-]+\]")
 _WORTH_A_LOOK = re.compile(
     r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
 )
-"""Pattern that each ASCII text with personal data matches, so that other texts need no search."""
+"""Pattern that every ASCII text with personal data matches, so that texts without a match need no further
+search.
+"""
 MAX_PLAIN_LENGTH = 15
-"""Limit of the length of a word that cannot be a key."""
+"""Length up to which a word cannot be a secret key."""
 _NOTHING: Counter[str] = Counter()  # to make one costs more than to read most texts
 
 
@@ -118,10 +123,10 @@ class Rule:
 
     The group `it` of the pattern, or the whole match, is replaced.
 
-    digits: texts with fewer digits are not searched.
-    announced: whether a match stays after a word that announces another number.
-    restarts: whether the search goes on within a match that fails the check. A pattern without a longest
-        length goes on behind the match; otherwise the time grows with the square of the text's length.
+    digits: texts with fewer digits are not searched. announced: whether a match is kept after a word that
+    announces a different kind of number. restarts: whether the search goes on within a match that fails the
+    check. For a pattern without a greatest length, the search goes on behind the match; otherwise the time
+    would grow with the square of the text's length.
     """
 
     kind: str
@@ -133,7 +138,7 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Compile the pattern when a text is first searched, which spares the start of the server time."""
+        """Compile the pattern at the first search of a text, so that the server starts faster."""
         return re.compile(self.written, re.IGNORECASE)
 
     @property
@@ -171,7 +176,7 @@ def is_public_ip6(address: str) -> bool:
 
 
 def looks_random(token: str) -> bool:
-    """Return whether letters and digits alternate as in a random key.
+    """Return whether letters and digits alternate in a word as in a random secret key.
 
     Random text changes between letters and digits at 0.40 of its steps (0.47 if hexadecimal), and between
     small letters, capitals and digits at 0.62; names and camel case change at 0.1 to 0.4. A key has 24
@@ -196,7 +201,7 @@ def looks_random(token: str) -> bool:
 
 
 def _count_changes(signs: str) -> int:
-    """Return the number of neighboring characters that differ in class; all digits are one class."""
+    """Return the number of neighboring characters of different classes; all digits are one class."""
     classes = DIGIT.sub("0", signs)
     return sum(left != right for left, right in pairwise(classes))
 
@@ -210,8 +215,8 @@ def _is_global_ip(address: str) -> bool:
 
 
 def _is_phone(number: str) -> bool:
-    """Return whether digits have a phone number's length; unbroken digits with GS1's check digit are
-    articles.
+    """Return whether digits have the length of a phone number; unbroken digits with GS1's check digit are
+    article numbers.
     """
     digits = re.sub(r"[^0-9]", "", number)
     return 7 <= len(digits) <= 15 and not (
@@ -231,7 +236,9 @@ def _is_trunk_phone(number: str) -> bool:
 
 
 def _is_spaced_phone(number: str) -> bool:
-    """Return whether groups of digits after a word for a phone are no years, sizes or capacities."""
+    """Return whether groups of digits after a word such as "phone" are a phone number, not years, sizes or
+    capacities.
+    """
     groups = re.findall("[0-9]+", number)
     return 9 <= sum(map(len, groups)) <= 15 and not all(
         (len(group) == 4 and (group[:2] in ("19", "20") or group[2:] in ("00", "80")))
@@ -249,7 +256,9 @@ def _has_three_parts(token: str) -> bool:
 
 
 def valid_number(*modules: str) -> Callable[[str], bool]:
-    """Return a check that one of these modules of python-stdnum accepts a number without separators."""
+    """Return a function that checks whether one of these modules of python-stdnum accepts a number without
+    separators.
+    """
 
     def check(number: str) -> bool:
         bare = SEPARATORS.sub("", number).upper()
@@ -304,7 +313,7 @@ NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
         valid_number("verhoeff"),
     ),
 )
-"""Name, pattern (<A> and <Z> are the edges), and check of each national id."""
+"""Name, pattern and check of each national id; <A> and <Z> in a pattern stand for the edges of the number."""
 
 
 # In this order: what holds a check or a sign of its own goes before what is known by its shape.

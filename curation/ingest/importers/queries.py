@@ -1,6 +1,7 @@
-"""Queries of a project: comparison of a file's queries with known queries, and queries that people write.
+"""Queries of a project: comparing the queries of a file with known queries, and adding queries that people
+write.
 
-Each id belongs to one text. If a person writes a query with personal data, the query is refused.
+Each query id belongs to one text. A query that a person writes with personal data is refused.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ def query_id_of(normalised: str) -> str:
 def active_queries(cursor: Cursor) -> list[Query]:
     """Return the queries to be judged or already judged, by query id.
 
-    These are the queries of the current sample, imported queries, queries that people or models wrote, and
-    queries that were shown in a round other than pilot and practice. Retired queries are left out, and so
-    are withheld queries of models.
+    The queries to be judged are the current sample, imported queries, queries that people or models wrote,
+    and queries that a round other than pilot and practice has shown. Retired queries and withheld queries of
+    models are left out.
     """
     return fetch(
         cursor,
@@ -52,7 +53,7 @@ def active_queries(cursor: Cursor) -> list[Query]:
 
 
 class ImportedQuery(NamedTuple):
-    """A query of a file, with the other values of its line."""
+    """A query in a file, with the other values of the query's line."""
 
     query: Query
     metadata: str
@@ -64,19 +65,19 @@ class ImportedQuery(NamedTuple):
 
     @property
     def has_own_id(self) -> bool:
-        """Return whether the file gives the id, so that it is not made from the text."""
+        """Return whether the query's id comes from the file, and is not made from the query's text."""
         return self.query.query_id != query_id_of(self.query.normalised)
 
     def has_other_id_than(self, known: Query) -> bool:
-        """Return whether the file gives a known query a different id."""
+        """Return whether a file gives a query of the project a different id."""
         return self.has_own_id and self.query.query_id != known.query_id
 
 
 def compare_named(
     named: Iterable[tuple[Query, int]], known: KnownQueries, problems: Problems
 ) -> tuple[list[Query], dict[str, str]]:
-    """Compare queries that a file of judgments names; return new queries, and the file's id → the project's
-    id.
+    """Compare the queries in a file of judgments with the project; return new queries, and the project's id
+    for each id in the file.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def compare_named(
 
 
 def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
-    """Store other ids of known queries; `known_as` maps a file's id to the project's id."""
+    """Store alternative ids of known queries; `known_as` maps a file's id to the project's id."""
     known = KnownQueries.read(cursor)
     changed = []
     for other, query_id in known_as.items():
@@ -108,7 +109,7 @@ def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
 def compare_queries(
     rows: Iterable[ImportedQuery], known: KnownQueries, problems: Problems
 ) -> tuple[list[ImportedQuery], list[ImportedQuery], dict[str, str]]:
-    """Return new rows, known queries that other rows change, and the file's id → the project's id."""
+    """Return new queries, known queries that the file changes, and the project's id for each of its ids."""
     added, changed = list[ImportedQuery](), list[ImportedQuery]()
     known_as: dict[str, str] = {}
     taken: dict[str, ImportedQuery] = {}
@@ -132,8 +133,8 @@ def compare_queries(
 
 
 def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Query | None:
-    """Return the only query of a row's text, if its id is made from the text; several queries are a
-    problem.
+    """Return the only query with the text of a row whose id is made from the text; note a problem if several
+    queries have the text.
     """
     stored = known.of_text(row.query.normalised)
     if not stored:
@@ -150,12 +151,12 @@ def _twin_text(row: ImportedQuery, known: Iterable[Query], where: str = "") -> s
 
 
 def clash(query: Query, other: Query, where: str) -> str:
-    """Return the sentence about an id with two texts."""
+    """Return the sentence about a query id with two different texts."""
     return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
 
 
 def _updated_query(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
-    """Return a known query with the values of a file's row; a missing value keeps the known value."""
+    """Return a known query, updated with the values of a file's row, except missing values."""
     source = "imported" if known.query.source == "traffic" else known.query.source
     need = row.query.information_need or known.query.information_need
     names = other_ids(known.metadata)
@@ -167,7 +168,7 @@ def _updated_query(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
 
 
 def write_queries(cursor: Cursor, added: list[ImportedQuery], changed: list[ImportedQuery]) -> None:
-    """Store new queries, and changes of known queries."""
+    """Store new queries, and changes to queries that the project has."""
     rows = [(*row.query, row.metadata) for row in added]
     append_rows(cursor, "queries", rows, (*Query._fields, "metadata"))
     cursor.execute(
@@ -218,7 +219,9 @@ def add_query(
 
 
 def personal_problems(what: str, text: str) -> list[str]:
-    """Return the sentence about personal data in a text that a person wrote; [] without personal data."""
+    """Return a list with the sentence about personal data in a text that a person wrote; [] without personal
+    data.
+    """
     kinds = ", ".join(sorted(redact(text).kinds))
     sentence = f"The {what} holds personal data ({kinds}), which goldgrade does not store. Write it without."
     return [sentence] if kinds else []

@@ -1,7 +1,8 @@
 """Import of queries from a file.
 
 Placeholders replace personal data in a query before the query is stored (`ingest.importers.personal_data`).
-If an id has an e-mail address, the query gets an id made from its text. Other numbers in ids stay.
+If an id has an e-mail address, the query gets an id made from its text. Other personal data in ids, such as
+numbers, is kept.
 """
 
 from __future__ import annotations
@@ -75,16 +76,19 @@ class QueryImport:
     Attributes
     ----------
     added: queries that are new to the project.
-    changed: queries with a new information need or other fields, or known only from traffic before.
+    changed: queries with a new information need or new values of other fields, and queries known only from
+    traffic before.
     unchanged: queries that the project has with the same values.
-    known_as: the file's id → the project's id, for queries whose text the project knew; files may use both
-    ids.
-    personal: kind of personal data → queries in which placeholders replace it.
-    replaced: unprintable characters that became U+FFFD, by kind.
-    answers: queries with new or changed reference answers.
-    withdrawn: items of rounds that were withdrawn, because they are now outside their query's filter.
-    tags: tag → queries of the file with this tag.
-    tags_added: tags of queries that were not set before. declared: tags that are new to the project.
+    known_as: the project's id for each id in the file, for queries whose text the project knew; files may use
+    both ids.
+    personal: number of queries with placeholders, for each kind of personal data.
+    replaced: number of unprintable characters that were replaced by U+FFFD, by kind.
+    answers: number of queries with new or changed reference answers.
+    withdrawn: number of items withdrawn from rounds, because their document is now outside their query's
+    filter.
+    tags: number of queries in the file, for each tag.
+    tags_added: number of tags that this import added to queries. declared: names of tags that are new to the
+    project.
     """
 
     queries: int
@@ -115,8 +119,8 @@ class QueryImport:
         if self.known_as:
             pairs = join_words([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
             remarks.append(
-                f"{len(self.known_as):,} of them the project knew by their text and keep its id: {pairs}. "
-                "Judgments that name them by either id are understood."
+                f"{len(self.known_as):,} of them have a known text and keep the project's id: {pairs}. "
+                "Judgments may name these queries by either id."
             )
         if self.answers:
             remarks.append(f"{pluralize(self.answers, 'query', 'queries')} got new reference answers.")
@@ -124,7 +128,7 @@ class QueryImport:
             shown = join_words([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
             declared = join_words(self.declared, MAX_NAMES)
             new = f" The project's own tags now include {declared}." if declared else ""
-            remarks.append(f"Tags of the queries: {shown}. {self.tags_added:,} of them are new.{new}")
+            remarks.append(f"Tags of the queries: {shown}. {self.tags_added:,} of these tags are new.{new}")
         remarks += [*personal_data(self.personal, "queries", "replaced"), *replaced(self.replaced)]
         remarks += withdrawn(self.withdrawn)
         return ImportOutcome(
@@ -190,7 +194,9 @@ def import_queries(
 def _read_queries(
     records: Records, fields: QueryFields, left_out: Counter[str], there: Collection[str]
 ) -> list[ImportedQuery]:
-    """Return the distinct queries of the file; `there` are the metadata fields that a filter may name."""
+    """Return the distinct queries of the file; `there` are the fields of documents' metadata that a filter
+    may use.
+    """
     rows: dict[str, ImportedQuery] = {}
     marks = mark_columns(records.columns, fields.used.values())
     for record in records:
@@ -273,7 +279,7 @@ def _all_answers(
 def _tag_statements(
     cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
 ) -> list[TagStatement]:
-    """Return the statements that queries have the tags of their rows."""
+    """Return a statement for each tag of a query's rows, which says that the query has the tag."""
     with_items = _known_rows(cursor, rows, known_as)
     return list(
         dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in with_items for tag in row.tags)
@@ -283,7 +289,7 @@ def _tag_statements(
 def _known_rows(
     cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
 ) -> Iterator[tuple[str, ImportedQuery]]:
-    """Yield each row with answers or tags, and the project's query id of the row."""
+    """Yield each row with answers or tags, and the project's id of the row's query."""
     with_items = [row for row in rows if row.answers or row.tags]
     if not with_items:
         return

@@ -1,7 +1,9 @@
-"""Import of items for queries of the project: reference answers and nuggets.
+"""Import of reference answers and nuggets for queries of the project. An item is one reference answer or
+nugget.
 
-A file names a query by id or text, and several lines of a query add up. The items of a file replace the items
-that the query had before, as a new revision. The same items change nothing.
+A file names a query by id or text. The items on several lines of the same query are combined. The items of a
+file replace the items that the query had before, as a new revision. An import of the same items changes
+nothing.
 """
 
 from __future__ import annotations
@@ -34,10 +36,11 @@ class QueryItemsImport:
 
     Attributes
     ----------
-    queries, items: number of queries with items in the file, and of these items.
-    new, changed, unchanged: queries that had no items, different items, or the same items.
-    left_out: reason → number. unknown: names of queries that were left out because the project lacks them.
-    personal: kind of personal data → items in which placeholders replace it.
+    queries, items: number of queries with items in the file, and number of these items.
+    new, changed, unchanged: number of queries that had no items, different items, or the same items before.
+    left_out: number of records that were left out for each reason. unknown: names of queries that were left
+    out because the project lacks them.
+    personal: number of items with placeholders, for each kind of personal data.
     """
 
     queries: int
@@ -71,7 +74,7 @@ class QueryRows:
 
     Parameters
     ----------
-    skip: whether rows of unknown queries are left out; otherwise the file is refused.
+    skip: whether to leave out rows of unknown queries; otherwise the file is refused.
     """
 
     def __init__(self, store: Store, records: Records, columns: Iterable[str | None], skip: bool) -> None:
@@ -96,7 +99,9 @@ class QueryRows:
         return None
 
     def check(self, taken: Sized, what: str) -> None:
-        """Raise the problems of the file, or the problem that no item could be imported."""
+        """Raise the problems of the file; also raise a problem if no reference answer or nugget could be
+        imported.
+        """
         self._unknown.settle(self.left_out)
         self._records.problems.check()
         if not taken:
@@ -105,7 +110,7 @@ class QueryRows:
     def outcome(
         self, taken: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields
     ) -> QueryItemsImport:
-        """Return the result of an import of these items."""
+        """Return the result of an import of these reference answers or nuggets."""
         return QueryItemsImport(
             queries=len(taken),
             items=sum(map(len, taken.values())),
@@ -122,13 +127,13 @@ class QueryRows:
 def revised(
     known: Mapping[str, tuple[int, Sequence[Item] | None]], items_of: Mapping[str, Sequence[Item]]
 ) -> tuple[list[tuple[str, int, list[Item]]], tuple[int, int]]:
-    """Return the next revision of each query whose items differ from the newest: query, revision and items.
+    """Return query id, next revision and items of each query whose items differ from the newest revision.
 
-    The second value has the number of queries without stored items, and with different items.
+    The second value has two numbers: queries without stored items, and queries with different stored items.
 
     Parameters
     ----------
-    known: revision and items of each query; items None differ from all items.
+    known: newest revision and items of each query; None instead of items differs from all items.
     """
     written, new = [], 0
     for query_id, items in sorted(items_of.items()):

@@ -1,8 +1,8 @@
 """Tags of queries: the known tags of a project, and statements by rules and people that a query has a tag.
 
-Rules find some tags (`RULE_TAGS`). People set other tags: `BY_PEOPLE`, and the tags that leads declared
-(`declare_tags`). Each statement is a row of `query_tags`. The latest statement counts, and a person's
-statement overrides a rule's statement.
+Rules find some tags (`RULE_TAGS`). People set the other tags: the tags in `BY_PEOPLE`, and tags that leads
+declared (`declare_tags`). Each statement is a row of `query_tags`. The latest statement about a query and a
+tag counts, and a person's statement overrides a rule's statement.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FAILURE_MODES = (*"single-hop multi-hop ambiguous out-of-domain adversarial unan
 BY_PEOPLE = (*"entity misspelling synonym".split(), *FAILURE_MODES)
 MAX_NAME_LENGTH = 40
 MAX_OWN = 200
-"""Limit of the tags that a project declares. A field with more values is no category."""
+"""Greatest number of tags that a project may declare. A field with more values is no category."""
 NAME_EXPECTED = (
     f"A tag has lower-case letters, digits and hyphens, begins with a letter or digit, and has at most "
     f"{MAX_NAME_LENGTH} characters."
@@ -62,12 +62,12 @@ def known_tags(cursor: Cursor) -> list[str]:
 
 
 def tags_for_people(cursor: Cursor) -> list[str]:
-    """Return all known tags in the order of a page: declared tags first."""
+    """Return all known tags in the order in which pages list them: declared tags first."""
     return [*own_tags(cursor), *BY_PEOPLE, *RULE_TAGS]
 
 
 def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
-    """Refuse tags that the project does not know, in a sentence that lists the known tags."""
+    """Refuse tags that the project does not have; the error lists the known tags."""
     known = known_tags(cursor)
     unknown = [unknown_tag(name, known) for name in dict.fromkeys(names) if name not in known]
     if unknown:
@@ -91,7 +91,7 @@ def tag_name(value: str) -> str:
 
 
 def tag_names(value: Any) -> list[str]:
-    """Return the names of the tags in a cell: the items of a list, or values between commas and bars."""
+    """Return the names of the tags in a cell, which has a list, or values separated by commas or bars."""
     values = (
         [text_of(item) for item in value] if isinstance(value, list) else re.split(r"[,|]", text_of(value))
     )
@@ -99,7 +99,7 @@ def tag_names(value: Any) -> list[str]:
 
 
 def is_tag_name(name: str) -> bool:
-    """Return whether a tag can have this name."""
+    """Return whether the name is valid for a tag."""
     return _NAME.fullmatch(name) is not None and name == tag_name(name)
 
 
@@ -110,12 +110,12 @@ def declare_tags(
 
     Parameters
     ----------
-    author: person who wants the tags; the project need not know this person.
+    author: person who asks for the tags, who need not have an account in the project.
     actor: a lead, or the command line.
 
     Raises
     ------
-    InputError: there is no name, a name is invalid, or the project would have too many tags.
+    InputError: no name is given, a name is invalid, or the project would have too many tags.
     RefusedError: the actor is not a lead.
     """
     if not names:
@@ -129,7 +129,7 @@ def declare_tags(
 
 
 def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]:
-    """Declare the names that are no known tags, and return them.
+    """Declare tags for the names that are not known tags, and return these names.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]
     if len(tags) > MAX_OWN:
         refuse_problems(
             [
-                f"The project would have {len(tags):,} tags of its own, such as {join_words(new, 3)}; "
+                f"The project would have {len(tags):,} declared tags, such as {join_words(new, 3)}; "
                 f"expected at most {MAX_OWN:,}. Name a field with few values as tags."
             ]
         )
@@ -163,11 +163,11 @@ class TagsSet:
     def sentences(self) -> list[str]:
         """Return the sentence about added, removed and unchanged tags."""
         counts = f"{len(self.added):,} added, {len(self.removed):,} removed"
-        return [f"{counts}, {self.unchanged:,} were so already."]
+        return [f"{counts}, {self.unchanged:,} unchanged."]
 
 
 class TagStatement(NamedTuple):
-    """A statement that a query has a tag, or does not have it."""
+    """A statement that a query has a tag, or does not have the tag."""
 
     query_id: str
     tag: str
@@ -181,7 +181,7 @@ def tags_in_force(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], bool
 
 
 def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
-    """Return whether people set the tag, by normalized text; any query of the text is enough."""
+    """Return whether people set the tag, by normalized text of queries; one query with the text is enough."""
     rows = cursor.execute(
         f"SELECT normalised, bool_or(present) FROM ({_LATEST}) JOIN queries USING (query_id) "  # noqa: S608
         "WHERE tag = ? GROUP BY normalised",
@@ -191,7 +191,9 @@ def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
 
 
 def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
-    """Return whether a statement changes anything. A rule's first "no" is not stored."""
+    """Return whether a statement changes a query's tag. The first statement of a rule is not stored if it
+    denies the tag.
+    """
     last = in_force.get((word.query_id, word.tag))
     if last is None:
         return word.present or by_person
@@ -199,7 +201,7 @@ def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_pers
 
 
 def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagsSet:
-    """Store a person's statements about tags that change anything."""
+    """Store those of a person's statements about tags that change a tag."""
     in_force = tags_in_force(cursor, by_person=True)
     new = [word for word in statements if is_new(word, in_force, by_person=True)]
     append_statements(cursor, new, by_person=True, author=author)

@@ -1,8 +1,8 @@
-"""Reference answers of a query: each of them is a right answer.
+"""Reference answers of a query. Each reference answer is a correct answer to the query.
 
 A file has one answer or a list of answers for a query, and names the query by id or text (`query_items`). A
-column that may have a system's answers has references only if a person names it. Placeholders replace
-personal data.
+column that may have a system's answers is read as reference answers only if a person chooses the column.
+Placeholders replace personal data.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_even
 PEOPLE = "people"
 """Source of reference answers and nuggets that people wrote in the app."""
 _CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
-"""Columns with contexts of a system: a column of answers beside them may have the system's answers."""
+"""Columns with a system's retrieved contexts; a column of answers in the same file may have the system's
+answers.
+"""
 _TEXTS = FileField("", ("query_text", *QUESTIONS, "query"), "the queries")
-"""Field by which a query with an unknown id is found by its text."""
+"""Field with a query's text, by which a query with an unknown id is found."""
 _PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
 """Names of columns with a system's answers in files whose column `answer` is the reference."""
 _NEWEST = """
@@ -102,29 +104,35 @@ def import_answers(
 
 
 def _resolved_fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
-    """Return the columns; refuse a guessed column that may have a system's answers."""
+    """Return the columns to read; refuse a column that was not chosen by a person and may have a system's
+    answers.
+    """
     used = records.resolve(asked)
     context = contexts_of_a_system(used.reference, records.columns)
     if asked.reference is None and context is not None:
         records.refuse_columns(
-            f"next to {context!r}, {used.reference!r} may be what a system answered: name the column of the "
+            f"next to {context!r}, {used.reference!r} may hold a system's answers: name the column of the "
             f"references with --map reference=COLUMN, --map reference={used.reference} if it is"
         )
     return used
 
 
 def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
-    """Refuse a guessed column of references if a cell has no texts."""
+    """Refuse a column of references that was not chosen by a person if a cell does not hold texts."""
     value = record.fields.get(column)
     items = value if isinstance(value, list) else [value]
     texts = [item.get("text", 0) if isinstance(item, dict) else item for item in items]
     if not all(text is None or isinstance(text, str | list) for text in texts):
         way_out = "Name the column of the references with --map reference=COLUMN."
-        records.problems.add(record.line, f"{column!r} is no text; expected one, or a list of them", way_out)
+        records.problems.add(
+            record.line, f"{column!r} is not text; expected a text or a list of texts", way_out
+        )
 
 
 def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str | None:
-    """Return the column which shows that `reference` may have a system's answers; None without one."""
+    """Return a column of the file which shows that `reference` may have a system's answers; None without such
+    a column.
+    """
     if reference not in SYSTEM_ANSWERS:
         return None
     gold = like(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
@@ -168,7 +176,7 @@ def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) 
 def store_answers(
     cursor: Cursor, answers_of: Mapping[str, Sequence[str]], source: str, author: str = COMMAND_LINE
 ) -> tuple[int, int]:
-    """Store answers that differ from the current answers, and record the import."""
+    """Store reference answers that differ from the current answers, and record the import."""
     changes = append_answers(cursor, answers_of, source)
     if any(changes):
         detail = {"source": source, "new": changes[0], "changed": changes[1]}
@@ -177,7 +185,9 @@ def store_answers(
 
 
 def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
-    """Store answers within an action that records its own event; [] removes a query's answers."""
+    """Store reference answers without recording an import, for a caller that records a different event. []
+    removes the answers of a query.
+    """
     newest = cursor.execute(_NEWEST).fetchall()
     written, changes = revised({name: (revision, answers) for name, revision, answers in newest}, answers_of)
     names = ("query_id", "revision", "answers")
@@ -186,12 +196,14 @@ def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], sour
 
 
 def reference_revision(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
-    """Return the revision of the current references by query id, for queries with references."""
+    """Return the revision of the current reference answers by query id, for queries with such answers."""
     sql = "SELECT query_id, revision FROM current_reference_answers WHERE list_contains(?::TEXT[], query_id)"
     return dict(cursor.execute(sql, [list(query_ids)]).fetchall())
 
 
 def references_of(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
-    """Return the current references of a query, or its references at a revision; () without references."""
+    """Return the current reference answers of a query, or its reference answers at a revision; () without
+    answers.
+    """
     rows = cursor.execute(_REFERENCES, {"query": query_id, "revision": revision}).fetchall()
     return StoredReferences(tuple(rows[0][0]), rows[0][1]) if rows else StoredReferences((), None)

@@ -1,4 +1,4 @@
-"""Marks of rows that an import leaves out, such as rejected rows."""
+"""Columns and words that mark rows which an import leaves out, such as rejected rows."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ _NOT_TAKEN = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", re.IG
 
 
 def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
-    """Return the columns that may mark rows, without columns that a field uses.
+    """Return the columns that may mark rows to be left out, except columns that are read for a field.
 
     Parameters
     ----------
-    judged: whether `answer` may mark rows, too, as in Prodigy's files.
+    judged: whether the column `answer` may also mark rows, as in Prodigy's files.
     """
     names = [like([name], columns) or name for name in (_OF_JUDGMENTS if judged else _COLUMNS)]
     return [name for name in names if name not in used]
 
 
 def mark_of(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, str] | None:
-    """Return the column and the word that mark a row, in lower case; None without a mark."""
+    """Return the column and the word, in lower case, that mark a row to be left out; None without such a
+    word.
+    """
     for column in columns:
         word = values.get(column)
         if isinstance(word, str) and _NOT_TAKEN.fullmatch(word.strip()):

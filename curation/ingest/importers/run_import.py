@@ -1,13 +1,14 @@
 """Import of a run: a system's ranked list for each query, checked and stored under a name.
 
-Ranks order a query's list; without ranks, scores do. Equal scores are ordered by document id, descending, as
-in trec_eval, so that the pooled list is the measured list. Scores are stored unchanged; zero and negative
-scores are valid.
+The ranked list of a query is ordered by ranks, or by scores if the run has no ranks. Equal scores are ordered
+by document id, descending, as in trec_eval, so that the pooled list is the measured list. Scores are stored
+unchanged; zero and negative scores are valid.
 
-Ranks may have gaps, because NIST publishes runs that were cut. Scores order such a list, as in trec_eval;
-without scores, ranks do. The import counts such lists, because lines may have been lost. A repeated rank is
-refused, because two lists may be mixed. Lines may be in any order. Ranks that contradict scores are counted,
-because systems that fuse lists write such runs; trec_eval would order them by score.
+Ranks may have gaps, because NIST publishes runs that were cut. A list with gaps is ordered by scores, as in
+trec_eval, or by ranks if the run has no scores. The import counts lists with gaps, because lines of the run
+may have been lost. A repeated rank is refused, because two ranked lists may be mixed. The lines of a run may
+be in any order. Ranks that contradict scores are counted, because systems that fuse lists write such runs;
+trec_eval would order these lists by score.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ REPEATED = "a document again for the same query"
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or name the right column "
-    "with --map query=COLUMN: query_id is looked up by id, query_text by text, query by either. "
+    "with --map query=COLUMN: query_id holds ids, query_text texts, and query ids or texts. "
     f"{_SKIP_UNKNOWN}",
-    UNKNOWN_DOCUMENT: f"Import the corpus that was searched first. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"First import the corpus that the system searched. {_SKIP_UNKNOWN}",
 }
 
 
@@ -56,14 +57,15 @@ class RunImport:
 
     Attributes
     ----------
-    queries, entries: number of queries and of places in the stored run.
-    is_new: False if the project had the same run under this name.
-    unordered: queries whose lines had to be sorted by rank.
-    against_scores: queries whose ranks contradict their scores; ranks order their lists.
-    gaps: queries with missing ranks.
-    mapped: ids of exports that were mapped back: BEIR and Hugging Face write 'q-1' for '1', TREC 'a%20b' for
-    'a b'.
-    left_out: reason → number of lines; unknown: names of unknown queries and documents.
+    queries, entries: number of queries, and number of ranked documents, in the stored run.
+    is_new: False if the project already had the same run under this name.
+    unordered: number of queries whose lines had to be sorted by rank.
+    against_scores: number of queries whose ranks contradict their scores; their lists are ordered by rank.
+    gaps: number of queries with missing ranks.
+    mapped: number of ids from exports that were mapped back to the project's ids: BEIR and Hugging Face
+    exports write 'q-1' for '1', and TREC exports 'a%20b' for 'a b'.
+    left_out: number of lines that were left out for each reason. unknown: names of unknown queries and
+    documents.
     """
 
     name: str
@@ -108,7 +110,7 @@ class RunImport:
         if self.against_scores:
             yield (
                 f"Note: for {pluralize(self.against_scores, 'query', 'queries')} the scores contradict the "
-                "ranks. The ranks count here; trec_eval would go by the scores."
+                "ranks. The lists are ordered by rank; trec_eval would order them by score."
             )
 
 
@@ -125,15 +127,17 @@ def import_run(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> RunImport:
-    """Store a file's run under a name, in one transaction. The same run again changes nothing.
+    """Store a file's run under a name, in one transaction. A second import of the same run changes nothing.
 
     Parameters
     ----------
-    path: path of the file, or an open `RunFile` with its own fields and layout.
-    layout: its format is one of `run_files.FORMATS`; None finds the format from the file's name or beginning.
+    path: path of the file, or an open `RunFile`, which has its own fields and layout. layout: layout of the
+    file, with a format of `run_files.FORMATS`; without a format, the file's name or beginning shows the
+    format.
     skip_unknown: whether to leave out lines with an unknown query or document.
-    skip_repeated: whether to keep the best place of a repeated document and count the other places.
-    topics: a table of id and text, for a run with its own query ids.
+    skip_repeated: whether to keep the best rank of a repeated document, and count the other ranks as left
+    out.
+    topics: path of a table of topic ids and texts, for a run whose query ids the project does not have.
 
     Raises
     ------
@@ -168,7 +172,9 @@ def import_run(
 
 
 class _RunReader:
-    """Reader of one run: it returns entries, notes problems, and counts lines that it leaves out."""
+    """Reader of one run, which returns the entries, collects problems, and counts the lines that it leaves
+    out.
+    """
 
     def __init__(
         self,
@@ -191,7 +197,9 @@ class _RunReader:
         self.left_out: Counter[str] = Counter()
 
     def read(self) -> list[RunEntry]:
-        """Return the entries by query id and rank; raise all problems of the file."""
+        """Return the entries of the run by query id and rank, or raise an error with all problems of the
+        file.
+        """
         lists: defaultdict[str, list[RunRow]] = defaultdict(list)
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for line in self.lines:
@@ -201,11 +209,11 @@ class _RunReader:
         self._problems.check()
         if not entries:
             reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self.left_out.items())
-            self._problems.stop(f"no place of a ranking could be taken from it: {reasons or 'it is empty'}")
+            self._problems.stop(f"no ranked document was found in the file: {reasons or 'the file is empty'}")
         return entries
 
     def _entries_of_query(self, lines: list[RunRow]) -> Iterator[RunEntry]:
-        """Yield the ordered places of a query."""
+        """Yield the entries of a query's ranked list, in order."""
         if any(self.lines.lacks_a_number(line) for line in lines):
             return  # what is missing was noted
         ordered = self._ordered_lines(lines)
@@ -241,8 +249,8 @@ class _RunReader:
                     lower.line,
                     f"rank {lower.rank} again for query {lower.query!r}, after {self._problems.unit} "
                     f"{upper.line}",
-                    "A rank belongs to one document of a query: write the file again, or rank it by score "
-                    "alone.",
+                    "A rank belongs to one document of a query: write the file again, or import "
+                    "scores without ranks.",
                 )
 
     def _note_repeated(self, line: RunRow, first: RunRow) -> None:
@@ -253,12 +261,12 @@ class _RunReader:
                 line.line,
                 f"document {line.document!r} again for query {line.query!r}, "
                 f"after {self._problems.unit} {first.line}",
-                "A document has one place in a list: keep the best place with --skip-repeated.",
+                "A document has one rank in a list: keep the best rank with --skip-repeated.",
             )
 
 
 def _by_score(lines: list[RunRow]) -> list[RunRow]:
-    """Return the lines by score, descending; lines with equal scores by document id, descending."""
+    """Sort lines by score, descending, and lines with equal scores by document id, descending."""
     by_id = sorted(lines, key=lambda line: line.document, reverse=True)
     return sorted(by_id, key=lambda line: -(line.score or 0.0))
 

@@ -1,9 +1,9 @@
-"""Lines of a run file with the project's ids and numbers.
+"""Lines of a run file, with the project's ids of queries and documents, and with ranks and scores as numbers.
 
-A query is named by id or text. Runs over exports have the ids of the export: ids of BEIR and Hugging Face
-exports may have a prefix, and ids of TREC exports are percent-encoded if the project's id has white space. In
-other formats ids are the project's ids. The caller decides what to do about unknown names, and whether ranks
-or scores order a list.
+A line names a query by id or text. Runs that were made from an export of a release have the export's ids: ids
+of BEIR and Hugging Face exports may have a prefix, and ids of TREC exports are percent-encoded if the
+project's id has white space. In exports of other formats, ids are the project's ids. The caller decides what
+to do about unknown names, and whether ranks or scores order a list.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ _EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 
 
 class RunLines:
-    """Lines of a run with the project's ids. Iterate once; the end raises all problems.
+    """Lines of a run with the project's ids. The lines can be iterated once; an error with all problems of
+    the file is raised after the last line.
 
-    Lines of unknown queries are left out; lines of unknown documents are not.
+    Lines of unknown queries are left out; lines of unknown documents are yielded.
 
     Parameters
     ----------
-    note: function that gets UNKNOWN_QUERY or UNKNOWN_DOCUMENT, the name and the line.
+    note: function that is called with UNKNOWN_QUERY or UNKNOWN_DOCUMENT, the unknown name, and the line.
 
     Attributes
     ----------
-    mapped: names of exports that were mapped back, without a prefix or decoded.
+    mapped: number of ids from an export that were mapped back to the project's ids, by removing a prefix or
+    decoding.
     """
 
     def __init__(
@@ -81,7 +83,9 @@ class RunLines:
         self._problems.check()
 
     def columns(self) -> RunColumns | None:
-        """Return all lines as columns; None if there are problems, or only iterating can read the file."""
+        """Return all lines of the run as columns; None if the file has problems, or can only be read by
+        iterating.
+        """
         columns = self._file.columns()
         if columns is None:
             return None
@@ -117,7 +121,7 @@ class RunLines:
         )
 
     def lacks_a_number(self, line: RunRow) -> bool:
-        """Return whether a line lacks its rank or score, which is a noted problem."""
+        """Return whether a line lacks its rank or score, and record the lack as a problem."""
         return (line.rank is None and self._ranked) or (line.score is None and self._scored)
 
     def _note_rows(self, what: str, names: Names, lines: Ints, chosen: NDArray[np.bool_]) -> None:
@@ -142,7 +146,7 @@ class RunLines:
         return row._replace(query=query_id, document=document, rank=rank, score=score)
 
     def _noted_number(self, row: RunRow, what: str, number: Number | None) -> Number | None:
-        """Return the row's rank or score; note None as a problem."""
+        """Return the rank or score of a line; record a problem if the value is not a number."""
         if number is None:
             found = _quoted_value(getattr(row, what))
             self._problems.add(
@@ -154,7 +158,7 @@ class RunLines:
 
 
 class _RunNames:
-    """Meaning of the names of queries and documents in a run."""
+    """Mapping from the names of queries and documents in a run to the project's ids."""
 
     def __init__(
         self, file: RunFile, queries: KnownQueries, documents: KnownDocuments, problems: Problems
@@ -169,7 +173,7 @@ class _RunNames:
         self._ids: dict[str, str | None] = {}
 
     def meant(self, name: str) -> tuple[str, ...]:
-        """Return the document ids that a name can mean."""
+        """Return the document ids to which a name in a run may refer."""
         return name, name.removeprefix(PREFIXES[1]), self._decoded_id(name)
 
     def document(self, name: str, line: int) -> str:
@@ -188,7 +192,7 @@ class _RunNames:
         return name
 
     def query(self, name: str, line: int) -> str | None:
-        """Return the id of a query; None for an unknown query, '' for an ambiguous text."""
+        """Return the project's id of a query; None for an unknown query, '' for an ambiguous text."""
         if name not in self._ids:
             try:
                 query = self._queries.find(name, line)
@@ -209,25 +213,25 @@ class _RunNames:
         return self._ids[name]
 
     def _decoded_id(self, name: str) -> str:
-        """Return the id that a TREC export encoded; '' for other names."""
+        """Return the id that a TREC export percent-encoded; '' for other names."""
         original = unquote(name) if self._encoded and "%" in name else name
         return original if original != name else ""
 
     def _note_two_ids(self, line: int, what: str, name: str, decoded: str) -> None:
         self.problems.add(
             line,
-            f"the {what} {name!r} is that id, or {decoded!r} as TREC exports write it",
+            f"the {what} {name!r} can be the id {name!r}, or the id {decoded!r} as TREC exports encode ids",
             "Write the run as JSON lines or CSV with the project's own ids.",
         )
 
 
 def _are_plain_ids(names: Sequence[str], documents: KnownDocuments) -> NDArray[np.bool_]:
-    """Return which names are document ids without another meaning, shape (N,)."""
+    """Return which names are unambiguous document ids, as booleans of shape (N,)."""
     return np.fromiter(("%" not in name and name in documents for name in names), bool, len(names))
 
 
 def _lines_of_columns(columns: RunColumns) -> Iterator[RunRow]:
-    """Yield the lines of columns."""
+    """Yield the lines of a run from its columns."""
     number = len(columns.lines)
     ranks = [None] * number if columns.ranks is None else columns.ranks.tolist()
     scores = [None] * number if columns.scores is None else columns.scores.tolist()

@@ -1,8 +1,9 @@
-"""Topics of a run: a table of ids and texts, which shows the project's query for each id of a run file.
+"""Topics of a run: a table of topic ids and texts, which maps the ids of a run file to queries of the
+project.
 
-TREC runs name topics by ids such as 1, and a release has its own ids. The normalized text of a topic finds
-the query. Topics with an unknown text are left out, as lines of unknown queries are. A table of two columns
-needs no header; TREC's topic files are read, too.
+TREC runs name topics by ids such as 1, and a release has different query ids. The normalized text of a topic
+finds the query. Topics with an unknown text are left out. A table of two columns needs no header. TREC's
+topic files are also read.
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ _COLUMNS = ("id", "text")
 
 
 def with_topics(known: KnownQueries, path: Path | None, progress: Progress = silent) -> KnownQueries:
-    """Return the queries with the ids of a table of topics as other ids; None changes nothing.
+    """Return the known queries with the topic ids of a table as alternative ids. Without a table, the queries
+    are unchanged.
 
     Raises
     ------
-    InputError: the file cannot be read or has no known query; or a row has no id or text, has an id of a
-        different query, or has a text of several queries.
+    InputError: the file cannot be read or has no known query; or a row has no id or text, has the id of a
+    different query, or has a text that several queries have.
     """
     if path is None:
         return known
     records = _open_topics(path, progress)
     used = records.resolve(QueryFields(), but=("information_need", "reference", "filter"))
     if used.id is None:
-        records.refuse_columns("no column is known to hold the topics' ids: call it id")
+        records.refuse_columns("no column is known to hold the topics' ids: call the column id")
     names: dict[str, str] = {}
     unknown = 0
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
@@ -50,7 +52,7 @@ def with_topics(known: KnownQueries, path: Path | None, progress: Progress = sil
             names |= {name: query_id} if query_id else {}
     records.problems.check()
     if not names:
-        records.refuse_nothing_taken("topic", {"with a text that no query has": unknown})
+        records.refuse_nothing_taken("topic", {"topic with a text that no query has": unknown})
     other: dict[str, list[str]] = defaultdict(list)
     for name, query_id in names.items():
         other[query_id].append(name)
@@ -58,8 +60,8 @@ def with_topics(known: KnownQueries, path: Path | None, progress: Progress = sil
 
 
 def _open_topics(path: Path, progress: Progress) -> Records:
-    """Return the rows; the first line of a table of two columns is a row, too, unless it names the texts'
-    column.
+    """Return the rows of a table of topics. The first line of a table of two columns counts as a row unless
+    it is a header.
     """
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")

@@ -1,6 +1,5 @@
-"""Unknown queries and documents that a file names: an import counts or refuses their records.
-
-A refusal names a known id that looks the same, and the difference.
+"""Unknown queries and documents that a file names. An import leaves out or refuses the records with unknown
+names. A refusal shows a known id that looks the same, and the difference.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from curation.ingest.readers.problems import Problems
 
 UNKNOWN_QUERY = "unknown query"
 UNKNOWN_DOCUMENT = "unknown document"
-ONE_FORM = "Ids are compared character by character: write them in the file as the project has them."
+ONE_FORM = "Ids are compared character by character: write the ids in the file as in the project."
 Alike = Callable[[Collection[str]], Mapping[str, str]]
 
 
@@ -22,8 +21,8 @@ class KnownDocuments:
 
     Parameters
     ----------
-    find: function that returns the known ids among given ids.
-    alike: function that returns unknown id → known id that looks the same.
+    find: function that returns the known ids among given ids. alike: function that returns, for each unknown
+    id, a known id that looks the same.
     """
 
     def __init__(self, find: Callable[[Iterable[str]], Collection[str]], alike: Alike) -> None:
@@ -32,7 +31,7 @@ class KnownDocuments:
         self._held: set[str] = set()
 
     def ask(self, ids: Iterable[str]) -> Collection[str]:
-        """Look ids up, so that `in` knows them; return the known ids."""
+        """Look up ids and remember the known ids for the operator `in`; return the known ids."""
         known_ids = self._find({*ids})
         self._held.update(known_ids)
         return known_ids
@@ -46,9 +45,9 @@ class UnknownNames:
 
     Parameters
     ----------
-    ways_out: sentence that says what to do about unknown queries, and about unknown documents.
-    alike: function that finds known names that look the same, for queries and for documents.
-    skip: whether to leave their records out; otherwise the file is refused.
+    ways_out: advice about unknown queries, and advice about unknown documents.
+    alike: function that finds known names that look the same as unknown names, for queries and for documents.
+    skip: whether to leave out the records with unknown names; otherwise the file is refused.
     """
 
     def __init__(
@@ -61,25 +60,25 @@ class UnknownNames:
         self._records: dict[tuple[str, str], list[int]] = {}
 
     def note(self, what: str, name: str, line: int) -> None:
-        """Note that a record names a query or document that the project does not have."""
+        """Record an unknown query or document that a record of the file names."""
         self._records.setdefault((what, name), []).append(line)
 
     @property
     def names(self) -> dict[str, list[str]]:
-        """Return the unknown names of the file, by queries and documents."""
+        """Return the unknown names of the file, for queries and for documents."""
         names_of: dict[str, list[str]] = {}
         for what, name in sorted(self._records):
             names_of.setdefault(what, []).append(name)
         return names_of
 
     def settle(self, left_out: Counter[str]) -> None:
-        """Count the records that are left out by reason, or add one problem for each unknown name."""
+        """Count the records that are left out for each reason, or add one problem for each unknown name."""
         alike = {what: self._alike[what](names) for what, names in self.names.items()}
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):
             other = alike[what].get(name, "")
             differs = difference_of_form(name, other)
             if self._skip:
-                left_out[f"{what} that differs from a known one by {differs}" if differs else what] += len(
+                left_out[f"{what} that differs from a known id by {differs}" if differs else what] += len(
                     lines
                 )
                 continue
@@ -100,11 +99,11 @@ def _difference_clause(name: str, other: str) -> str:
 
 
 def refuse_alike(what: str, first: Mapping[str, int], alike: Alike, problems: Problems) -> None:
-    """Note each unknown name that looks like a known name, unless they differ only in case.
+    """Add a problem for each unknown name that looks like a known name, unless the names differ only in case.
 
     Parameters
     ----------
-    first: unknown name → first record that has it.
+    first: first record with each unknown name.
     """
     for name, other in sorted(alike(first).items(), key=lambda item: first[item[0]]):
         differs = difference_of_form(name, other)

@@ -113,7 +113,7 @@ def test_what_somebody_writes_replaces_all_nuggets_of_the_query(project: Store) 
     assert rows_of(project, sql) == [(0, 3, "rita"), (1, 1, "rita")]
     for wrong, said in (
         ([Nugget(" ", True)], "a nugget is empty"),
-        ([FACTS[0], FACTS[0]], "is there twice"),
+        ([FACTS[0], FACTS[0]], "is a nugget twice"),
         ([Nugget("call ada@example.org", True)], "has personal data"),
     ):
         with pytest.raises(InputError, match=said):

@@ -161,10 +161,10 @@ def test_bad_filters_are_named_with_their_lines_and_nothing_is_imported(
     with pytest.raises(InputError) as error:
         import_queries(store, write("q.jsonl", rows))
     assert error.value.problems == [
-        "line 1: the filter 'x' is no object",
+        "line 1: the filter 'x' is not an object",
         "line 2: the filter has the operator '$gte'; there are values and lists of values",
-        "line 3: the filter has 'yesterday' for at, which is no date and no time",
-        "line 4: no document has the field colour; there are product, version",
+        "line 3: the filter has 'yesterday' for at, not a date or a time",
+        "line 4: no document has the field colour; documents have product, version",
         "line 5: no document has the field valid_from or valid_to; there are product, version",
     ]
     with store.reading() as cursor:
@@ -185,7 +185,7 @@ def test_a_validity_that_is_no_date_is_refused_where_a_filter_needs_it(
 ) -> None:
     import_corpus(store, write("c.csv", "id,text,valid_to\nd,a,soon\n"))
     import_queries(store, write("q.jsonl", [{"text": "kettle", "filter": {"at": "2025-03-01"}}]))
-    with pytest.raises(InputError, match="The document 'd' has 'soon' for valid_to, which is no date"):
+    with pytest.raises(InputError, match="The document 'd' has 'soon' for valid_to, not a date"):
         read_filters(store)
 
 

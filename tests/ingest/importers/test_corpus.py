@@ -182,7 +182,7 @@ def test_large_documents_in_csv_are_taken_whole(store, write):
             "c.jsonl",
             '{"id": "a", "text": "one"}\n{"id": "b", "text": "x"}\n{"id": "a", "text": "two"}\n',
             None,
-            ["line 3: document 'a' has another content than on line 1", "give it another id"],
+            ["line 3: document 'a' has different content on line 1", "give it a different id"],
         ),
     ],
 )

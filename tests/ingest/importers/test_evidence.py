@@ -119,7 +119,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
         ([""], "line 1: the evidence has an empty quote; expected a list such as"),
         ([7], "evidence '7'; expected a list such as"),
         ([{"start": 3, "quote": "of"}], "has no whole numbers as offsets; expected a list"),
-        ("[{", "the evidence is no JSON"),
+        ("[{", "the evidence is not JSON"),
     ],
 )
 def test_a_cell_that_cannot_be_read_or_found_says_what_was_expected(

@@ -87,10 +87,13 @@ NAMED = "id,query\n501,red shoes\n502,501\n503,hat\n"
             HEAD + "501,d1,ada,1\n",
             "'501' is the id of the query 'red shoes', and the text of the query '502'",
         ),
-        (HEAD + "503,d1,ada,1\nblue hat,d1,ada,1\n", "'blue hat' can only be a text, but '503' on line 2 is"),
+        (
+            HEAD + "503,d1,ada,1\nblue hat,d1,ada,1\n",
+            "'blue hat' can only be the text of a query, but '503' on line 2 is",
+        ),
         (
             HEAD + "Hat,d1,ada,1\n503,d1,bo,1\n",
-            "'503' is a query's id, but 'Hat' on line 2 can only be a text",
+            "'503' is the id of a query, but 'Hat' on line 2 can only be the text of a query",
         ),
         (
             "query_id,query,document,annotator,grade\n503,green hat,d1,ada,1\n",
@@ -188,7 +191,7 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
 @pytest.mark.parametrize(
     ("content", "fields", "sentence"),
     [
-        ("query,document,grade\na,d1,1\n", None, "no column is known to say who judged"),
+        ("query,document,grade\na,d1,1\n", None, "no column is known to hold annotators"),
         ("query,annotator,grade\na,x,1\n", None, "the documents' ids: name it with --map document=COLUMN"),
         (
             HEAD + "a,d1,x,1\n",
@@ -200,7 +203,11 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
             JudgmentFields(grade="grade", annotator_columns={"grade": "g"}),
             "leave the other",
         ),
-        (HEAD + "a,d1,x,1\n", JudgmentFields(annotator="annotator", annotator_name="x"), "leave one of them"),
+        (
+            HEAD + "a,d1,x,1\n",
+            JudgmentFields(annotator="annotator", annotator_name="x"),
+            "leave out one of them",
+        ),
         (HEAD + "a,d1,x,\n", None, "no judgment could be taken from it: 1 no grade"),
         ("query,document,annotator,grade,note\na,d1,x,1," + "n" * 5_000, None, "a note of 5,000 characters"),
     ],

@@ -154,7 +154,7 @@ def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(linked, folder)
     lines = "\n".join(map(json.dumps, [{**one, "title": "Hat"} for one in DOCUMENTS[200:250]]))
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "c.json").unlink()
-    changed = "b.jsonl.gz: is no longer the file that was imported, and nothing is read from it"
+    changed = "b.jsonl.gz: is no longer the file that was imported, so nothing is read from the file"
     for document, found in (("d240", changed), ("d260", "c.json: there is no such place")):
         with pytest.raises(InputError, match=found):
             bring_texts(linked, ["d150", document])

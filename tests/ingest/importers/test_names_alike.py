@@ -95,6 +95,6 @@ def test_what_is_left_out_as_unknown_is_counted_apart_where_it_looks_like_a_know
     rows = f"é1,{DECOMPOSED},ann,1\né1,other,ann,1\né1,Café,bo,1\n"
     path = write("j2.csv", f"query_id,document,annotator,grade\n{rows}")
     assert import_judgments(judged, path, skip_unknown=True).left_out == {
-        "unknown document that differs from a known one by its Unicode form": 1,
+        "unknown document that differs from a known id by its Unicode form": 1,
         "unknown document": 1,
     }

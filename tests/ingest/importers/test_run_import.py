@@ -164,7 +164,9 @@ def test_an_encoded_id_that_is_also_another_id_is_refused_in_trec_alone(project,
     rows = [{"id": name, "text": name} for name in ("a b", "a%20b")]
     import_corpus(project, write("more.jsonl", rows))
     sentence = refusal(write("r.trec", "1 Q0 a%20b 1 3 t\n"))
-    assert "the document 'a%20b' is that id, or 'a b' as TREC exports write it" in sentence
+    assert (
+        "the document 'a%20b' can be the id 'a%20b', or the id 'a b' as TREC exports encode ids" in sentence
+    )
     import_run(project, write("r.csv", "query_id,document,score\n1,a%20b,1\n"), "r")
     assert [place[:2] for place in _places(project)] == [("1", "a%20b")]
 
@@ -176,7 +178,7 @@ def test_a_skipped_document_leaves_its_place_empty(project, write):
 
 def test_a_run_of_which_nothing_is_known_is_refused(project, write, refusal):
     sentence = refusal(write("r.trec", "9 Q0 zz 1 3 t\n"), skip_unknown=True)
-    assert "no place of a ranking could be taken from it: 1 × unknown query" in sentence
+    assert "no ranked document was found in the file: 1 × unknown query" in sentence
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ def test_all_problems_of_a_file_are_told_together(project, write, refusal):
         ),
         ('{"1":\n' + "[" * 100_000, "line 2: it is nested too deeply; expected at most 100 levels"),
         ('{"1": {"d1":\n' + "9" * 5_000 + "}}", "line 2: a whole number has more than 4,300 digits"),
-        ("{}", "no place of a ranking could be taken from it: it is empty"),
+        ("{}", "no ranked document was found in the file: the file is empty"),
     ],
 )
 def test_ranx_json_that_is_no_run_is_refused(project, write, refusal, content, sentence):
@@ -261,8 +263,8 @@ def test_an_import_says_what_was_read_left_out_and_put_in_order(project, write):
         "1 query was not in the order of its ranks and was reordered.",
         "Note: for 1 query ranks are missing. These lists are ordered by score, as in trec_eval. Compare the "
         "number of places with the original if lines may have been lost.",
-        "Note: for 1 query the scores contradict the ranks. The ranks count here; trec_eval would go by the "
-        "scores.",
+        "Note: for 1 query the scores contradict the ranks. The lists are ordered by rank; trec_eval would "
+        "order them by score.",
     ]
 
 

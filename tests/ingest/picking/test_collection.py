@@ -142,7 +142,7 @@ def test_an_id_with_two_texts_in_two_files_is_refused(folder: Callable[..., Path
     """The second text came in the place of the first one."""
     root = folder({"a.sgml": _document("1", "x"), "b.sgml": _document("2", "y") + _document("1", "z")})
     message = str(refused(import_collection, root, dry_run=True))
-    assert f"{root / 'b.sgml'}: line 5: document '1' has another content than on line 1 of {root}" in message
+    assert f"{root / 'b.sgml'}: line 5: document '1' has different content on line 1 of {root}" in message
 
 
 def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
@@ -233,7 +233,7 @@ def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Pa
         ({"one.txt": ".I 1\n.W\ntext\n"}, "does not say whether it holds documents or queries"),
         ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several formats of collections"),
         ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "holds documents and queries"),
-        ({"notes.txt": "hello\n"}, "notes.txt: in no format of collections that is known"),
+        ({"notes.txt": "hello\n"}, "notes.txt: not in a known format of test collections"),
         ({"r.trec": "1 Q0 d 1 2.0 t\n"}, "a run"),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_folder_is_listed_up_to_its_limit(
 ) -> None:
     root = folder({"a/1": "", "a/2": "", ".git/3": "", ".4": ""})
     monkeypatch.setattr(collection_files, "MAX_FILES", 2)
-    with pytest.raises(InputError, match="no collection was found"):
+    with pytest.raises(InputError, match="no test collection was found"):
         collection_files.find_collection(root)
     monkeypatch.setattr(collection_files, "MAX_FILES", 1)
     with pytest.raises(InputError, match="more than 1 files; expected a collection of at most 1") as refused:

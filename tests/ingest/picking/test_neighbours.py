@@ -377,9 +377,7 @@ def test_an_answer_next_to_the_contexts_of_a_system_is_asked_for(
     project: Store, take: Take, answer: str
 ) -> None:
     content = [{"question": "tea", answer: "a bag", "contexts": ["x"]}]
-    with pytest.raises(
-        InputError, match=f"'{answer}' may be what a system answered.*--map reference={answer}"
-    ):
+    with pytest.raises(InputError, match=f"'{answer}' may hold a system's answers.*--map reference={answer}"):
         take("answers", "a.json", content)
     take("answers", "a.json", content, reference_field=answer)
     assert answers(project) == {"tea": ("a bag",)}
@@ -488,14 +486,14 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.json",
         [{"query": "tea", "answer": "a bag", "target": [{"id": "d1"}]}],
         {},
-        "entry 1: 'target' is no text; expected one, or a list of them",
+        "entry 1: 'target' is not text; expected a text or a list of texts",
     ),
     "reference is within an object": (
         "answers",
         "a.json",
         [{"query": "tea", "answer": "a bag", "target": {"say": "a leaf"}}],
         {},
-        "next to 'target', 'answer' may be what a system answered",
+        "next to 'target', 'answer' may hold a system's answers",
     ),
 }
 

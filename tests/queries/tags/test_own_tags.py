@@ -107,7 +107,10 @@ def test_an_import_takes_fields_as_tags_and_the_same_again_changes_nothing(
     fields = ["--map", "tag=category", "--map", "tag=device"]
     goldgrade(*imported)
     with_tags = " ".join(goldgrade(*imported, *fields).split())
-    assert "Tags of the queries: error-code 1, symptom 1, tv 2, wall-mount 1. 5 of them are new." in with_tags
+    assert (
+        "Tags of the queries: error-code 1, symptom 1, tv 2, wall-mount 1. 5 of these tags are new."
+        in with_tags
+    )
     assert "own tags now include error-code, symptom, tv, wall-mount." in with_tags
     assert tags_of(store) == {
         "e42 blinking": ["error-code", "tv"],

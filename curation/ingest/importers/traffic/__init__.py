@@ -1,1 +1,1 @@
-"""Traffic logs: reading, cleaning, keyed sessions, and the import."""
+"""Traffic logs: reading and cleaning logged queries, hashing session ids, and importing a log."""

@@ -1,19 +1,20 @@
-"""Cleaning of a log: rows with over-long texts, turned pages and robots' sessions are set aside, and personal
-data is replaced.
+"""Cleaning of a query log: rows with over-long texts, turned pages and robots' sessions are set aside, and
+personal data is replaced by placeholders.
 
-Each row that is set aside has a reason, and each reason its count.
+Each row that is set aside has a reason, and the rows are counted by reason.
 
-Turned pages. Many logs repeat a query for each page of its results. In a session, a query that
+Turned pages. Many query logs repeat a query for each page of its results. In a session, a query that
 follows the same query within half an hour is a turned page and counts once. (Half an hour without a query is
-the usual end of a session.) A row with a count above 1 is never a repeat.
+the usual end of a session.) A row with a count above 1 is never a turned page.
 
-Robots. A session that asks more than twenty queries within a minute, or more than two hundred different ones
-on a day, is a robot's; all rows of the session are set aside. Turned pages are set aside first, so that a
-person who turns pages fast is no robot. Where many people share one session id (a proxy, a shop's own
-server), raise the bounds or switch the rule off.
+Robots. A session that asks more than twenty queries within a minute, or more than two hundred different
+queries on a day, is a robot's session, and all its rows are set aside. Turned pages are set aside first, so
+that a person who turns pages fast is not taken for a robot. Where many people share one session id (a proxy,
+a shop's own server), raise the limits for robots, or switch the rule off.
 
-Both rules need a session and a time; rows without them stay. The module works on columns, and on each
-distinct text once. Silverstein et al. (1999), Analysis of a very large web search engine query log.
+The rules for turned pages and for robots need a session and a time; rows without a session or a time are
+kept. This module works on columns of the log, and cleans each distinct text once. Silverstein et al. (1999),
+Analysis of a very large web search engine query log.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from curation.ingest.importers.personal_data import MAX_PLAIN_LENGTH, redact
 
 POLICIES = ("replace", "drop")
 KEPT, EMPTY, LONG, BARE, DROPPED = range(5)
-"""Verdicts on a text: kept, or set aside for a reason."""
+"""Verdicts on the text of a query: kept, or set aside for a reason."""
 
 Codes = NDArray[np.int32]
 
@@ -47,12 +48,12 @@ _WORD = rf"[!-')-9;-?A-Z\\-~]{{1,{MAX_PLAIN_LENGTH}}}"  # visible ASCII characte
 _PLAIN = f"^{_WORD}(?: {_WORD})*$"
 
 MAX_PASTE_FACTOR = 16
-"""Limit of a text that is searched for personal data, in multiples of the longest query."""
+"""Greatest length of a text that is searched for personal data, in multiples of the longest query."""
 
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Rules for rows that are no query by a person; 0 switches a rule off.
+    """Rules for setting aside rows of a query log that are not a query by a person; 0 switches a rule off.
 
     Raises
     ------
@@ -60,25 +61,29 @@ class CleaningRules:
     """
 
     words: int = option(
-        32, "Longest query in words", "Leave out queries of more words; 0: off.", flag="--max-words", least=0
+        32,
+        "Longest query in words",
+        "Leave out queries with more words than this. 0 keeps all.",
+        flag="--max-words",
+        least=0,
     )
     characters: int = option(
         256,
         "Longest query in characters",
-        "Leave out longer queries; 0: off.",
+        "Leave out queries with more characters. 0 keeps all.",
         flag="--max-characters",
         least=0,
     )
     repeat_minutes: int = option(
         30,
         "Minutes in which a repeat counts once",
-        "Minutes within which a session's same query counts once. Such a query is a turned page. 0: off.",
+        "Count a repeated query of a session once in these minutes. 0 counts all repeats.",
         least=0,
     )
     queries_a_minute: int = option(
         20,
         "Queries a minute that mark a robot",
-        "Leave out sessions with more queries a minute (bots). 0: off.",
+        "Leave out sessions with more queries a minute (bots). 0 keeps all.",
         flag="--bot-per-minute",
         least=0,
     )
@@ -92,7 +97,7 @@ class CleaningRules:
     personal_data: str = option(
         "replace",
         "Personal data",
-        "How personal data is handled. replace: by placeholders such as [email]; drop: leave its rows out.",
+        "Treatment of personal data. replace: put placeholders such as [email]; drop: leave out the rows.",
         choices=POLICIES,
     )
     known_rows: bool = option(
@@ -106,7 +111,7 @@ class CleaningRules:
 
     @property
     def reasons(self) -> dict[int, str]:
-        """Return the reasons for setting a text aside, by verdict."""
+        """Return the reason for setting a text aside, for each verdict."""
         return {
             EMPTY: "empty query",
             LONG: f"over-long query (more than {self.words} words or {self.characters} characters)",
@@ -120,12 +125,12 @@ class CleaningRules:
 
     @property
     def without_sessions(self) -> CleaningRules:
-        """Return the rules without those about sessions."""
+        """Return the cleaning rules, with the rules about sessions switched off."""
         return replace(self, repeat_minutes=0, queries_a_minute=0, queries_a_day=0)
 
     @property
     def of_sessions(self) -> tuple[str, str]:
-        """Return the reasons for setting a row of a session aside."""
+        """Return the reasons for setting aside a row because of its session."""
         return self.repeat, self.robot
 
     @property
@@ -137,14 +142,15 @@ class CleaningRules:
 
 
 class Texts(NamedTuple):
-    """Cleaned distinct texts of a log, by the number of the text.
+    """Cleaned distinct texts of a query log, indexed by the number of the text.
 
     Attributes
     ----------
-    texts, normalised: without personal data; '' for a text that is set aside.
+    texts, normalised: the texts and their normalized forms, without personal data; '' for a text that is set
+    aside.
     queries: number of the text's normalized query, -1 for a text that is set aside, shape (T,).
     verdicts: KEPT, or the reason for setting the text aside, shape (T,).
-    personal: kind of personal data → numbers of the texts that have it.
+    personal: for each kind of personal data, the numbers of the texts that contain such data.
     """
 
     texts: pa.StringArray
@@ -155,7 +161,7 @@ class Texts(NamedTuple):
 
 
 def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
-    """Redact and normalize each text, and give it a verdict."""
+    """Redact and normalize each text, and decide whether the text is kept."""
     personal: dict[str, list[int]] = {}
     verdicts = np.zeros(len(texts), np.int8)
     columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
@@ -177,10 +183,12 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
 
 
 def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
-    """Return which texts are kept as they are, and are their normalized query in small letters; shape (T,).
+    """Return which texts need no cleaning and equal their normalized query when lower-cased, as booleans of
+    shape (T,).
 
-    These are ASCII texts with single spaces and no other blank, within the bounds. Their characters show that
-    no pattern of personal data can match. Other texts may be plain, too.
+    Plain texts are ASCII texts with single spaces and no other white space, within the limits of length. The
+    characters of a plain text show that no pattern of personal data can match. Texts that this function
+    leaves out may still need no cleaning.
     """
     words = pc.add(pc.count_substring(texts, " "), 1)
     bounds = (
@@ -224,11 +232,12 @@ def clean_rows(
 ) -> tuple[Mask, dict[str, int]]:
     """Return which rows of a log are kept, and the number of rows set aside for each reason.
 
-    Rows are set aside by their text, then as turned pages, then as robots' sessions.
+    Rows are set aside first for their text, then as turned pages, then as parts of robots' sessions.
 
     Parameters
     ----------
-    rows: number of each row's text; all arrays have shape (R,), and the session -1 is unknown.
+    rows: number of each row's text. All arrays have shape (R,), and the session number -1 stands for an
+    unknown session.
     """
     verdicts = texts.verdicts[rows]
     keep: Mask = verdicts == KEPT
@@ -246,7 +255,7 @@ def clean_rows(
 def session_verdicts(
     sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
 ) -> NDArray[np.int8]:
-    """Return 0 for each row of sessions that is kept, or the reason's place from 1 in
+    """Return for each row 0 if the row is kept, or else the position of the reason, from 1, in
     `CleaningRules.of_sessions`.
 
     The rows are sorted by session and time; all arrays have shape (A,). `queries` are numbers of normalized
@@ -264,7 +273,8 @@ def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]])
 
     Parameters
     ----------
-    columns: number of each row's text, or -1, and kind of personal data → numbers of the texts that have it.
+    columns: for each column, the number of each row's text, or -1, and for each kind of personal data the
+    numbers of the texts that contain such data.
     """
     rows_with: dict[str, Mask] = {}
     for codes, kinds in columns:
@@ -275,7 +285,7 @@ def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]])
 
 
 def repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
-    """Return the rows that repeat the query before them in their session, within the minutes of the rule."""
+    """Return the rows that repeat the previous query of their session within the minutes of the rule."""
     repeated = np.zeros(len(times), bool)
     if rules.repeat_minutes and len(repeated):
         repeated[1:] = (

@@ -1,7 +1,8 @@
-"""Known rows of a new log: rows that an earlier log of the project already has.
+"""Known rows of a new query log: rows that an earlier log of the project already has.
 
-A row is known if an earlier log has the same session, time, segment, text and count, as often as that log has
-it. If rows cannot be compared one by one, a log that contains an earlier log is refused.
+A row is known if an earlier log has the same session, time, segment, text and count, as many times as the
+earlier log has the row. If the rows cannot be compared one by one, a new log that contains an earlier log is
+refused.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ SELECT a.import_id, a.line FROM added a JOIN held h ON a.text = h.text AND a.cou
     AND a.segment IS NOT DISTINCT FROM h.segment
 WHERE a.place <= h.times
 """
-"""SQL for the rows of a log that an earlier log has; `$log` are the imports of the log, in order."""
+"""SQL for the rows of a query log that an earlier log has; `$log` is the list of the log's imports, in order.
+"""
 MIN_COMPARED = 10
 SAME_LOG = 0.95
-"""Share of an earlier log's different rows (10 or more) above which a new log is that log, grown."""
+"""Share of an earlier log's distinct rows (10 or more) above which a new log counts as the earlier log with
+more rows.
+"""
 _GROWN_LOG = """
 WITH added AS (
     SELECT session, time, segment, text, list(DISTINCT count) AS counts
@@ -54,9 +58,8 @@ ORDER BY count(*) DESC, import_id LIMIT 1
 
 
 def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
-    """Refuse a log that contains an earlier log whose rows cannot be compared one by one.
-
-    Such rows have neither session nor time, or a changed count.
+    """Refuse a query log that contains an earlier log whose rows cannot be compared one by one. Rows cannot
+    be compared if they have neither session nor time, or if their count has changed.
     """
     values = {"log": imports, "least": MIN_COMPARED, "share": SAME_LOG}
     rows = cursor.execute(_GROWN_LOG, values).fetchall()

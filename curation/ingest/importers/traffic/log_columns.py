@@ -1,8 +1,8 @@
-"""Columns of a traffic log: each distinct text once, and a few numbers for each row.
+"""Columns of a query log in memory: each distinct text once, and a few numbers for each row.
 
-A plain CSV, TSV or Parquet is read in blocks (`ingest.readers.blocks`), some twenty times as fast as row by
-row. Rows of other files are collected to blocks of texts. In each block, each distinct text is processed
-once, and all times together.
+A plain CSV, TSV or Parquet is read in blocks (`ingest.readers.blocks`), about twenty times as fast as row by
+row. Rows of other files are collected into blocks of texts. In each block, each distinct text is processed
+once, and all times are parsed together.
 """
 
 from __future__ import annotations
@@ -40,37 +40,38 @@ from curation.ingest.readers.times import (
 from curation.ingest.readers.values import text_of, whole_number
 
 MAX_COUNT = 10**12
-"""Limit of a row's count; a million such rows still sum to a 64-bit number."""
+"""Greatest count of a row; the counts of a million rows still sum to a 64-bit number."""
 _SLICE = 100_000
 _COUNTS = "Correct these counts, or leave their rows out of the file."
 NONE = -1
-"""Number of a row without a text."""
+"""Text number of a row without a text."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Distinct texts, shape (T,), and the number of each row's text, shape (R,), or -1 without a text."""
+    """Distinct texts, shape (T,), and the number of each row's text, shape (R,); -1 means no text."""
 
     texts: pa.StringArray
     rows: NDArray[np.int32]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the texts, with one slice of texts in memory."""
+        """Yield the texts one by one, with one slice of the texts in memory at a time."""
         for start in range(0, len(self.texts), _SLICE):
             yield from self.texts.slice(start, _SLICE).to_pylist()
 
     def column(self, keep: Mask, stored: pa.Array) -> pa.DictionaryArray:
-        """Return the stored form of each kept row's text as a column."""
+        """Return a column with the text of each kept row in the form in which the project stores the text."""
         codes = self.rows[keep]
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), stored)
 
 
 class Log(NamedTuple):
-    """Rows of a log that have a query, in the order of the file; all arrays have shape (R,).
+    """Rows of a query log, without rows that have no query, in the order of the file; all arrays have shape
+    (R,).
 
     Attributes
     ----------
-    metadata: further fields with a value, as JSON objects.
+    metadata: further fields with values, as JSON objects.
     times: microseconds since 1970, UTC, or UNKNOWN_TIME.
     empty: number of rows without a query.
     unreadable_time: first time that could not be read, with its line.
@@ -88,18 +89,18 @@ class Log(NamedTuple):
 
     @property
     def traffic(self) -> int:
-        """Return the sum of the counts."""
+        """Return the sum of the counts of all rows."""
         parts = range(0, len(self.counts), 1_000_000)
         return sum(int(self.counts[start : start + 1_000_000].sum()) for start in parts)
 
 
 def read_log(records: Records, fields: TrafficFields) -> Log:
-    """Return the columns of a log.
+    """Return the columns of a query log.
 
     Raises
     ------
-    InputError: the file cannot be read, a count is not a whole number from 1 to MAX_COUNT, or a numeric
-        date does not fit the stated order.
+    InputError: the file cannot be read, a count is not a whole number from 1 to MAX_COUNT, or a numeric date
+    does not fit the stated order of day and month.
     """
     try:
         return by_block(records, fields)
@@ -108,7 +109,7 @@ def read_log(records: Records, fields: TrafficFields) -> Log:
 
 
 def by_block(records: Records, fields: TrafficFields) -> Log:
-    """Read the log in blocks.
+    """Read the query log in blocks of rows.
 
     Raises
     ------
@@ -129,7 +130,7 @@ def by_block(records: Records, fields: TrafficFields) -> Log:
 
 
 def by_row(records: Records, fields: TrafficFields) -> Log:
-    """Read the log row by row; see `read_log` for the errors."""
+    """Read the query log row by row; see `read_log` for the errors that are raised."""
     parts = _LogParts(fields, records.unit, records.problems)
     for block in _blocks_of_rows(records, _column_names(fields)):
         parts.add(block)
@@ -138,7 +139,7 @@ def by_row(records: Records, fields: TrafficFields) -> Log:
 
 
 def known_count(text: str) -> int | None:
-    """Return the count that a text says; None if it is invalid."""
+    """Return the count in a text; None if the text is not a valid count."""
     number = whole_number(text)
     return number if number is not None and 1 <= number <= MAX_COUNT else None
 
@@ -149,7 +150,7 @@ def _column_names(fields: TrafficFields) -> list[str]:
 
 
 def plain_block(block: Block, fields: TrafficFields) -> Block:
-    """Return a block with columns of texts; a column of times stays."""
+    """Return a block whose columns are converted to texts, except a column of times."""
     columns = {
         name: column if name == fields.time and is_moment(column.type) else plain_texts(column)
         for name, column in block.columns.items()
@@ -182,7 +183,7 @@ def _text_array(texts: list[str]) -> pa.StringArray:
 
 
 class _LogParts:
-    """Parts of each column from the blocks that were read.
+    """Parts of each column of a query log, collected from the blocks that were read.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ class _LogParts:
         self._unreadable_time: str | None = None
 
     def add(self, block: Block) -> None:
-        """Add the rows of a block that have a query."""
+        """Add those rows of a block that have a query."""
         texts = block.columns[self._fields.query or ""].dictionary_encode()
         is_blank = blank(texts)
         if is_blank.any():
@@ -214,7 +215,7 @@ class _LogParts:
                 column.append(part)
 
     def log(self) -> Log:
-        """Return all rows, and release their memory here."""
+        """Return all rows, and release the memory of the collected parts."""
         texts, segments, sessions, metadata = map(_join_texts, self._column_parts[:4])
         lines, times, counts = map(_join_numbers, self._column_parts[4:])
         numbers = (lines, times, counts, self._empty, self._unreadable_time)
@@ -252,7 +253,7 @@ class _LogParts:
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
 
     def _times_of_parquet(self, column: pa.Array, block: Block) -> Ints:
-        """Return times of Parquet, as `times.parse_time` gives them."""
+        """Return the times of a Parquet column in the form that `times.parse_time` returns."""
         times, known, odd = microseconds_of(column)
         for row in odd:
             time = parse_time(text := odd_moment(column, row))
@@ -267,7 +268,7 @@ class _LogParts:
             self._unreadable_time = f"{text[:60]!r} on {self._unit} {line}"
 
     def _take_numeric_dates(self, times: Ints, unread: Ints, block: Block, order: str) -> Ints:
-        """Fill in the times of numeric dates; return the row numbers that are still unread."""
+        """Fill in the times of numeric dates; return the numbers of rows whose times are still unread."""
         dates = block.columns[self._fields.time or ""].take(pa.array(unread)).dictionary_encode()
         known = dates.dictionary.to_pylist()
         numeric = np.array([is_numeric_date(text) for text in known], bool)
@@ -283,7 +284,7 @@ class _LogParts:
 
 
 def _read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the same blocks; a thread reads the next block while the caller uses a block."""
+    """Yield the same blocks, while a thread reads the next block ahead."""
     with ThreadPoolExecutor(1) as reader:
         following = reader.submit(next, blocks, None)
         while (block := following.result()) is not None:
@@ -292,7 +293,7 @@ def _read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _join_texts(parts: list[pa.DictionaryArray]) -> Terms:
-    """Number the texts of all blocks together, and release the parts."""
+    """Number the distinct texts of all blocks together, and release the memory of the parts."""
     if not parts:
         return Terms(pa.array([], pa.string()), np.empty(0, np.int32))
     chunks = pa.chunked_array(parts).unify_dictionaries().chunks
@@ -308,7 +309,7 @@ def _join_numbers(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def plain_texts(column: pa.Array) -> pa.StringArray:
-    """Return a column of Parquet as `values.text_of` gives its values."""
+    """Return a Parquet column as texts, in the form that `values.text_of` returns."""
     if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
         raise NeedsRowReader
     texts = column.cast(pa.string()).fill_null("")
@@ -324,7 +325,7 @@ def blank(texts: pa.DictionaryArray) -> Mask:
 
 
 def stripped(block: Block, name: str | None) -> pa.DictionaryArray:
-    """Return a column's texts without the white space around them; null where nothing is left."""
+    """Return the texts of a column without surrounding white space; null for a text of only white space."""
     if name is None:
         return pa.nulls(len(block.lines), pa.string()).dictionary_encode()
     texts = pc.utf8_trim_whitespace(block.columns[name])
@@ -332,7 +333,9 @@ def stripped(block: Block, name: str | None) -> pa.DictionaryArray:
 
 
 def combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
-    """Return each row's further fields as JSON, each combination once; null for a row without values."""
+    """Return the further fields of each row as JSON text, with equal texts stored once; null for a row
+    without values.
+    """
     if not names:
         return stripped(block, None)
     columns = [stripped(block, name) for name in names]
@@ -350,6 +353,6 @@ def combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
 
 
 def _fields_json(names: tuple[str, ...], values: list[str]) -> str:
-    """Return the fields with a value as a JSON object; '' if no field has a value."""
+    """Return the non-empty fields as a JSON object; '' if all fields are empty."""
     known = {name: bare for name, value in zip(names, values, strict=True) if (bare := value.strip())}
     return canonical_json(known) if known else ""

@@ -1,12 +1,13 @@
-"""A log of several files in a folder: each file is read once, and all files are one log.
+"""A query log of several files in a folder: each file is read once, and all files together are one log.
 
-A file is known by its content, because rotated logs change their names.
+A file is recognized by its content, because rotated logs change their names.
 
-Each reading is one import, because samples that were drawn before it do not have its rows. Sessions go on
-from file to file, so turned pages and robots' sessions are found in all rows of the log. Rows that are set
-aside for their session, or because another log has them, stay in the table `traffic_set_aside`. After each
-new file the rules are applied again to the sessions of that file, and rows move between the tables. The
-result is the same as for one file with all lines in the order of reading.
+Each reading of the folder is a separate import, because samples that were drawn earlier do not have the new
+rows. Sessions go on from file to file, so turned pages and robots' sessions are found in all rows of the log.
+Rows that are set aside for their session, or because a different log has the same rows, stay in the table
+`traffic_set_aside`. After each new file, the cleaning rules are applied again to the sessions of that file,
+and rows move between the tables. The resulting rows are the same as for one file with all lines in the order
+of reading.
 """
 
 from __future__ import annotations
@@ -50,8 +51,7 @@ from curation.ingest.readers.times import check_date_order
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, reading_arrow
 
 MAX_ROWS_AT_ONCE = 5_000_000
-"""Number of rows of a reading above which its sessions are processed in parts, by the first digit of their
-hash.
+"""Number of new rows above which sessions are processed in parts, by the first digit of the session's hash.
 """
 _KNOWN_BEFORE = """
 SELECT import_id, line, '' AS reason FROM traffic_set_aside
@@ -81,7 +81,7 @@ _MOVES = (
 
 
 class LogFile(NamedTuple):
-    """A file of a log, which was read or is to be read."""
+    """A file of a query log, which was already read or will be read."""
 
     name: str
     size: int
@@ -97,13 +97,13 @@ def import_log_folder(
     rules: CleaningRules | None = None,
     author: str = COMMAND_LINE,
 ) -> TrafficImport:
-    """Import the new files of a log, cleaned by `rules`.
+    """Import the new files of a query log, cleaned by `rules`.
 
     Raises
     ------
-    InputError: there are no files, a known file has changed (see `_new_files`), or a file cannot be read or
-        has different fields. Nothing is imported.
-    RefusedError: see `import_traffic`; or another process imported the log meanwhile.
+    InputError: the folder has no files, a known file has changed (see `_new_files`), or a file cannot be read
+        or has different fields. Nothing is imported.
+    RefusedError: see `import_traffic`; or a different process imported the log at the same time.
     """
     asked, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
     check_date_order(asked.date_order)
@@ -149,13 +149,13 @@ def import_log_folder(
 
 
 def _read_files(cursor: Cursor, log_id: str) -> dict[LogFile, str]:
-    """Return the imported files of a log in order, each with the id of its import."""
+    """Return the imported files of a query log in order, each with the id of the file's import."""
     sql = "SELECT name, size, version, import_id FROM traffic_files WHERE log_id = ? ORDER BY reading, name"
     return {LogFile(*row[:3]): row[3] for row in cursor.execute(sql, [log_id]).fetchall()}
 
 
 def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
-    """Return the columns that earlier files of a log had for its fields; None before the first import."""
+    """Return the columns of fields in earlier files of a query log; None before the first import."""
     sql = "SELECT any_value(fields) FROM traffic_files WHERE log_id = ?"
     [(written,)] = cursor.execute(sql, [log_id]).fetchall()
     fields = json.loads(written) if written else None
@@ -163,7 +163,7 @@ def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
 
 
 def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple[list[LogFile], FilesRead]:
-    """Return the files with new content, and the counts of all files.
+    """Return the files with new content, and the counts of new, known and missing files.
 
     Raises
     ------
@@ -191,15 +191,17 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
                 "twice"
             ],
             path=files[changed[0]],
-            way_out="Put new rows into a new file, and bring this one back. Or delete the log, and import "
-            "all of its files again.",
+            way_out="Put new rows into a new file, and restore the imported file. Or delete the log, and "
+            "import all files of the log again.",
             command=f"`goldgrade import traffic --delete {next(iter(known.values()))[:8]}` deletes it.",
         )
     return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
 
 
 def _version_of(path: Path, known: Container[str]) -> str:
-    """Return the SHA-256 of a file; for a known file that was gzipped since, the SHA-256 before."""
+    """Return the SHA-256 of a file. For a known file that was gzipped since its import, return the SHA-256 of
+    its content.
+    """
     version = checksum_of(path)
     if version not in known and path.suffix == ".gz":
         failures = OSError, EOFError, zlib.error, OutOfBoundsError
@@ -220,7 +222,7 @@ def _fields_of(records: Records, asked: TrafficFields, used: TrafficFields | Non
         records.problems.stop(
             f"line 1: has the fields {here}; the files before it have {before}",
             "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
-            "another log.",
+            "a separate log.",
         )
     return used or fields
 
@@ -239,8 +241,8 @@ def _named_columns(fields: TrafficFields) -> dict[str, Any]:
 
 
 def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> None:
-    """Set rows of a log aside, or bring rows back, by all rows of the log; the last import is the
-    new import.
+    """Apply the rules to all rows of a query log after a new import, which is the last import: set rows aside
+    or bring rows back.
     """
     touched = {imports[-1]}
     given = {"log": imports, "known": KNOWN}
@@ -258,14 +260,16 @@ def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> No
 
 
 def _session_bounds(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]:
-    """Yield bounds of session hashes that divide the rows into parts."""
+    """Yield lower and upper bounds of session hashes that divide the rows into parts."""
     [(rows,)] = cursor.execute("SELECT count(*) FROM traffic WHERE import_id = ?", [import_id]).fetchall()
     bounds = [*"0123456789abcdefg"] if rows > MAX_ROWS_AT_ONCE else ["0", "g"]
     yield from pairwise(bounds)
 
 
 def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
-    """Return the rows of the new import's sessions whose reason has changed: import_id, line, reason."""
+    """Return the rows of the new import's sessions whose reason for being set aside has changed: import_id,
+    line, reason.
+    """
     given = {"log": imports, "new": imports[-1], "low": low, "high": high}
     rows = cursor.sql(_SESSIONS, params=given).to_arrow_table()
     sessions, queries = (
@@ -284,7 +288,9 @@ def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low:
 
 
 def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
-    """Move rows to the table of their reason ('' is the traffic); return the ids of their imports."""
+    """Move rows to the table for their reason (the reason '' stands for the traffic); return the ids of the
+    rows' imports.
+    """
     if not rows.num_rows:
         return set()
     with reading_arrow(cursor, moved_rows=rows):
@@ -294,7 +300,9 @@ def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
 
 
 def _store_counts(cursor: Cursor, import_id: str, moved: set[str]) -> None:
-    """Store the number of an import's rows, and of rows set aside for the reasons by which rows move."""
+    """Store the number of an import's rows, and the number of its rows set aside for each reason that may
+    change.
+    """
     [(left_out,)] = cursor.execute(
         "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
     ).fetchall()

@@ -1,4 +1,4 @@
-"""Logs of a project: their list, and the deletion of a log."""
+"""Query logs of a project: listing the logs, and deleting a log."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ GROUP BY coalesce(f.log_id, i.import_id) ORDER BY min(i.imported_at), 1
 
 
 class StoredLog(NamedTuple):
-    """A log of the project.
+    """A query log of the project.
 
     Attributes
     ----------
-    rows: number of imported rows. traffic: sum of their counts.
+    rows: number of imported rows. traffic: sum of the rows' counts.
     import_id: id of the log's first import.
-    first, last: the earliest and the latest time, UTC; None without times.
+    first, last: the earliest and the latest time in the log, UTC; None without times.
     samples: number of samples that were drawn while the project had the log.
-    known: number of rows that were left out because an earlier log had them.
-    imported_at, read_at: time of the first import, and of the last import.
+    known: number of rows that were left out because an earlier log had the same rows.
+    imported_at, read_at: time of the first import of the log, and time of the last import.
     """
 
     import_id: str
@@ -54,17 +54,18 @@ class StoredLog(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return the beginning of the id, and the source."""
+        """Return the beginning of the log's id, and the source of the log."""
         return f"{self.import_id[:8]} ({self.source})"
 
 
 def stored_logs(cursor: Cursor) -> list[StoredLog]:
-    """Return the logs of the project, oldest first."""
+    """Return the query logs of the project, oldest first."""
     return [StoredLog(*row) for row in cursor.execute(_LOGS, {"known": KNOWN}).fetchall()]
 
 
 def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_LINE) -> StoredLog:
-    """Delete a log and its rows. Samples that were drawn from the log keep their queries and probabilities.
+    """Delete a query log and its rows. Samples that were drawn from the log keep their queries and sampling
+    probabilities.
 
     Parameters
     ----------
@@ -72,8 +73,9 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
 
     Raises
     ------
-    NotFoundError: no id, or more than one id, begins so; or the project does not know the author.
-    RefusedError: the author is not a lead, or a later log left out rows as known.
+    NotFoundError: no log's id, or more than one log's id, begins with `log`; or the project does not know the
+    author.
+    RefusedError: the author is not a lead, or the import of a later log left out rows that this log has.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")

@@ -1,8 +1,10 @@
-"""Stored rows of a log: hashed sessions, summed counts, and the event of the import.
+"""Storing the rows of a query log: hashed session ids, summed counts, and the record of the import in the
+audit trail.
 
-A session's id is stored as the first 16 hex digits of its HMAC-SHA256. The key is a secret of the project,
-made for the first log with sessions. So a session has the same hash in all logs, and nobody without the key
-can find its owner by hashing guesses. No release or export has the key or a hash.
+A session's id is stored as the first 16 hex digits of its HMAC-SHA256. The key of the hashes is a secret of
+the project, made for the first log with sessions. A session therefore has the same hash in all logs, and
+nobody without the key can identify a session by hashing guessed ids. Releases and exports contain neither the
+key nor a hash of a session.
 """
 
 from __future__ import annotations
@@ -32,35 +34,37 @@ SETTING = "session_key"
 
 MAX_TRAFFIC = 10**18
 
-"""Limit of the sum of all counts, so that each sum fits 64 bits."""
+"""Greatest sum of all counts of the project's traffic, so that each sum fits into 64 bits."""
 
 
 def session_key(cursor: Cursor) -> str:
-    """Return the project's key of sessions; or a new key, which `keep_session_key` has to store."""
+    """Return the project's secret key for hashing session ids, or a new key, which `keep_session_key` has to
+    store.
+    """
     return get_setting(cursor, SETTING) or secrets.token_hex(32)
 
 
 def keep_session_key(cursor: Cursor, key: str) -> None:
-    """Store the key of sessions.
+    """Store the project's secret key for hashing session ids.
 
     Raises
     ------
-    RefusedError: the project got a different key meanwhile.
+    RefusedError: a different import stored a different key at the same time.
     """
     stored_key = get_setting(cursor, SETTING)
     if stored_key is None:
         put_setting(cursor, SETTING, key)
     elif stored_key != key:
         raise RefusedError(
-            "Another log was imported meanwhile, and nothing was changed. Import this one again."
+            "Another log was imported meanwhile, and nothing was changed. Import this log again."
         )
 
 
 def keyed(sessions: Iterable[str], key: str) -> Iterator[str]:
-    """Yield the stored form of each session's id: 16 hex digits.
+    """Yield the stored hash of each session id: 16 hex digits.
 
-    This is HMAC (RFC 2104) with the key's two hash states made once and copied, which takes half the time of
-    `hmac.digest`. A key has 32 bytes, fewer than a block.
+    The hash is HMAC (RFC 2104). The two hash states of the key are computed once and copied, which takes half
+    the time of `hmac.digest`. A key has 32 bytes, fewer than a block of the hash.
     """
     block = bytes.fromhex(key).ljust(64, b"\0")
     inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
@@ -72,19 +76,19 @@ def keyed(sessions: Iterable[str], key: str) -> Iterator[str]:
 
 
 def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: LogCounts, key: str) -> int:
-    """Append clean rows, and return their number.
+    """Append cleaned rows to the stored traffic, and return the number of rows.
 
     Raises
     ------
-    RefusedError: the counts of all logs would exceed `MAX_TRAFFIC`, or the project got a different key
-        of sessions meanwhile.
+    RefusedError: the sum of the counts of all logs would exceed `MAX_TRAFFIC`, or a different import stored a
+    different session key at the same time.
     """
     traffic = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
     total = int(traffic) + counts.traffic
     if total > MAX_TRAFFIC:
         raise RefusedError(
             f"With this log the counts would sum to {total:,}; at most {MAX_TRAFFIC:,} can be added up. "
-            "Nothing was imported: see whether --map count names the right field, or divide its counts."
+            "Nothing was imported. Check whether --map count names the right field, or divide its counts."
         )
     if counts.sessions:
         keep_session_key(cursor, key)
@@ -94,7 +98,7 @@ def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: Lo
 def store_import(
     cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str
 ) -> None:
-    """Store the counts of an import, and record it in the audit trail."""
+    """Store the counts of an import of traffic, and record the import in the audit trail."""
     values = [import_id, source, rows, canonical_json(counts.left_out), utc_now()]
     cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)
     kinds = sorted(counts.personal.items())
@@ -104,14 +108,15 @@ def store_import(
 
 
 class LogCounts(NamedTuple):
-    """Counts of reading and cleaning a log.
+    """Counts from reading and cleaning a query log.
 
     Attributes
     ----------
-    lines: number of lines of the file, up to the last line with a query.
+    lines: number of lines in the file, up to the last line with a query.
     traffic: sum of the counts of all rows.
     sessions: number of distinct sessions.
-    personal: kind of personal data → number of rows; `left_out` and `replaced` are as in `TrafficImport`.
+    personal: number of rows for each kind of personal data. `left_out` and `replaced` are as in
+    `TrafficImport`.
     unreadable_times: first time that could not be read, if any.
     """
 
@@ -124,7 +129,7 @@ class LogCounts(NamedTuple):
     unreadable_times: tuple[str, ...]
 
     def plus(self, other: LogCounts) -> LogCounts:
-        """Return the sums of both counts."""
+        """Return the counts of two readings added up."""
         return LogCounts(*map(operator.add, self, other))
 
     @property

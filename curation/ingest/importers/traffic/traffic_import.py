@@ -1,9 +1,9 @@
-"""Import of traffic: logged queries are read, cleaned and stored, with time, segment, session and count.
+"""Import of traffic: reading, cleaning and storing logged queries with time, segment, session and count.
 
-A log may have tens of millions of rows, so it is processed by columns: each distinct text is cleaned and
-stored once, and a row is a few numbers. The log is cleaned before any row reaches the database
-(`traffic.cleaning`), and only a keyed hash of each session is stored. The id of an import is a hash of the
-file's content, fields and rules; a second import with the same id changes nothing.
+A query log may have tens of millions of rows and is therefore processed by columns: each distinct text is
+cleaned and stored once, and each row consists of a few numbers. The log is cleaned before any row reaches the
+database (`traffic.cleaning`), and only a keyed hash of each session is stored. The id of an import is a hash
+of the file's content, fields and rules; a second import with the same id changes nothing.
 """
 
 from __future__ import annotations
@@ -51,15 +51,17 @@ _DELETE_KNOWN = f"DELETE FROM traffic WHERE (import_id, line) IN ({KNOWN_ROWS})"
 _METADATA = "--map metadata"
 _SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
 _NEWER_FIELDS = ("metadata", "date_order")
-"""Fields that are part of an import's id only if they are used, so that older imports keep their ids."""
+"""Fields that count for the id of an import only if a person uses them, so that older imports keep their ids.
+"""
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
 DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
 
 
 class FilesRead(NamedTuple):
-    """Numbers of a log's files: read now, known from before, and known but gone.
+    """Numbers of files of a query log: newly read files, files that were read before, and known files that
+    are missing.
 
-    same: name of a file whose content is known → name under which it was read.
+    same: for each file with known content, the name under which the content was read before.
     """
 
     read: int
@@ -75,14 +77,14 @@ class TrafficImport:
     Attributes
     ----------
     is_new: False if the project already had the same import, so that nothing changed.
-    rows: number of imported rows. traffic: sum of their counts.
-    queries: number of distinct normalized queries.
-    first, last: the earliest and the latest time, UTC.
-    unknown_times: number of rows without a readable time. unreadable_time: example of such a time.
-    same_source: number of other imports of files of this name, whose rows count, too.
-    personal: kind of personal data → number of rows with it in query, segment or a further field.
-    left_out: reason → number of rows.
-    files: numbers of files, for a log of several files.
+    rows: number of imported rows. traffic: sum of the rows' counts. queries: number of distinct normalized
+    queries.
+    first, last: the earliest and the latest time in the log, UTC. unknown_times: number of rows without a
+    readable time. unreadable_time: example of a time that could not be read.
+    same_source: number of other imports of files with this name, whose rows also count.
+    personal: number of rows with each kind of personal data in the query, the segment or a further field.
+    left_out: number of rows that were left out for each reason. files: numbers of files, for a log of several
+    files.
     """
 
     import_id: str
@@ -131,7 +133,7 @@ class TrafficImport:
             if self.files.same:
                 pairs = [f"{name} (the same as {first})" for name, first in self.files.same.items()]
                 names = join_words(pairs, MAX_NAMES)
-                yield f"Not read again, because the content is known from a different name: {names}."
+                yield f"Files not read again, because their content is known under a different name: {names}."
 
     def _time_remarks(self) -> Iterator[str]:
         if self.fields.time and self.unknown_times:
@@ -158,13 +160,13 @@ def import_traffic(
     rules: CleaningRules | None = None,
     author: str = COMMAND_LINE,
 ) -> TrafficImport:
-    """Import a log of queries, cleaned by `rules`.
+    """Import a query log, cleaned by `rules`.
 
     Raises
     ------
     InputError: the file cannot be read, has no column of queries, a count that is not a whole number from 1
-        to `MAX_COUNT`, a date that does not fit the stated order, or no row after cleaning; the order is
-        unknown; or a further field has ids of people or sessions.
+        to `MAX_COUNT`, a date that does not fit the stated order, or no row after cleaning; the order of
+        dates is unknown; or a further field has ids of people or sessions.
     RefusedError: the counts of all logs would exceed `MAX_TRAFFIC`; or the log contains an earlier log
         whose rows cannot be compared one by one.
     """
@@ -199,8 +201,8 @@ def resolved_fields(records: Records, asked: TrafficFields) -> TrafficFields:
     used = records.resolve(asked)
     if people := {name for name in asked.metadata if name in (used.session, *_SESSIONS)}:
         records.refuse_columns(
-            f"{_METADATA} names {', '.join(map(repr, sorted(people)))}, which tells people apart: of that "
-            "goldgrade keeps a keyed hash alone (--map session)"
+            f"{_METADATA} names {', '.join(map(repr, sorted(people)))}, which identifies people: goldgrade "
+            "keeps only a keyed hash of sessions (--map session)"
         )
     return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
@@ -239,7 +241,7 @@ def _store_rows(
 
 
 def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
-    """Return the result of a stored import."""
+    """Return the result of an import that the project has stored."""
     row = cursor.execute(
         """
         SELECT count(*), coalesce(sum(count), 0)::BIGINT, count(DISTINCT normalised), count(DISTINCT session),
@@ -261,11 +263,12 @@ def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficF
 def clean_log(
     records: Records, fields: TrafficFields, import_id: str, rules: CleaningRules, key: str, after: int = 0
 ) -> tuple[pa.Table, LogCounts]:
-    """Read and clean a log; return its columns and counts. Lines are numbered from `after` + 1.
+    """Read and clean a query log; return its columns and counts. Lines of the log are numbered from `after` +
+    1.
 
     Raises
     ------
-    InputError: see `read_log`; or the log has times, and no time can be read.
+    InputError: see `read_log`; or the log has times, but no time can be read.
     """
     log = read_log(records, fields)
     if log.unreadable_time and (log.times == UNKNOWN_TIME).all():
@@ -308,7 +311,9 @@ def clean_log(
 
 
 def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
-    """Return the stored form of each text, and kind of personal data → numbers of the texts that have it."""
+    """Return the stored form of each text, and for each kind of personal data the numbers of the texts with
+    such data.
+    """
     personal: dict[str, list[int]] = {}
 
     def texts() -> Iterator[str]:

@@ -90,7 +90,7 @@ def test_personal_data_in_segments_and_further_fields_is_counted_too(store, writ
 def test_a_field_that_tells_people_apart_is_no_further_field(write, refused, fields, named):
     path = write("t.csv", "query,session,user_id,visitor,device\na,s1,jo,v1,phone\n")
     message = str(refused(import_traffic, path, fields))
-    assert f"--map metadata names {named}, which tells people apart" in message
+    assert f"--map metadata names {named}, which identifies people" in message
 
 
 def test_an_import_without_further_fields_keeps_the_id_it_had_before_there_were_any(store, write):
