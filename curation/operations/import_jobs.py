@@ -29,10 +29,10 @@ MAX_PROBLEMS = 1_000
 _PLACE = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
 _VERBS = ("Is ", "Are ", "Holds ", "Cannot ")
 _OTHERWISE = {
-    "Make lines of it first: jq -c '.[]' FILE": "Save it with one JSON object a line.",
+    "First write one object on each line: jq -c '.[]' FILE": "Save the file with one object on each line.",
     "A folder of BEIR may stay packed for `goldgrade import collection`.": "",
     "pip install python-calamine, or save": "Save",
-    "Give them as --columns time,query.": "Write them in “Names of the columns”.",
+    "Give the names as in --columns time,query.": "Write the names in “Names of the columns”.",
     "say so with `--encoding latin-1`": "choose the encoding latin-1",
     "try `--encoding utf-16`": "choose the encoding utf-16",
 }

@@ -233,7 +233,7 @@ def _resolved_fields(records: Records, asked: CorpusFields) -> CorpusFields:
     used = records.resolve(asked)
     if used.title is None and not used.body:
         records.refuse_columns(
-            "no column is known to hold text: name a column with --map title=COLUMN or --map body=COLUMN"
+            "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
         )
     elif not used.body and not asked.titles_only:
         longest = records.longest_text(set(used.used.values()))

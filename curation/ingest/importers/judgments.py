@@ -60,8 +60,8 @@ _REJECTED = (
 )
 _SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "The file has only the query's id. Import the queries first (`goldgrade import queries "
-    f"PATH`), or name the column of queries' texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
+    UNKNOWN_QUERY: "The file has only ids of queries. Import the queries first (`goldgrade import queries "
+    f"PATH`), or name the column with their texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
     UNKNOWN_DOCUMENT: f"First import the corpus that was judged. {_SKIP_UNKNOWN}",
 }
 _YES = ("true", "1", "1.0", "yes", "t", "y")
@@ -99,8 +99,8 @@ def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> Ju
         used = replace(used, query_text=None)
     if "annotator" not in absent and used.annotator is None:
         records.refuse_columns(
-            "no column is known to hold annotators: name a column with --map annotator=COLUMN, several "
-            "with --annotator-columns, or one person with --annotator"
+            "no column is known to hold annotators: name one with --map annotator=COLUMN, several "
+            "columns with --annotator-columns, or one person with --annotator"
         )
     if asked.annotator and asked.annotator_name:
         records.refuse_columns("--annotator and --map annotator both name annotators: leave out one of them")

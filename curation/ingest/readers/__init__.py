@@ -1,3 +1,3 @@
-"""Readers of files: lines, records and columns of each format, their values and times, and problems of a
+"""Readers of files: lines, records and columns of each format, values and times in records, and problems of a
 file.
 """

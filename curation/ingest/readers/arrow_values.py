@@ -1,7 +1,7 @@
-"""Values of Arrow's columns as Python objects.
+"""Conversion of values in Arrow's columns to Python objects.
 
-Arrow's `to_pylist` fails for a whole column at one value that Python lacks, and needs pandas for nanoseconds.
-Here such a value becomes a text, and bytes become the text that they are in UTF-8.
+Arrow's `to_pylist` fails for a whole column at one value that Python cannot represent, and needs pandas for
+nanoseconds. This module converts values that Python cannot represent to texts, and decodes bytes as UTF-8.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MICROSECOND = 10**6
 _DAY = 24 * 60 * 60
 _EPOCH = datetime(1970, 1, 1)
 _FIRST, _LAST = ((moment - _EPOCH) // timedelta(seconds=1) for moment in (datetime.min, datetime.max))
-"""First and last second since 1970 of Python's calendar."""
+"""First and last second of Python's calendar, in seconds since 1970."""
 _NO_TIME, _INFINITE = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _BYTES = (
@@ -39,10 +39,10 @@ _LISTS = (
 
 
 def values_of(column: pa.Array) -> list[Any]:
-    """Return the values of a column. Bytes that are not UTF-8 stay bytes. A time without a zone stays without
-    a zone.
+    """Return the values of an Arrow column as Python objects. Bytes that are not UTF-8 stay bytes. A time
+    without a zone stays without a zone.
 
-    A time that Python's calendar lacks becomes a text, such as 'infinity' and '10000-01-01T00:00:00'.
+    A time outside Python's calendar becomes a text, such as 'infinity' and '10000-01-01T00:00:00'.
     """
     column = _storage_column(column)
     kind = column.type
@@ -57,7 +57,8 @@ def values_of(column: pa.Array) -> list[Any]:
 
 
 def plain_column(column: pa.Array) -> pa.Array:
-    """Return the column without dictionary encoding, and all kinds of texts as Arrow's plain strings.
+    """Return the column without dictionary encoding, and with all types of texts converted to Arrow's plain
+    strings.
 
     Raises
     ------
@@ -72,18 +73,18 @@ def plain_column(column: pa.Array) -> pa.Array:
 
 
 def is_any_text(kind: pa.DataType) -> bool:
-    """Return whether values of this type are texts, or bytes that may be texts."""
+    """Return whether values of this Arrow type are texts, or bytes that may be texts."""
     return _is_any((*_TEXTS, *_BYTES), kind)
 
 
 def is_moment(kind: pa.DataType) -> bool:
-    """Return whether values of this type are dates or timestamps."""
+    """Return whether values of this Arrow type are dates or timestamps."""
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
 @lru_cache
 def known_zone(zone: str | None) -> bool:
-    """Return whether this machine knows a time zone; None stands for UTC."""
+    """Return whether this machine has data about a time zone; None stands for UTC."""
     try:
         return zone is None or pa.lib.string_to_tzinfo(zone) is not None
     except (pa.ArrowException, ValueError, KeyError, OSError):
@@ -91,9 +92,9 @@ def known_zone(zone: str | None) -> bool:
 
 
 def microseconds_of(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
-    """Return microseconds since 1970 (UTC) of times, which times are known, and the numbers of odd times.
-
-    Odd times are outside Python's calendar; `odd_moment` gives their text. Nanoseconds are cut off.
+    """Return microseconds since 1970 (UTC) for times, a mask of non-null times, and the row numbers of odd
+    times. Odd times are times outside Python's calendar; `odd_moment` returns the text for an odd time.
+    Nanoseconds are truncated to microseconds.
     """
     numbers, known, unit = _time_numbers(column)
     margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
@@ -117,7 +118,9 @@ def _is_any(kinds: tuple[Callable[[pa.DataType], bool], ...], kind: pa.DataType)
 
 
 def _storage_column(column: pa.Array) -> pa.Array:
-    """Return an extension type's column as it is stored; UUIDs become texts, 8-bit truth values booleans."""
+    """Return a column of an extension type with its stored values; UUIDs become texts, and 8-bit truth values
+    become booleans.
+    """
     if isinstance(column, pa.ExtensionArray):
         name = column.type.extension_name
         if name == "arrow.uuid":
@@ -165,7 +168,7 @@ def _moment_values(column: pa.Array) -> list[Any]:
 
 
 def _clock_values(column: pa.Array) -> list[Any]:
-    """Return times of day; 24:00 and later times become texts."""
+    """Return times of day as Python objects; 24:00 and later times become texts."""
     numbers, known, unit = _time_numbers(column)
     inside = _is_within(numbers, unit, 0, _DAY - 1) & known
 
@@ -178,7 +181,7 @@ def _clock_values(column: pa.Array) -> list[Any]:
 
 
 def _duration_values(column: pa.Array) -> list[Any]:
-    """Return durations; a duration that Python lacks becomes a text."""
+    """Return durations as Python objects; a duration that Python cannot represent becomes a text."""
     numbers, known, unit = _time_numbers(column)
     most = _INFINITE // _MICROSECOND - 1
     inside = known & (_is_within(numbers, unit, -most, most) | (_PER_SECOND[unit] >= _MICROSECOND))
@@ -188,12 +191,14 @@ def _duration_values(column: pa.Array) -> list[Any]:
 
 
 def _in_microseconds(numbers: Numbers, inside: Mask, unit: str, kind: pa.DataType) -> pa.Array:
-    """Return numbers of a unit as values of a type in microseconds; null for numbers outside the bounds."""
+    """Convert numbers of a time unit to values of an Arrow type in microseconds; null for numbers outside the
+    bounds.
+    """
     return pa.array(_as_microseconds(np.where(inside, numbers, 0), unit), mask=~inside).cast(kind)
 
 
 def _with_texts(values: pa.Array, odd: Iterable[int], text_of: Callable[[int], str]) -> list[Any]:
-    """Return the values as Python objects, with texts at the odd places."""
+    """Return the values as Python objects, with texts for odd times."""
     objects: list[Any] = values.to_pylist()
     for index in odd:
         objects[index] = text_of(index)
@@ -201,7 +206,9 @@ def _with_texts(values: pa.Array, odd: Iterable[int], text_of: Callable[[int], s
 
 
 def _time_numbers(column: pa.Array) -> tuple[Numbers, Mask, str]:
-    """Return the numbers that Arrow stores for times, which numbers are known, and their unit."""
+    """Return the numbers that Arrow stores for times, a mask of non-null numbers, and the unit of the
+    numbers.
+    """
     whole = column.cast(pa.int64() if _bit_width(column.type) == 64 else pa.int32()).cast(pa.int64())
     known = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False), bool)
     numbers = np.asarray(whole.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
@@ -215,7 +222,7 @@ def _bit_width(kind: pa.DataType) -> int:
 
 
 def _is_within(numbers: Numbers, unit: str, first: int, last: int) -> Mask:
-    """Return whether numbers of a unit are within bounds in seconds, including the last second."""
+    """Return whether numbers of a time unit are within bounds in seconds, including the last second."""
     seconds = numbers // _PER_SECOND[unit]
     return np.asarray((seconds >= first) & (seconds <= last))
 
@@ -243,7 +250,7 @@ def _list_values(column: pa.Array) -> list[Any]:
 
 
 def _map_values(column: pa.Array) -> list[Any]:
-    """Return maps as objects; the last of equal keys counts."""
+    """Return maps as Python dicts; of equal keys, the last key counts."""
     kind = column.type
     pair = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])
     lists = _list_values(column.cast(pa.list_(pair)))

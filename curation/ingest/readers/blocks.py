@@ -1,10 +1,11 @@
-"""Blocks of a CSV, TSV or Parquet file by columns: some twenty times as fast as reading row by row.
+"""Reading of CSV, TSV and Parquet files in blocks of columns, about twenty times as fast as reading row by
+row.
 
-The reference is `records.Records`, which reads row by row and reports problems. Arrow reads a block of lines
-only if
-both must find the same cells: each line has its own end, no line is blank, and quotes surround whole cells
-and occur nowhere else. Python's reader reads all other blocks. A problem or a replaced character raises
-NeedsRowReader; the caller then reads the file again with the reference, which reports the problem.
+The reference reader is `records.Records`, which reads row by row and reports problems. Arrow reads a block of
+lines only if Arrow and the reference reader must find the same cells: each line has its own line end, no line
+is blank, and quotes surround whole cells and occur nowhere else. Python's CSV reader reads all other blocks.
+A problem or a replaced character raises NeedsRowReader; the caller then reads the file again with the
+reference reader, which reports the problem.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ BLOCK = 1 << 25
 _ROWS = 1 << 18  # of Parquet that are a block
 _CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
 _WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-"""Characters at which `str.split` splits, besides spaces, tabs and line ends; so are `_CONTROL_BLANKS`."""
+"""White-space characters of `str.split` besides spaces, tabs, line ends and `_CONTROL_BLANKS`."""
 _BLANKS = re.compile(rb"  +")
 _QUOTED_FORMULA = re.compile(rb"'[=+\-@\t\r]")
 _MAX_BYTES = 1 << 31  # bytes that Arrow's offsets reach
@@ -45,11 +46,12 @@ _ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252")
 
 
 class NeedsRowReader(Exception):  # noqa: N818 — no error of a person's: a way that is not open
-    """The file must be read row by row."""
+    """Error: the file must be read row by row."""
 
 
 class Block(NamedTuple):
-    """Rows of a table: the line on which each row begins, from 1, shape (R,), and the wanted columns.
+    """Rows of a table: the number of the line on which each row begins, from 1, shape (R,), and the requested
+    columns.
 
     Columns of a text file are texts; columns of Parquet keep their types.
     """
@@ -59,17 +61,18 @@ class Block(NamedTuple):
 
 
 def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence[str]) -> Iterator[Block]:
-    """Yield the rows of a table; blank lines are left out, except in a table of one column, where they are
-    ''.
+    """Yield the rows of a table; blank lines are left out, except in a table of one column, where a blank
+    line is the row ''.
 
     Parameters
     ----------
-    layout: it names all columns of the file. In the format 'csv' quotes surround cells, and in 'tsv' quotes
-        are characters. In 'trec' any white space separates cells, and "#" begins a comment.
+    layout: layout of the file, with the names of all columns. In the format 'csv' quotes surround cells, and
+        in 'tsv' quotes are characters. In 'trec' any white space separates cells, and "#" begins a comment.
 
     Raises
     ------
-    NeedsRowReader: only the reference can read this file or report its problem; at any block.
+    NeedsRowReader: only the reference reader can read this file or report its problem. The error may be raised
+    at any block.
     """
     if codecs.lookup(layout.encoding).name not in _ENCODINGS or not layout.columns:
         raise NeedsRowReader
@@ -81,11 +84,11 @@ def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence
 
 
 def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
-    """Yield the rows of a Parquet file, with columns of any type; all kinds of texts become plain strings.
+    """Yield the rows of a Parquet file, with columns of any type; all types of texts become plain strings.
 
     Raises
     ------
-    NeedsRowReader: the file cannot be read, or several columns have one name.
+    NeedsRowReader: the file cannot be read, or several columns have the same name.
     """
     try:
         row = 1
@@ -98,7 +101,7 @@ def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
 
 
 class _TableReader:
-    """Reader of one table, with the current line and the pattern of regular lines."""
+    """Reader of one text table, with the current line number and the pattern of regular lines."""
 
     def __init__(self, layout: FileLayout, delimiter: str, wanted: Sequence[str], data: IO[bytes]) -> None:
         self._delimiter, self._wanted, self._data = delimiter, wanted, data
@@ -122,7 +125,7 @@ class _TableReader:
             yield self._block_of(self._whole_rows(raw))
 
     def _whole_rows(self, raw: bytes) -> bytes:
-        """Read on to a line end outside of quoted cells, as far as the number of quotes shows it."""
+        """Read on to the next line end outside of quoted cells, as judged by the number of quotes."""
         parts = [raw] if raw.endswith(b"\n") else [raw, self._rest_of_line()]
         quotes = sum(part.count(b'"') for part in parts) if self._quoted else 0
         more = 0
@@ -151,7 +154,7 @@ class _TableReader:
         self._line += 1
 
     def _as_utf8(self, raw: bytes) -> bytes:
-        """Return the bytes as UTF-8."""
+        """Return the bytes of the block, converted to UTF-8."""
         if b"\0" in raw:
             raise NeedsRowReader
         if raw.isascii():
@@ -177,7 +180,9 @@ class _TableReader:
         return block or self._by_row(raw)
 
     def _by_single_space(self, raw: bytes) -> Block:
-        """Return the rows of lines after white space between cells became one space; line numbers stay."""
+        """Return the rows of lines whose white space between cells was replaced by one space; line numbers
+        are unchanged.
+        """
         lines = raw.count(b"\n")
         plain = _single_spaced(raw)
         block = self._by_column(plain) if self._is_regular(plain) else None
@@ -194,7 +199,7 @@ class _TableReader:
         return not self._quoted or b'"' not in raw or self._regular.fullmatch(raw) is not None
 
     def _by_column(self, raw: bytes) -> Block | None:
-        """Return the rows as Arrow reads them; None if Arrow does not find one row in each line."""
+        """Return the rows that Arrow reads; None if Arrow does not find exactly one row in each line."""
         names = [str(number) for number in range(len(self._names))]
         chosen = {name: names[self._names.index(name)] for name in self._wanted}
         try:
@@ -255,11 +260,11 @@ class _TableReader:
 
 
 def _single_spaced(raw: bytes) -> bytes:
-    """Return the lines with one space between cells, and without blank lines at the end.
+    """Return the lines with one space between cells, and without trailing blank lines.
 
     Raises
     ------
-    NeedsRowReader: there is a comment, or white space other than spaces and tabs.
+    NeedsRowReader: a line has a comment, or white space other than spaces and tabs.
     """
     if raw.startswith(b"#") or b"\n#" in raw or any(blank in raw for blank in _CONTROL_BLANKS):
         raise NeedsRowReader

@@ -1,4 +1,4 @@
-"""Bounds of files: lines, texts, JSON, gzip and zip archives.
+"""Limits on the size of imported files: lines, texts, JSON, gzip data and zip archives.
 
 A small file can unpack to more than the memory of the machine.
 """
@@ -16,43 +16,51 @@ from typing import IO, Any
 from curation.ingest.readers.problems import Problems
 
 MAX_LINE_LENGTH = 64_000_000
-"""Limit of a line in bytes, and of a table's cell in characters."""
+"""Greatest length of a line in bytes, and of a table's cell in characters."""
 MAX_RECORD_LENGTH = 16_000_000
-"""Limit of a document, topic or record in characters; its words need thirty times the memory."""
+"""Greatest length of a document, topic or record in characters; splitting a text into words needs thirty
+times the memory.
+"""
 MAX_BLANK = 8_000_000
-"""Limit of consecutive blank lines in bytes."""
+"""Greatest size of consecutive blank lines in bytes."""
 MAX_NESTING = 100
-"""Limit of nested lists and objects."""
+"""Greatest depth of nested lists and objects in JSON."""
 MAX_VALUES = 1_000_000
-"""Limit of the lists and objects in a JSON text; an empty list needs thirty times the memory of its
-characters.
+"""Greatest number of lists and objects in a JSON text; an empty list needs thirty times the memory of its
+text.
 """
 MAX_UNPACKED, MAX_TIMES = 64_000_000, 40
-"""Limits of a packed file: bytes that any file may unpack to, and multiple of its size for larger files. Logs
-and runs unpack to 5 to 25 times their size, and lines of a run take 27 times their size in memory."""
+"""Limits on unpacking a file: the number of bytes that any file may unpack to, and for larger files a
+multiple of the packed size. Logs and runs unpack to 5 to 25 times their size, and lines of a run take 27
+times their size in memory.
+"""
 OF_PARQUET = 3
-"""Factor by which limits of Parquet are larger, because Parquet stores repeated values once."""
+"""Factor by which the limits on unpacking are larger for Parquet, because Parquet stores repeated values
+once.
+"""
 MAX_PARTS = 10_000
-"""Limit of the files in a zip archive."""
+"""Greatest number of files in a zip archive."""
 _BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that Python unpacks in bounded steps."""
 _READ = 1 << 20
 
 
 class OutOfBoundsError(Exception):
-    """A file exceeds a bound; the message is a clause about it."""
+    """Error: a file exceeds a size limit. The message is a clause about the file, such as "has more than 2
+    MB".
+    """
 
 
 def bounded(binary: IO[bytes]) -> io.BufferedReader:
-    """Return a stream of the same bytes that raises `OutOfBoundsError` at a line or blank part that is too
-    long.
+    """Return a stream of the same bytes that raises `OutOfBoundsError` at a line or run of blank lines that
+    is too long.
     """
     return io.BufferedReader(_Bounded(binary), _READ)
 
 
 class BoundedText:
-    """A text that grows by parts up to a limit. A million short parts need no more memory than one
-    long part.
+    """A text that is built from parts, up to a greatest length. A million short parts need no more memory
+    than one long part.
     """
 
     def __init__(self, problems: Problems, what: str, most: int, way_out: str) -> None:
@@ -61,7 +69,7 @@ class BoundedText:
         self._size = 0
 
     def add(self, part: str) -> None:
-        """Add a part at the end.
+        """Add a part at the end of the text.
 
         Raises
         ------
@@ -80,8 +88,8 @@ class BoundedText:
 
 
 def record_text(problems: Problems, what: str) -> BoundedText:
-    """Return an empty text for one document, topic or record; `what` names it in a refusal."""
-    way_out = "Is its end missing? Fetch the file again then; else make several of it."
+    """Return an empty text for one document, topic or record; `what` is the unit's name in a refusal."""
+    way_out = "Is the end of the text missing? Fetch the file again then; else divide the text."
     return BoundedText(problems, what, MAX_RECORD_LENGTH, way_out)
 
 
@@ -100,20 +108,21 @@ class BoundedGzip(gzip.GzipFile):
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive within bounds, for the duration of the context; read its parts with `read_part`.
+    """Open a zip archive within the size limits, for the duration of the context. Read the files in the
+    archive with `read_part`.
 
     Raises
     ------
-    OutOfBoundsError: the archive has too many parts, or their stated sizes exceed the limit.
-    BadZipFile: the file is no zip archive, has two parts of one name, or a part packed by another method
-        than deflate.
+    OutOfBoundsError: the archive has too many files, or the stated sizes of its files exceed the limit.
+    BadZipFile: the file is not a zip archive, has two files of the same name, or has a file that is not
+    packed by deflate.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
         if len(parts) > MAX_PARTS:
             raise OutOfBoundsError(f"holds {len(parts):,} files; expected {MAX_PARTS:,} at most")
         if len({part.filename.lower() for part in parts}) < len(parts):
-            raise zipfile.BadZipFile("two of its files have one name")
+            raise zipfile.BadZipFile("two files in the archive have the same name")
         if others := [part for part in parts if part.compress_type not in _BOUNDED_PACKING]:
             raise zipfile.BadZipFile(f"{others[0].filename} is not packed by deflate")
         refuse_beyond(most_unpacked(path), sum(part.file_size for part in parts))
@@ -121,18 +130,20 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """Return the content of a part up to its stated size; `ZipFile.read` would unpack 2 GB first."""
+    """Return the content of a file in a zip archive up to its stated size; `ZipFile.read` would unpack 2 GB
+    before a check.
+    """
     with archive.open(part) as file:
         return file.read(part.file_size)
 
 
 def most_unpacked(path: Path, times: int = 1) -> int:
-    """Return the number of bytes that a packed file may unpack to, multiplied by `times`."""
+    """Return the greatest number of bytes that a packed file may unpack to, multiplied by `times`."""
     return times * max(MAX_UNPACKED, MAX_TIMES * path.stat().st_size)
 
 
 def refuse_beyond(most: int, unpacked: int) -> None:
-    """Raise `OutOfBoundsError` if more bytes than the limit were unpacked."""
+    """Raise `OutOfBoundsError` if more bytes were unpacked than the limit allows."""
     if unpacked > most:
         raise OutOfBoundsError(f"unpacks to more than {most // 10**6:,} MB")
 
@@ -179,6 +190,6 @@ def too_deep(text: str, value: object) -> bool:
 
 
 def _inner_containers(value: object) -> list[object]:
-    """Return the lists and objects directly inside a value."""
+    """Return the lists and objects that are direct items of a JSON value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [item for item in inner if isinstance(item, dict | list)]

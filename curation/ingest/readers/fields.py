@@ -1,11 +1,10 @@
-"""Fields of each kind of file: their labels, and the usual names of their columns.
+"""Fields of each kind of imported file: labels of the fields, and usual names of their columns.
 
-A record class here is one kind of file. Its values are columns of one file: None is the usual column, if the
-file has it, and '' says that the file has no such column. Imports (`Records.resolve`), the options of
-commands and the forms of the app come from these classes.
-
-A column is found by its usual names; case and punctuation do not matter. A needed field may be inside an
-object, such as `question` in an object `inputs`.
+Each class of columns in this module stands for one kind of file. Its values are names of columns in one file:
+None stands for the usual column, if the file has this column, and '' means that the file has no column for
+the field. Imports (`Records.resolve`), the options of commands and the forms of the app are made from these
+classes. A column is found by its usual names, ignoring case and punctuation. A required field may be inside
+an object, such as `question` in an object `inputs`.
 """
 
 from __future__ import annotations
@@ -26,27 +25,27 @@ GOLD = (
     *("ideal", "gold", "expected"),
 )
 SYSTEM_ANSWERS = ("answer", "response", "output_answer")
-"""Columns with answers of a system, if there is a column of `GOLD` or of contexts; otherwise with
-references.
+"""Columns with a system's answers, if the file has a column of `GOLD` or of contexts; otherwise with
+reference answers.
 """
 
 
 class FileField(NamedTuple):
-    """A field of a kind of file.
+    """A field of one kind of file, which is read from a column.
 
     Attributes
     ----------
     label: name of the field for people.
-    usual: usual names of its column; the first that a file has is used. seen: names that a preview proposes,
-    too.
-    needed: noun for a needed field, such as "the documents' ids"; '' for an optional field.
-    lacking: clause that says what to do with a file without such a column.
-    several: whether it takes several columns. rare: whether few files have it. objects: whether cells may be
-    objects.
+    usual: usual names of the field's column; the first name that a file has is used. seen: further names of
+    columns that only a preview proposes.
+    needed: noun for a required field, such as "the documents' ids"; '' for an optional field.
+    lacking: advice for a file without a column for the field.
+    several: whether the field takes several columns. rare: whether few files have the field. objects: whether
+    cells may be objects.
     ids: whether cells are ids (`values.id_text`).
-    leads: whether the object with this field has the other fields, too; by default the first needed field
-    leads.
-    name: attribute of the record class.
+    leads: whether the object with this field also has the other fields; by default, this is the first
+    required field.
+    name: attribute of the class of columns.
     """
 
     label: str
@@ -63,26 +62,26 @@ class FileField(NamedTuple):
 
     @property
     def option(self) -> str:
-        """Return the option of the command line."""
+        """Return the command-line option that chooses the column of the field."""
         return f"--map {self.name}"
 
 
 def column(*about: Any, **more: Any) -> Any:
-    """Return an attribute of a record class for a column, None by default; arguments are those of
-    `FileField`.
+    """Return an attribute for a column in a class of columns, None by default; the arguments are the same as
+    for `FileField`.
     """
     file_field = FileField(*about, **more)
     return field(default=() if file_field.several else None, metadata={"column": file_field})
 
 
 def file_fields(record: Any) -> tuple[FileField, ...]:
-    """Return the fields of a kind of file in order, without attributes that are no columns."""
+    """Return the fields of a kind of file in order, without attributes that do not stand for columns."""
     parts = [part for part in fields(record) if "column" in part.metadata]
     return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
 
 
 def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[str, Any]:
-    """Return field → column, or a tuple of columns, from pairs such as `field=column`.
+    """Return the column, or a tuple of columns, of each field, from pairs such as `field=column`.
 
     Raises
     ------
@@ -104,15 +103,16 @@ def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[s
 
 
 def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
-    """Return the column of a field: the first of its usual names that a column has, exactly or apart from
-    case and punctuation.
+    """Return the column of a field: the first of the field's usual names that a column has, ignoring case and
+    punctuation.
 
-    A needed field may be inside an object, such as `question` in `inputs`, if only one object has it.
+    A required field may be inside an object, such as `question` in `inputs`, if only one object has the
+    field.
 
     Parameters
     ----------
-    inside: path of the object with the leading field (`leading_object`). Other fields are looked for in this
-        object first, and then in the objects around it.
+    inside: path of the object with the leading field (`leading_object`). All other fields are searched for in
+    this object first, and then in the enclosing objects.
     """
     outside = _column_in(field.usual, columns, "", bool(inside))
     within, path = None, inside
@@ -130,13 +130,15 @@ def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> st
 def leading_object(
     fields: Sequence[FileField], columns: Sequence[str], asked: Mapping[str, str | None] = {}
 ) -> str:
-    """Return the path of the object that has the leading field; '' if the record itself has it.
+    """Return the path of the object that has the leading field; '' if the record itself has the leading
+    field.
 
-    Elasticsearch and OpenSearch write records as `_source`, next to their own names such as `_id`.
+    Elasticsearch and OpenSearch write a record as the object `_source`, next to the engine's fields such as
+    `_id`.
 
     Parameters
     ----------
-    asked: name of a field → column that a person gives for it, or '' for no column.
+    asked: column that a person chooses for each field; '' for no column.
     """
     leading = next((field for field in fields if field.leads), None)
     leading = leading or next((field for field in fields if field.needed), None)
@@ -152,10 +154,10 @@ def leading_object(
 
 
 def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_around: bool) -> str | None:
-    """Return the column with a usual name in the object at a path.
+    """Return the column that has a usual name in the object at a path.
 
-    is_around: whether the object is around the leading object. There, names that begin with "_" belong to the
-        engine, and match only exactly.
+    is_around: whether the object encloses the leading object. In an enclosing object, names that begin with
+    "_" belong to the search engine, and match only exactly.
     """
     before = f"{place}." if place else ""
     here = {column[len(before) :]: column for column in columns if column.startswith(before)}
@@ -165,13 +167,15 @@ def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_arou
 
 
 def like(names: Iterable[str], columns: Sequence[str]) -> str | None:
-    """Return the column with the first of the names that any column has, apart from case and punctuation."""
+    """Return the column for the first of the names that a column has, ignoring case and punctuation."""
     bare = {_bare_name(name): name for name in reversed(columns)}
     return next((bare[_bare_name(name)] for name in names if _bare_name(name) in bare), None)
 
 
 def _column_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:
-    """Return the column whose last part is a usual name; None if two columns have the first such name."""
+    """Return the column whose path ends with a usual name; None if two columns end with the first matching
+    name.
+    """
     parts = [(_bare_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
     for name in map(_bare_name, usual):
         if matching := [column for part, column in parts if part == name]:
@@ -185,21 +189,21 @@ def _bare_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Base class of the kinds of files; `columns` are all columns of the file that was read."""
+    """Base class of the columns of each kind of file; `columns` are all columns of the file that was read."""
 
     columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
     reads_nothing_else: ClassVar[bool] = False
-    """Whether an import ignores a file's other columns."""
+    """Whether an import ignores the columns of a file that no field uses."""
 
     @property
     def used(self) -> dict[str, str]:
-        """Return field → column that was read for it, or several columns with commas."""
+        """Return for each field the column that was read, or several columns separated by commas."""
         texts = {name: ", ".join(filter(None, columns)) for name, columns in self._named_as.items()}
         return {name: text for name, text in texts.items() if text}
 
     def named(self, but: Collection[str]) -> dict[str, str | None]:
-        """Return field → column that a person names for it, the first of several; '' for the fields
-        of `but`.
+        """Return for each field the column that a person chose, or the first of several columns; '' for the
+        fields in `but`.
         """
         return {
             name: "" if name in but else next(iter(columns), None) for name, columns in self._named_as.items()
@@ -207,12 +211,12 @@ class FileColumns:
 
     @property
     def unused(self) -> list[str]:
-        """Return the columns that were not read."""
+        """Return the columns of the file that were not read."""
         return [column for column in self.columns if column not in self._read_columns]
 
     @property
     def _named_as(self) -> dict[str, Sequence[str | None]]:
-        """Return field → columns that are named for it, or (None,)."""
+        """Return for each field the columns that a person chose, or (None,)."""
         given = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
         return {
             name: columns if isinstance(columns, tuple | list) else (columns,)
@@ -245,13 +249,13 @@ _ANSWERED = FileField(
 
 @dataclass(frozen=True)
 class CorpusFields(FileColumns):
-    """Columns of documents; several columns of `body` are joined by line ends. All other columns are
-    metadata.
+    """Columns of a file of documents; several columns of `body` are joined by line ends. All columns without
+    a field are metadata.
 
     Attributes
     ----------
-    titles_only: whether documents without a text are accepted, to be judged by their title.
-    inside: path of the object with the document's values; '' if the record itself has them.
+    titles_only: whether to accept documents without a text, which annotators judge by the title.
+    inside: path of the object with the document's values; '' if the record itself has the values.
     """
 
     id: str | None = column(
@@ -259,8 +263,8 @@ class CorpusFields(FileColumns):
         ("_id", "id", "doc_id", "docno", "docid", "document_id"),
         "the documents' ids",
         seen=("sku", "product_id", "item_id", "key"),
-        lacking=". Without one, take a column that is unique and stays in later exports, such as the "
-        "address, or add a column with a number for each document",
+        lacking=". Without ids, choose a column that is unique and stays the same in later exports, "
+        "such as the address, or add a column that numbers the documents",
         ids=True,
     )
     title: str | None = column("Title", ("title", "name", "headline"), seen=("heading", "product_title"))
@@ -285,12 +289,13 @@ class CorpusFields(FileColumns):
 
 @dataclass(frozen=True)
 class TrafficFields(FileColumns):
-    """Columns of a log; UBI calls them user_query, timestamp, client_id and application.
+    """Columns of a query log; the standard UBI calls these columns user_query, timestamp, client_id and
+    application.
 
     Attributes
     ----------
-    metadata: further columns that are stored.
-    date_order: 'mdy' or 'dmy' for numeric dates such as 03/04/2026; with None such dates are unreadable.
+    metadata: further columns to store.
+    date_order: 'mdy' or 'dmy' for numeric dates such as 03/04/2026; with None, numeric dates are unreadable.
     """
 
     reads_nothing_else = True
@@ -315,11 +320,11 @@ class TrafficFields(FileColumns):
 
 @dataclass(frozen=True)
 class QueryFields(FileColumns):
-    """Columns of queries to be judged. A query without an id gets an id made from its text.
+    """Columns of a file of queries to be judged. A query without an id gets an id made from its text.
 
     Attributes
     ----------
-    inside: path of the object with the query's values; '' if the record itself has them.
+    inside: path of the object with the query's values; '' if the record itself has the values.
     """
 
     id: str | None = column("Id", ("_id", "id", "query_id", "qid", "query-id"), ids=True)
@@ -340,7 +345,7 @@ class QueryFields(FileColumns):
 
 @dataclass(frozen=True)
 class RunFields(FileColumns):
-    """Columns of ranked lists; a table has ranks, scores or both."""
+    """Columns of a run, which has ranked lists of documents, with ranks, scores, or ranks and scores."""
 
     reads_nothing_else = True
 
@@ -352,7 +357,9 @@ class RunFields(FileColumns):
 
 @dataclass(frozen=True)
 class ChunkFields(RunFields):
-    """Columns of ranked lists whose places may be chunks; `content_hash` is the version of the document."""
+    """Columns of a run whose ranked items may be chunks of documents; `content_hash` is the version of the
+    document.
+    """
 
     start: str | None = column("Start of the chunk", ("start", "start_index", "start_char", "chunk_start"))
     end: str | None = column("End of the chunk", ("end", "end_index", "end_char", "chunk_end"))
@@ -363,8 +370,8 @@ class ChunkFields(RunFields):
 
     @property
     def of_chunks(self) -> dict[str, str]:
-        """Return the fields of chunks that the file has → their columns; with offsets, the text is not
-        needed.
+        """Return the column for each field of chunks in the file; in a file with offsets, the text of chunks
+        is not read.
         """
         names = ["start", "end"] if self.start and self.end else ["text"] * bool(self.text)
         columns = {name: getattr(self, name) for name in [*names, "content_hash"]}
@@ -373,16 +380,17 @@ class ChunkFields(RunFields):
 
 @dataclass(frozen=True)
 class JudgmentFields(FileColumns):
-    """Columns of judgments, and how the file says who judged.
+    """Columns of a file of judgments, and the way in which the file names annotators.
 
     Attributes
     ----------
-    query_text: second column with the query's text, if `query` has ids.
-    annotator_columns: column → annotator, for the wide form without annotator and grade columns.
-    annotator_map: name in the file → annotator. A name that maps to itself is a new person, whose name
-        only looks like a known name.
+    query_text: second column, with the query's text, if the column `query` has ids.
+    annotator_columns: annotator of each column of grades, for the wide form without annotator and grade
+        columns.
+    annotator_map: annotator for each name in the file. A name that maps to itself stands for a new person,
+        whose name only looks like a known name.
     annotator_name: annotator of all grades, for files without annotators. grade_given: grade of all
-    judgments.
+        judgments, for files without grades.
     date_order: 'mdy' or 'dmy', for numeric dates such as 03/04/2026.
     """
 
@@ -417,7 +425,7 @@ class JudgmentFields(FileColumns):
 
 @dataclass(frozen=True)
 class DecisionFields(FileColumns):
-    """Columns of a reviewer's final grades."""
+    """Columns of a file of a reviewer's decisions, which are final grades."""
 
     query: str | None = column(*_QUERY)
     document: str | None = column(*_DOCUMENT)
@@ -432,7 +440,7 @@ class DecisionFields(FileColumns):
 
 @dataclass(frozen=True)
 class ReferenceFields(FileColumns):
-    """Columns of reference answers."""
+    """Columns of a file of reference answers."""
 
     query: str | None = column(*_ANSWERED)
     reference: str | None = column("Reference answers", (*GOLD, *SYSTEM_ANSWERS), "the answers")
@@ -440,7 +448,9 @@ class ReferenceFields(FileColumns):
 
 @dataclass(frozen=True)
 class NuggetFields(FileColumns):
-    """Columns of nuggets: a row for each nugget, or a row for each query with a list of objects."""
+    """Columns of a file of nuggets, which has a row for each nugget, or a row for each query with a list of
+    objects.
+    """
 
     query: str | None = column(*_ANSWERED)
     nugget: str | None = column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")

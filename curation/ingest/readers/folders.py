@@ -12,17 +12,17 @@ from curation.core.digests import file_digest
 from curation.core.errors import InputError
 
 HIDDEN = ("_", ".")
-"""Beginnings of the names that Spark and other tools write beside the data."""
-_MISSING = "there is no such place; expected a folder or a file"
+"""Beginnings of names of files that Spark and other tools write beside the data files."""
+_MISSING = "there is no such path; expected a folder or a file"
 
 
 def is_address(location: str | Path) -> bool:
-    """Return whether a location is an address such as s3://logs/2026, and no path of this machine."""
+    """Return whether a location is an address such as s3://logs/2026 instead of a path on this machine."""
     return "://" in str(location)
 
 
 def refuse_address(location: str | Path) -> None:
-    """Refuse an address in object storage. The refusal does not repeat a key in the address."""
+    """Refuse an address in object storage. The error message does not repeat a secret key in the address."""
     if is_address(location):
         raise InputError(
             ["is in object storage; download it with the cloud's own tool first, then import the folder"],
@@ -46,9 +46,9 @@ def checksum_of(path: Path) -> str:
 
 
 def files_at(location: str | Path) -> dict[str, Path]:
-    """Return the files of a folder and of the folders within it by name, with "/" between folders.
+    """Return the files of a folder and its subfolders by relative name, with "/" between folders.
 
-    The only name is '' where the location is a file.
+    For a location that is a file, the only name is ''.
 
     Raises
     ------
@@ -66,7 +66,9 @@ def files_at(location: str | Path) -> dict[str, Path]:
 
 
 def files_below(root: Path, hidden: tuple[str, ...] = HIDDEN) -> Iterator[Path]:
-    """Yield the files of a folder and of its folders, without names that begin with a hidden character."""
+    """Yield the files of a folder and its subfolders, except names that begin with a character of hidden
+    files.
+    """
     for folder, folders, files in os.walk(root, onerror=_refuse_unreadable, followlinks=True):
         folders[:] = [name for name in folders if not name.startswith(hidden)]
         paths = (Path(folder, name) for name in files if not name.startswith(hidden))

@@ -1,4 +1,4 @@
-"""Formats of files: how a file is to be read, and how its name or its beginning shows the format."""
+"""Formats of files: layouts of files, and recognition of a file's format by its name or its beginning."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ SUFFIXES = {
     ".csv": "csv",
     ".xlsx": "xlsx",
 }
-"""Ending of a file's name → its format."""
+"""Format of a file for each ending of a file's name."""
 
 
 class FileLayout(NamedTuple):
-    """Format, encoding and columns of a file; a format of None is found from the file.
+    """Format, encoding and columns of a file. If the format is None, the reader recognizes the format from
+    the file.
 
     Attributes
     ----------
@@ -41,7 +42,9 @@ class FileLayout(NamedTuple):
 
 
 def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
-    """Return the requested format of a file, or the format by its name or beginning; see `known_format`."""
+    """Return the requested format of a file, or the format that the file's name or beginning shows; see
+    `known_format`.
+    """
     by_name = {**SUFFIXES, ".qrels": "qrels"}.get(suffix_of(path))
     return known_format(layout.format, FORMATS, lambda: by_name or _format_of_content(path, layout), problems)
 
@@ -60,8 +63,8 @@ def known_format(
     format = asked or find()
     if format is None:
         problems.stop(
-            "neither its name nor its beginning tells what format it is in",
-            f"Name it with --format ({', '.join(formats)}).",
+            "neither the file's name nor its beginning shows the format",
+            f"Name the format with --format ({', '.join(formats)}).",
         )
     return format
 
@@ -72,19 +75,23 @@ def suffix_of(path: Path) -> str:
 
 
 def first_lines(path: Path, encoding: str) -> list[str]:
-    """Return the lines that are not blank among the first 20 lines of a file; problems are not noted."""
+    """Return the lines that are not blank among the first 20 lines of a file, without reporting problems."""
     lines = islice(text_lines(path, encoding, Problems(path), Counter()), 20)
     return [line.rstrip("\n") for line in lines if not line.isspace()]
 
 
 def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
-    """Refuse names of columns for a format without such names, and a table without a header and names."""
+    """Refuse names of columns for a format that fixes the names, and a table that has neither a header nor
+    names of columns.
+    """
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:
-            problems.stop("--no-header needs the columns' names", "Give them as --columns time,query.")
+            problems.stop(
+                "--no-header needs the columns' names", "Give the names as in --columns time,query."
+            )
         if layout.columns is not None and layout.header:
             problems.stop(
-                "--columns is for a file that does not name its columns", "Give --no-header with it."
+                "--columns is for a file without a header", "Use --columns together with --no-header."
             )
     elif layout.columns is not None or not layout.header:
         problems.stop(f"is {format}, where --columns and --no-header have no meaning")
@@ -115,7 +122,7 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
 
 
 def _are_even(counts: Iterable[int]) -> bool:
-    """Return whether all lines have the same number of delimiters, which is not 0."""
+    """Return whether all lines have the same number of delimiters, and at least one delimiter."""
     numbers = set(counts)
     return len(numbers) == 1 and numbers != {0}
 
@@ -127,11 +134,11 @@ def are_qrels(lines: Sequence[str]) -> bool:
 
 
 def beir_file(path: Path, name: str) -> Path:
-    """Return the file `name` (or `name`.gz) of a BEIR folder; return other paths as they are."""
+    """Return the file `name` (or `name`.gz) in a BEIR folder; return any other path unchanged."""
     if not path.is_dir():
         return path
     for candidate in (path / name, path / f"{name}.gz"):
         if candidate.is_file():
             return candidate
-    way_out = f"Expected a file, or a BEIR folder with {name} in it."
+    way_out = f"Expected a file, or a BEIR folder that contains {name}."
     return Problems(path).stop(f"is a folder without {name}", way_out)

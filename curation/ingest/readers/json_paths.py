@@ -11,16 +11,18 @@ from contextlib import suppress
 from typing import Any
 
 _MAX_OPENED_VALUES = 30
-"""Limit of the values of an opened object: a larger object has ids as names, such as ids of documents."""
+"""Greatest number of values in an object whose fields become columns: in a larger object, the names are often
+ids of documents.
+"""
 _WRAPPERS = ("_source", "fields", "doc", "event")
-"""Names of objects that are always opened, because other tools wrap records in them."""
+"""Names of objects whose fields always become columns, because tools wrap records in these objects."""
 _OF_A_HIT = ("sort", "highlight", "fields", "inner_hits", "matched_queries")
-"""Names that Elasticsearch and OpenSearch write next to `_source`, apart from names that begin with "_"."""
+"""Names that Elasticsearch and OpenSearch write next to `_source`, besides names that begin with "_"."""
 
 
 def object_of(value: Any) -> dict[str, Any] | None:
-    """Return a value as an object, from an object or its JSON; None for others, and for SQuAD's lists of
-    texts.
+    """Return a value as an object, from an object or its JSON text; None for any other value, and for SQuAD's
+    lists of texts.
     """
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         with suppress(ValueError, RecursionError):
@@ -34,7 +36,9 @@ def _opened_object(name: str, value: Any) -> dict[str, Any] | None:
 
 
 def has_objects(value: Any) -> bool:
-    """Return whether a value is an object or a list of objects, or JSON of these."""
+    """Return whether a value is an object or a list of objects, or a JSON text of an object or a list of
+    objects.
+    """
     if isinstance(value, str):
         return object_of(value) is not None or (value.startswith("[{") and value.endswith("}]"))
     items = value if isinstance(value, list) else [value]
@@ -42,7 +46,7 @@ def has_objects(value: Any) -> bool:
 
 
 def hold_objects(values: Iterable[Any]) -> bool:
-    """Return whether all values are objects, without empty values."""
+    """Return whether all values are objects, ignoring empty values."""
     filled = [value for value in values if value not in (None, "", {})]
     return bool(filled) and all(object_of(value) is not None for value in filled)
 
@@ -58,9 +62,11 @@ def inner_columns(fields: Mapping[str, Any], before: str = "") -> Iterator[str]:
 
 
 def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
-    """Return the value at a path as a tuple of one; () without a value. A name may have dots.
+    """Return the value at a path as a tuple of one item; () if the record has no value at the path. Names of
+    values may contain dots.
 
-    Elasticsearch writes a list of one value for each of its `fields`; the item of the list is returned.
+    Elasticsearch writes a list of one value for each field in `fields`; this function returns the item of the
+    list.
     """
     if path in fields:
         return (fields[path],)
@@ -74,10 +80,10 @@ def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
 
 
 def rest_of(fields: Mapping[str, Any], used: Collection[str | None], place: str) -> dict[str, Any]:
-    """Return the values of a record without the used columns.
+    """Return the values of a record, except values of columns that were read for a field.
 
-    For a record inside the object at `place`, these are the values of the object and next to it, without the
-    engine's names, which begin with "_".
+    For a record inside the object at `place`, return the values in the object and beside the object, except
+    values whose names begin with "_", which belong to the search engine.
     """
     if not place:
         return {name: value for name, value in fields.items() if name not in used}

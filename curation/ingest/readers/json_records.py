@@ -1,7 +1,8 @@
-"""Records of JSON: lines with an object each, or one JSON text.
+"""Records of a JSON file: one object on each line, or one JSON text for the whole file.
 
-One text has a list of records, an object with such a list under a usual key (`data`, `examples`, …) or its
-only key, an object of columns, or one record. JSON is read within bounds; a problem has its line.
+A JSON text for the whole file is a list of records, an object with a list of records under a usual key
+(`data`, `examples`, …) or its only key, an object of columns, or one record. JSON is read within size limits,
+and each problem is reported with its line.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from curation.ingest.readers.tool_records import tool_format_of
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]|-?\d++', re.DOTALL)
 _NEAR = 20
 MAX_JSON_LENGTH = 64_000_000
-"""Limit of one JSON text in characters, because it is read as a whole."""
+"""Greatest length in characters of a JSON text that is read as a whole."""
 _LIST_KEYS = (
     *("data", "examples", "records", "items", "rows", "samples", "goldens", "queries", "requests"),
     *("querySetQueries", "judgmentRatings", "query_doc_pairs"),
 )
-"""Names of a list of records in tools' files with further names."""
-_LINES = "Make lines of it first: jq -c '.[]' FILE"
+"""Usual names of the list of records in an object that also has other names."""
+_LINES = "First write one object on each line: jq -c '.[]' FILE"
 Row = tuple[int, dict[str, Any]]
 _decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
 
 
 class UnreadJSONError(Exception):
-    """A text is no valid JSON, or exceeds a bound.
+    """Error: a text is not valid JSON, or exceeds a size limit.
 
     Attributes
     ----------
     line: line of the problem, from 1.
     found: clause about the problem.
-    is_broken: whether the text is no JSON.
+    is_broken: whether the text is not valid JSON.
     """
 
     def __init__(self, line: int, found: str, is_broken: bool = False) -> None:
@@ -77,7 +78,9 @@ def _refuse_many(text: str) -> None:
         begins = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
         at = next(islice(begins, most, None), None)  # None: they are in its texts
         if at is not None:
-            problem = f"it has more than {most:,} lists and objects; expected fewer: make several of it"
+            problem = (
+                f"the JSON text has more than {most:,} lists and objects; expected fewer: divide the text"
+            )
             raise UnreadJSONError(_line(text, at), problem)
 
 
@@ -88,14 +91,16 @@ def _too_deep(text: str) -> UnreadJSONError:
         if depth > MAX_NESTING:
             at = token.start()
             break
-    return UnreadJSONError(_line(text, at), f"it is nested too deeply; expected at most {MAX_NESTING} levels")
+    return UnreadJSONError(
+        _line(text, at), f"the JSON text is nested too deeply; expected at most {MAX_NESTING} levels"
+    )
 
 
 def _too_long(text: str) -> UnreadJSONError:
     most = sys.get_int_max_str_digits()
     numbers = (token for token in _TOKEN.finditer(text) if len(token[0].removeprefix("-")) > most)
     at = next((token.start() for token in numbers if token[0][0] != '"'), 0)
-    problem = f"a whole number has more than {most:,} digits; expected a shorter one, or a text in quotes"
+    problem = f"a whole number has more than {most:,} digits; expected a shorter number, or a text in quotes"
     return UnreadJSONError(_line(text, at), problem)
 
 
@@ -106,11 +111,11 @@ def _line(text: str, at: int) -> int:
 def json_rows(
     lines: Iterable[str], problems: Problems, clean: Callable[[Any], Any] = lambda value: value
 ) -> Iterator[Row]:
-    """Yield each record with the number of its line, or of its entry in one text.
+    """Yield each record with the number of its line, or with its position in a JSON text for the whole file.
 
     Parameters
     ----------
-    clean: function for values with escapes, which replaces characters that no database can store.
+    clean: function for values with escape sequences, which replaces characters that no database can store.
     """
     numbered = enumerate(lines, 1)
     filled = ((number, line.strip()) for number, line in numbered if line.strip())
@@ -141,7 +146,9 @@ def json_rows(
 
 
 def records_in(value: dict[str, Any]) -> list[Any]:
-    """Return the records of an object: from its list or its columns, or the object itself."""
+    """Return the records in an object: the items of its list of records, the rows of its columns, or the
+    object itself.
+    """
     if tool_format_of(value) is not None:
         return [value]
     if (hits := hits_of(value)) is not None:
@@ -160,7 +167,9 @@ def records_in(value: dict[str, Any]) -> list[Any]:
 
 
 def hits_of(value: dict[str, Any]) -> list[Any] | None:
-    """Return the hits in one or several responses of Elasticsearch or OpenSearch; None for other objects."""
+    """Return the search hits in one or several responses of Elasticsearch or OpenSearch; None for other
+    objects.
+    """
     inner = value.get("rawResponse", value)
     responses = inner.get("responses", [inner]) if isinstance(inner, dict) else []
     if not isinstance(responses, list) or not responses:
@@ -180,19 +189,21 @@ def _holds_objects(value: Any) -> bool:
 
 
 def _begins_a_text(line: str) -> bool:
-    """Return whether a first line begins one JSON text: a list, or an object over several lines."""
+    """Return whether a file's first line begins a JSON text for the whole file: a list, or an object over
+    several lines.
+    """
     return line.startswith("[") or (line.startswith("{") and line.endswith(("{", "[", ",", ":")))
 
 
 def whole_text(lines: Iterable[str], problems: Problems) -> Any:
-    """Return the value of all lines as one JSON text; refuse broken JSON."""
+    """Parse all lines as one JSON text and return its value; refuse broken JSON."""
     text = BoundedText(problems, "the file is one JSON text, which", MAX_JSON_LENGTH, _LINES)
     for line in lines:
         text.add(line)
     try:
         return read_json(text.whole(), _decoder.decode)
     except UnreadJSONError as error:
-        return problems.stop(str(error), "Expected lines with an object each, or a list of objects.")
+        return problems.stop(str(error), "Expected one object on each line, or a list of objects.")
 
 
 def _entries_of(value: Any, problems: Problems) -> Iterator[Row]:

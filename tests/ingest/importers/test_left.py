@@ -155,7 +155,7 @@ def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(linked, folder)
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "c.json").unlink()
     changed = "b.jsonl.gz: is no longer the file that was imported, so nothing is read from the file"
-    for document, found in (("d240", changed), ("d260", "c.json: there is no such place")):
+    for document, found in (("d240", changed), ("d260", "c.json: there is no such path")):
         with pytest.raises(InputError, match=found):
             bring_texts(linked, ["d150", document])
     bring_texts(linked, ["d150"])

@@ -218,7 +218,10 @@ def test_all_problems_of_a_file_are_told_together(project, write, refusal):
             '{"1":\n {',
             "line 2: broken JSON: Expecting property name enclosed in double quotes at character 3",
         ),
-        ('{"1":\n' + "[" * 100_000, "line 2: it is nested too deeply; expected at most 100 levels"),
+        (
+            '{"1":\n' + "[" * 100_000,
+            "line 2: the JSON text is nested too deeply; expected at most 100 levels",
+        ),
         ('{"1": {"d1":\n' + "9" * 5_000 + "}}", "line 2: a whole number has more than 4,300 digits"),
         ("{}", "no ranked document was found in the file: the file is empty"),
     ],
@@ -237,7 +240,7 @@ def test_what_is_no_run_is_refused_with_what_to_say(project, write, refusal):
     trec, table = write("r.trec", TREC), write("r.csv", "query,document,grade\n1,d1,2\n")
     assert "is trec, which has no columns to name" in refusal(trec, fields=RunFields(query="q"))
     assert "no format 'trek'" in refusal(trec, layout=FileLayout("trek"))
-    assert "neither its name nor its beginning" in refusal(write("r.txt", "a b c\n"))
+    assert "neither the file's name nor its beginning" in refusal(write("r.txt", "a b c\n"))
     assert "name one with --map rank=COLUMN or --map score=COLUMN" in refusal(table)
 
 

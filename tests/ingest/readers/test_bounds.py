@@ -120,14 +120,18 @@ def test_a_csv_whose_quote_is_never_closed_is_refused_within_its_bounds(
 def test_records_that_are_nested_too_deeply_are_refused(tmp_path: Path, nested: str) -> None:
     """900 levels ended `import queries` with a traceback."""
     content = f'{{"_id": "q", "text": "x", "more": {nested}}}\n'.encode()
-    assert "line 1: it is nested too deeply; expected at most 100" in refusal(tmp_path / "a.jsonl", content)
+    assert "line 1: the JSON text is nested too deeply; expected at most 100" in refusal(
+        tmp_path / "a.jsonl", content
+    )
 
 
 def test_a_record_of_too_many_objects_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """24 MB of {}, in one line took 720 MB of memory."""
     monkeypatch.setattr(bounds, "MAX_VALUES", 3)
     content = b'{"_id": "1", "text": "{{{{"}\n{"_id": "2", "more": [{}, {}]}\n'
-    assert "a.jsonl: line 2: it has more than 3 lists and objects" in refusal(tmp_path / "a.jsonl", content)
+    assert "a.jsonl: line 2: the JSON text has more than 3 lists and objects" in refusal(
+        tmp_path / "a.jsonl", content
+    )
 
 
 LONG = "9" * 5_000
@@ -149,9 +153,13 @@ LONG = "9" * 5_000
         (
             "a.json",
             '{"querySetQueries":\n"[",\n"n":' + "[" * 100_000,
-            "line 3: it is nested too deeply; expected",
+            "line 3: the JSON text is nested too deeply; expected",
         ),
-        ("a.json", '{"querySetQueries":\n' + "[" * 150 + "]" * 150 + "}", "line 2: it is nested too deeply"),
+        (
+            "a.json",
+            '{"querySetQueries":\n' + "[" * 150 + "]" * 150 + "}",
+            "line 2: the JSON text is nested too deeply",
+        ),
     ],
 )
 def test_what_python_cannot_read_is_told_in_our_words_and_with_its_line(

@@ -192,7 +192,7 @@ NAMED = FileLayout(columns=("a", "b"))
         ("a.txt", "some words\nand more words\n", None, ["--format"]),
         ("a.txt", "x", FileLayout(format="xml"), ["there is no format 'xml'"]),
         ("a.csv", "1,2\n", FileLayout(header=False), ["--no-header needs the columns' names"]),
-        ("a.csv", "1,2\n", NAMED, ["Give --no-header with it."]),
+        ("a.csv", "1,2\n", NAMED, ["Use --columns together with --no-header."]),
         ("a.jsonl", '{"a": 1}\n', NAMED._replace(header=False), ["have no meaning"]),
     ],
 )
