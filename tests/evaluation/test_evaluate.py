@@ -111,7 +111,7 @@ def test_a_run_may_name_queries_by_text_and_have_ranks_alone(store: Store, tmp_p
     [
         ("q-kettle Q0 kettle-1 1 nan t\n", "line 1: query 'q-kettle', .*the score is 'nan'"),
         ("a Q0 b 1 1 t\n", "has no query of dev.*1 × unknown query such as 'a', where the release has"),
-        ("", "run.trec: is empty; expected one record a line"),
+        ("", "run.trec: is empty; expected one record on each line"),
         ("# a comment\n", r"holds no place of a list: it is empty.*\nExpected one line"),
         # it scored 0: the column that was read held other ids
         ("".join(f"q-{topic} Q0 17 1 2 t\n" for topic in TOPICS), "no document of it, such as '17', is"),
@@ -168,8 +168,8 @@ def test_a_table_without_a_header_is_told_how_to_name_its_columns(store: Store, 
     path.write_text("".join(f"q-{topic}\t{topic}-1\t1\n" for topic in TOPICS), encoding="utf-8")
     with pytest.raises(InputError) as found:
         score(store, path)
-    assert "the first line was read as a header with the columns' names" in found.value.problems
-    assert "say --no-header --columns query,document,rank,score" in found.value.way_out
+    assert "the first line was read as a header with names of columns" in found.value.problems
+    assert "use --no-header --columns query,document,rank,score" in found.value.way_out
     layout = FileLayout("tsv", columns=("query", "document", "rank"), header=False)
     reading = ReadingOptions(layout=layout)
     assert score(store, path, reading=reading).runs[0].overall["mrr@10"].value == 1

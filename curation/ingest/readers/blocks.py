@@ -71,7 +71,7 @@ def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence
 
     Raises
     ------
-    NeedsRowReader: only the reference reader can read this file or report its problem. The error may be raised
+    NeedsRowReader: only the reference reader can read this file or report its problem. The error may come
     at any block.
     """
     if codecs.lookup(layout.encoding).name not in _ENCODINGS or not layout.columns:

@@ -1,7 +1,7 @@
-"""Text lines of a file, packed or not, and the replacement of characters that no database can store.
+"""Text lines of a file, gzipped or plain, and the replacement of characters that no database can store.
 
-Python decodes a file, and passes undecodable bytes on as surrogates. So one pass in C finds the line and the
-byte of each; decoding line by line would be ten times slower.
+Python decodes a file, and represents undecodable bytes as surrogates. One pass in C then finds the line and
+the byte of each undecodable byte; decoding line by line would be ten times slower.
 """
 
 from __future__ import annotations
@@ -21,21 +21,26 @@ from curation.ingest.readers.bounds import MAX_BLANK, BoundedGzip, OutOfBoundsEr
 from curation.ingest.readers.problems import Problems
 
 REPLACEMENT = "\ufffd"
-NUL, SURROGATE, BYTES, ZONE = "NUL character", "lone surrogate", "value of no text", "unknown time zone"
+NUL, SURROGATE, BYTES, ZONE = (
+    "NUL character",
+    "lone surrogate",
+    "bytes that are not text",
+    "unknown time zone",
+)
 REPLACED_BY = {NUL: "U+FFFD", SURROGATE: "U+FFFD", BYTES: "nothing", ZONE: "UTC"}
-"""Beginning of a kind of replaced value → its replacement."""
+"""Replacement for each kind of replaced value, by the beginning of the kind's name."""
 DIGITS = "id of more than 15 digits"
-"""Kind of values that are counted, because a spreadsheet keeps only 15 digits of a number."""
+"""Kind of ids that are counted as doubtful, because a spreadsheet keeps only 15 digits of a number."""
 _SMUGGLED = re.compile("[\udc80-\udcff]")
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
-_ONE_RECORD = "expected one record a line"
+_ONE_RECORD = "expected one record on each line"
 _UNPACK = (
-    "only gzip is read as it is",
+    "gzip is the only packed format that can be read",
     "Unpack it first. A folder of BEIR may stay packed for `goldgrade import collection`.",
 )
 _FETCH = (
     _ONE_RECORD,
-    "It may be a page that asks to sign in: fetch the file again, and look at it in an editor first.",
+    "The file may be a page that asks to sign in: fetch the file again, and first look at it in an editor.",
 )
 _AS_CSV = (_ONE_RECORD, "Save the table as CSV.")
 _UNREAD = {
@@ -50,17 +55,19 @@ _UNREAD = {
     b"\xff\xd8\xff": ("a picture", *_AS_CSV),
     b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", *_AS_CSV),
 }
-"""Beginning of a file that is not read, in small letters → its kind, what was expected, and advice."""
+"""Kinds of files that cannot be read, by the lower-cased beginning of the file, with the expected format and
+advice.
+"""
 _GZIP = b"\x1f\x8b"
 _BLANK = b" \t\r\n\v\f"
 _BLANK_READ = 1 << 20
 _AGAIN = "Export or fetch the file again."
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
-"""Byte order marks of UTF-16, as the decoder passes them on for other encodings."""
+"""Byte order marks of UTF-16, as decoders of other encodings represent these bytes."""
 
 
 def clean(text: str, replaced: Counter[str]) -> str:
-    """Replace and count NUL characters and lone surrogates, because no database can store them."""
+    """Replace and count NUL characters and lone surrogates, which no database can store."""
     if _UNPRINTABLE.search(text) is None:
         return text
     for sign in _UNPRINTABLE.findall(text):
@@ -69,7 +76,7 @@ def clean(text: str, replaced: Counter[str]) -> str:
 
 
 def cleaned_value(value: Any, replaced: Counter[str]) -> Any:
-    """Return a record's value with cleaned texts; bytes inside lists and objects become None."""
+    """Return a value of a record with all texts cleaned; bytes inside lists and objects become None."""
     if isinstance(value, str):
         return clean(value, replaced)
     if isinstance(value, dict):
@@ -85,7 +92,7 @@ def _cleaned_item(value: Any, replaced: Counter[str]) -> Any:
 
 
 def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
-    """Refuse a column whose name the encoding cannot read, because nobody could choose it."""
+    """Refuse a column whose name cannot be decoded, because nobody could choose this column."""
     for number, name in enumerate(names, 1):
         if _SMUGGLED.search(name):
             problems.check()  # a short file was read to its end, and its bytes are noted
@@ -96,7 +103,7 @@ def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: 
 
 
 def refuse_unreadable(path: Path, problems: Problems) -> None:
-    """Refuse a path that is no file, and a file that is empty, blank, or packed in an unknown way."""
+    """Refuse a path that is not a file, and a file that is empty, blank, or packed in an unknown format."""
     if path.is_dir():
         problems.stop("is a folder; expected a file")
     if not path.exists():
@@ -120,8 +127,8 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
 
 
 def _refuse_blank(path: Path, problems: Problems) -> None:
-    """Refuse a file with only blank lines; other readers report too many blank lines and damaged
-    gzip data.
+    """Refuse a file with only blank lines. Too many blank lines and damaged gzip data are reported later, by
+    the reader of the file.
     """
     with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), unpacked(path) as file:
         part = file.read(64)
@@ -162,7 +169,10 @@ def text_lines(
             f"there is no text encoding {encoding!r}", "Usual encodings: utf-8, latin-1, cp1252, utf-16."
         )
     except OutOfBoundsError as error:
-        problems.stop(f"{error} after line {number}", "Expected one record a line: look at the file there.")
+        problems.stop(
+            f"{error} after line {number}",
+            "Expected one record on each line: look at this place in the file.",
+        )
     except UnicodeError as error:
         problems.stop(f"is not {encoding} after line {number}: {error}")
     except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -184,7 +194,7 @@ def _open_text(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapp
 
 
 def unpacked(path: Path) -> IO[bytes]:
-    """Open a file, and unpack gzip within bounds."""
+    """Open a file, and unpack gzip data within the size limits."""
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
     return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
@@ -197,7 +207,7 @@ def _bad_byte(number: int, line: str, position: int) -> str:
 
 
 def encoding_of(path: Path) -> str | None:
-    """Return 'utf-16' if a file's first bytes are its byte order mark; else None."""
+    """Return 'utf-16' if a file begins with the byte order mark of UTF-16; else None."""
     with suppress(OSError), path.open("rb") as file:
         return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
     return None
@@ -205,5 +215,5 @@ def encoding_of(path: Path) -> str | None:
 
 def _other_encoding(path: Path, encoding: str) -> str:
     if encoding_of(path):
-        return "The file starts as UTF-16 does: try `--encoding utf-16`."
+        return "The file starts like a UTF-16 file: try `--encoding utf-16`."
     return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."

@@ -1,6 +1,6 @@
-"""Rows of a Parquet file as records, within bounds, and the columns that cannot be read.
+"""Rows of a Parquet file as records, read within size limits, and the columns that cannot be read.
 
-Only used columns are read, so that an unused column may have any type or be damaged.
+Only the columns that fields use are read, so that an unused column may have any type or be damaged.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryErro
 """Errors that Arrow raises for a damaged file, or for a feature that Arrow does not support."""
 MAX_ROWS = 2_000
 _OF_A_VALUE = 50
-"""Bytes that count for each value besides its size: a kilobyte can repeat a value a hundred million times."""
+"""Bytes added to the size of each value when sizes are checked: a kilobyte can repeat a value a hundred
+million times.
+"""
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """Open a Parquet file with checks of its checksums, and with 96-bit times in microseconds.
+    """Open a Parquet file, verify checksums while reading, and read 96-bit times in microseconds.
 
     Arrow's default, nanoseconds, would change years before 1678 and after 2261.
     """
@@ -46,7 +48,7 @@ def parquet_batches(
 
     Raises
     ------
-    OutOfBoundsError: the file unpacks to more than the limit.
+    OutOfBoundsError: the file unpacks to more bytes than the limit.
     """
     most = most_unpacked(path, OF_PARQUET)
     with open_parquet(path) as file:
@@ -65,11 +67,11 @@ def parquet_batches(
 def parquet_rows(
     path: Path, columns: Sequence[str] | None = None, most_rows: int = MAX_ROWS
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows as values by name; see `values_of`.
+    """Yield the rows of a Parquet file as Python values by column name; see `values_of` for the conversion.
 
     Raises
     ------
-    OutOfBoundsError: the file unpacks to more than the limit. `READ_ERRORS`: the file cannot be read.
+    OutOfBoundsError: the file unpacks to more bytes than the limit. `READ_ERRORS`: the file cannot be read.
     """
     for batch in parquet_batches(path, most_rows, columns):
         values = map(values_of, batch.columns)
@@ -78,7 +80,7 @@ def parquet_rows(
 
 
 def unknown_zones(path: Path) -> dict[str, str]:
-    """Return the columns of times with an unknown zone → the zone; these times are read as UTC."""
+    """Return the time zone of each column whose zone is unknown; times of these columns are read as UTC."""
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
     zoned = {field.name: field.type.tz for field in fields if pa.types.is_timestamp(field.type)}
@@ -86,7 +88,7 @@ def unknown_zones(path: Path) -> dict[str, str]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error of Arrow."""
+    """Return the first line of the message of an Arrow error."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
@@ -101,7 +103,7 @@ def _why_unread(path: Path, columns: Sequence[str] | None, rows: int) -> str:
 
 
 def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
-    """Return the largest size of a row in bytes, for lists of equal length."""
+    """Return the greatest size of a row in bytes, for columns of lists of equal length."""
     described = file.metadata.row_group(group)
     leaves = (file.schema.column(number) for number in range(described.num_columns))
     lists = [
@@ -116,7 +118,7 @@ def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
 
 
 def _size_of(column: pa.Array) -> int:
-    """Return the bytes of a column's values; each repetition of a value counts."""
+    """Return the size of a column's values in bytes, counting each repetition of a value."""
     kind = column.type
     if pa.types.is_map(kind):
         return _size_of(column.keys) + _size_of(column.items) + _OF_A_VALUE * len(column)
@@ -132,14 +134,14 @@ def _size_of(column: pa.Array) -> int:
 
 
 class ParquetTable:
-    """A Parquet file; `damaged` maps unreadable columns to Arrow's error, after `first_rows`."""
+    """A Parquet file. After `first_rows` was called, `damaged` maps unreadable columns to Arrow's error."""
 
     def __init__(self, path: Path, problems: Problems, replaced: Counter[str]) -> None:
         self._path, self._problems, self._replaced = path, problems, replaced
         self.damaged: dict[str, str] = {}
 
     def first_rows(self, number: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return the first rows of all readable columns; note other columns in `damaged`."""
+        """Return the first rows of all readable columns; add unreadable columns to `damaged`."""
         try:
             with open_parquet(self._path) as file:
                 names = list(file.schema_arrow.names)
@@ -154,7 +156,7 @@ class ParquetTable:
         return self._rows([name for name in names if name not in self.damaged], number)
 
     def all_rows(self, wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Return all rows of the used columns; None stands for all columns."""
+        """Return all rows, with values of the used columns; None stands for all columns."""
         if wanted is None and self.damaged:
             self.refuse_damaged([*self.damaged])
         self._replaced.clear()
@@ -162,12 +164,12 @@ class ParquetTable:
         return self._rows(wanted, MAX_ROWS)
 
     def refuse_damaged(self, names: Sequence[str]) -> NoReturn:
-        """Refuse the file, because damaged columns are used."""
+        """Refuse the file, because a field uses a damaged column."""
         problem = "; ".join(f"the column {name!r} cannot be read: {self.damaged[name]}" for name in names)
-        self._problems.stop(problem, "Export the file again, without this column if nothing needs it.")
+        self._problems.stop(problem, "Export the file again, without this column if it is not needed.")
 
     def note_zones(self, used: Collection[str] | None) -> None:
-        """Count the unknown time zones of these columns; None stands for all columns."""
+        """Count columns with an unknown time zone among these columns; None stands for all columns."""
         for name, zone in unknown_zones(self._path).items():
             if used is None or name in used:
                 self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1
@@ -178,7 +180,9 @@ class ParquetTable:
             for number, fields in enumerate(parquet_rows(self._path, columns, most_rows), 1):
                 yield number, {name: cleaned_value(value, self._replaced) for name, value in fields.items()}
         except OutOfBoundsError as error:
-            self._problems.stop(f"{error} after row {number}", "Expected one record a row: look at it there.")
+            self._problems.stop(
+                f"{error} after row {number}", "Expected one record in each row: look at this row."
+            )
         except READ_ERRORS as error:
             where = f" after row {number}" if number else ""
             self._problems.stop(f"cannot be read as Parquet{where}: {first_line(error)}")

@@ -1,4 +1,4 @@
-"""Problems of a file, which are raised together, with their lines and with what to do."""
+"""Problems of a file, collected with their line numbers and advice, and raised together as one error."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from typing import NoReturn
 from curation.core.errors import InputError
 
 _UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
-"""Pattern of an undecodable byte: the surrogate that `lines` passes on, or its escape by `repr`."""
+"""Pattern of an undecodable byte: the surrogate that represents the byte, or the escape of the surrogate in
+`repr`.
+"""
 
 MAX_EXCERPT_LENGTH = 60
 
 
 def excerpt(text: str) -> str:
-    """Return the beginning of a text on one line, for a sentence or a cell."""
+    """Return the beginning of a text, on one line, for use in a sentence or a table cell."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_EXCERPT_LENGTH else f"{line[: MAX_EXCERPT_LENGTH - 1]}…"
 
 
 def quoted_excerpt(text: str) -> str:
-    """Return the beginning of a long text in quotes."""
+    """Return a text in quotes; of a long text, return only the beginning."""
     return repr(excerpt(text[: 4 * MAX_EXCERPT_LENGTH]))
 
 
 class Problems:
-    """Problems of one file, in the order in which they were found.
+    """Problems of one file, in the order in which a reader found the problems.
 
     Attributes
     ----------
@@ -42,7 +44,7 @@ class Problems:
         self._ways_out: dict[str, None] = {}
 
     def add(self, number: int, problem: str, way_out: str = "") -> None:
-        """Note a problem of record `number`, with advice in `way_out`.
+        """Add a problem of the record with this number, with advice in `way_out`.
 
         Raises
         ------
@@ -50,17 +52,17 @@ class Problems:
         """
         self.add_general(f"{self.unit} {number}: {problem}", way_out)
         if len(self._sentences) >= self.LIMIT:
-            self._ways_out[f"Reading stopped after {self.LIMIT} problems: there may be more."] = None
+            self._ways_out[f"Reading stopped after {self.LIMIT} problems: the file may have more."] = None
             raise self._as_error()
 
     def add_general(self, problem: str, way_out: str = "") -> None:
-        """Note a problem of the file as a whole."""
+        """Add a problem of the file as a whole."""
         self._sentences[_UNDECODED.sub("\ufffd", problem)] = None
         if way_out:
             self._ways_out[way_out] = None
 
     def hint(self, sentence: str) -> None:
-        """Add a sentence to the advice, if there are problems."""
+        """Add a sentence to the advice, if the file has problems."""
         if self._sentences:
             self._ways_out[sentence] = None
 
@@ -70,7 +72,7 @@ class Problems:
         raise self._as_error()
 
     def check(self) -> None:
-        """Raise an InputError with all problems, if there are any."""
+        """Raise an InputError with all problems, if the file has problems."""
         if self._sentences:
             raise self._as_error()
 

@@ -1,12 +1,13 @@
-"""Records of a file: lines of JSON, rows of tables, lines of qrels.
+"""Records of a file: JSON lines, rows of tables, or lines of qrels.
 
-`Records` reads one file. It knows the file's columns before the first record, so that a missing column is
-reported at once. It notes each problem of the file, and its user may note further problems; the end of the
-iteration raises all problems together. A problem of one record does not stop the reading.
+The class `Records` reads one file. `Records` finds the file's columns before the first record, so that a
+missing column is reported at once. Problems of the file are collected, the caller may add further problems,
+and one error with all problems is raised after the last record. A problem of one record does not stop the
+reading.
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
-columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's
-name or beginning shows the format. Text may be gzipped. A path names a value inside an object.
+columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's name or beginning shows
+the format. Text files may be gzipped. A column can be a path to a value inside an object.
 """
 
 from __future__ import annotations
@@ -47,24 +48,27 @@ if TYPE_CHECKING:
     from curation.ingest.readers.parquet import ParquetTable
 
 Fields = TypeVar("Fields", bound=FileColumns)
-"""A class of `fields`: columns of one kind of file."""
-OFFSETS = "If they are places of chunks, name them with --map start=COLUMN and --map end=COLUMN."
-IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column as text, and enter these ids again."
+"""A class of `fields`, with the columns of one kind of file."""
+OFFSETS = "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
+IDS_AS_TEXT = (
+    "Write ids as text. In a spreadsheet, format the column of ids as text, and enter the ids again."
+)
 CLASSIC_ROWS = {"trec": trec_rows, "smart": smart_rows}
-"""Format → function that yields (line, fields) for each record, and notes problems."""
+"""Function for each format that yields (line, fields) for each record, and collects problems."""
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
 _TICK = 1_000
 _EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
 _QUERY_TEXTS = ("--map text", "--map query", "--map query_text")
-"""Options for columns of queries' texts, which are never JSON."""
+"""Options of columns with texts of queries, which are never parsed as JSON."""
 
 
 class Record(NamedTuple):
-    """A record: the line (in Parquet, the row) on which it begins, from 1, and its values by name.
+    """A record of a file: the number of its first line (in Parquet, of its row), from 1, and its values by
+    column name.
 
-    Values of CSV, TSV and qrels are texts; values of JSON and Parquet have their types.
+    Values of CSV, TSV and qrels are texts; values of JSON and Parquet keep their types.
     """
 
     line: int
@@ -72,19 +76,21 @@ class Record(NamedTuple):
 
 
 class Records:
-    """Reader of a file's records. Iterate once; the end raises an InputError if there were problems.
+    """Reader of the records of a file. The records can be iterated once; if the file has problems, an
+    InputError is raised after the last record.
 
     Attributes
     ----------
-    columns: names of the columns, in JSON of the first hundred records; paths of the values inside objects.
+    columns: names of the columns, and paths to values inside objects; for JSON, those of the first hundred
+    records.
     problems: problems of the file, to which the caller may add.
-    replaced: characters that became U+FFFD, by kind.
+    replaced: number of characters that were replaced by U+FFFD, by kind.
     source: the file's name without its folder, but with the name of a BEIR folder.
 
     Parameters
     ----------
     judged: how to read records with several judgments (`ingest.readers.tool_records`): True yields each
-        judgment, False yields the query or pair once; None does not divide records.
+    judgment as a record, False yields the query or pair once, and None does not divide records.
 
     Raises
     ------
@@ -147,26 +153,25 @@ class Records:
 
     @property
     def replaced(self) -> dict[str, int]:
-        """Return the number of replaced characters so far, by kind."""
+        """Return the number of characters that were replaced so far, by kind."""
         return dict(+self._replaced)
 
     def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
-        """Return the column that `option` asks for, or the first usual column of the file, or None.
-
-        An empty name asks for no column.
+        """Return the column that a person chose by `option`, or else the first usual column in the file, or
+        None. An empty name means that no column is wanted.
         """
         return self._find_column(option, asked, FileField("", tuple(usual)))
 
     def need(
         self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
     ) -> str | None:
-        """Return the column as `field` does; a file without the column is refused."""
+        """Return the column of a field, as `field` does, but refuse a file without the column."""
         field = FileField("", tuple(usual), what, ids=ids)
         self._inside = self._inside or leading_object([field], self.columns, {"": asked})
         return self._find_column(option, asked, field)
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
-        """Return the file's columns for the fields of its kind, without the fields of `but`."""
+        """Return the file's columns for the fields of its kind, except the fields in `but`."""
         used: dict[str, Any] = dict.fromkeys(but)
         self._inside = leading_object(file_fields(type(asked)), self.columns, asked.named(but))
         for field in file_fields(type(asked)):
@@ -212,17 +217,17 @@ class Records:
         return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
-        """Refuse a column of objects for a field with texts, now or at the first object."""
+        """Refuse a column that holds objects for a field of texts, immediately or at the first object."""
         if name in self._objects:
             inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
             self.refuse_columns(
-                f"{option} names {name!r}, which holds objects: name what is within, as {inner}"
+                f"{option} names {name!r}, which holds objects: name a value inside them, such as {inner}"
             )
         elif name is not None:
             self._texts[name] = option
 
     def unread(self, used: Collection[str]) -> str:
-        """Return the sentence about unused columns; '' without unused columns."""
+        """Return the sentence that lists unused columns; '' without unused columns."""
         values = {name: [text_of(record.fields.get(name)) for record in self._first] for name in self.columns}
         unread = [name for name in values if name not in used]
         whole = [name for name in unread if None not in map(whole_number, values[name])]
@@ -230,7 +235,9 @@ class Records:
         return f"columns that are not read: {join_words(unread, 10)}.{places}" if unread else ""
 
     def longest_text(self, but: Collection[str] = ()) -> str | None:
-        """Return the column with the longest first values, if these are as long as a text."""
+        """Return the column with the longest values in the first records, if the values are as long as texts
+        of documents.
+        """
         lengths = {
             name: sum(len(text_of(record.fields.get(name))) for record in self._first) / len(self._first)
             for name in self._names
@@ -240,24 +247,24 @@ class Records:
         return name if lengths.get(name, 0) >= _A_TEXT else None
 
     def refuse_columns(self, problem: str) -> None:
-        """Note a problem of the file's columns, which the beginning of the iteration raises."""
+        """Add a problem of the file's columns, which is raised when the iteration begins."""
         noun = "fields" if self.format == "jsonl" else "columns"
         there = f"The file has the {noun} {join_words([*map(repr, self.columns)], 20)}."
         self.problems.add_general(problem, there)
         self._general = True
 
     def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
-        """Refuse a file whose records were all left out."""
+        """Refuse a file if all its records were left out."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         self.problems.stop(f"no {what} could be taken from it: {reasons}")
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
-        """Return the rows in blocks of columns.
+        """Return the rows of the file in blocks of columns.
 
         Raises
         ------
-        NeedsRowReader: the file is no table, or only iterating can report its problem; at once, or at any
-        block.
+        NeedsRowReader: the file is not a table, or only the iteration over records can report its problem.
+        The error may be raised at any block.
         """
         from curation.ingest.readers.blocks import (  # brings Arrow and numpy: slow to import
             NeedsRowReader,
@@ -275,7 +282,7 @@ class Records:
         return read_blocks(self._path, layout, self._text_table.delimiter, wanted)
 
     def report_progress(self, done: int, total: int = 0) -> None:
-        """Report the number of records that were read, and the total if it is known."""
+        """Report the number of records that were read, and the total number of records if known."""
         self._progress(f"reading {self._path.name}", done, total)
 
     def __iter__(self) -> Iterator[Record]:
@@ -317,13 +324,15 @@ class Records:
             if has_objects(value) if option in _QUERY_TEXTS else isinstance(value, dict) and object_of(value):
                 is_object = str(value).startswith("{")
                 kind = "an object" if is_object else "a list of objects"
-                way_out = f"Name what is within, such as {option}={name}.text, or write texts there."
+                way_out = (
+                    f"Name a value inside the objects, such as {option}={name}.text, or write texts there."
+                )
                 if not is_object:
                     way_out = f"Write one text there, or name another column with {option}=COLUMN."
                 self.problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
 
     def _read_ids(self, record: Record) -> None:
-        """Convert the record's ids to texts, and note unfit values."""
+        """Convert the record's ids to texts, and add a problem for each value that is unfit as an id."""
         for name in self._ids & record.fields.keys():
             value = record.fields[name]
             if isinstance(value, str | None | list | dict):
@@ -371,11 +380,11 @@ class Records:
         return starmap(Record, self._text_table)
 
     def _note_bytes(self, record: Record) -> None:
-        """Replace bytes that are no text by None, and refuse them in a used column."""
+        """Replace bytes that are not text by None, and refuse such bytes in a column that a field uses."""
         for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
             record.fields[name] = None
             if name in self._read:
-                problem = f"{name!r} is bytes that are no text in UTF-8; expected a text"
+                problem = f"{name!r} has bytes that are not text in UTF-8; expected a text"
                 way_out = f"Write texts there, or name another column with {self._read[name]}=COLUMN."
                 self.problems.add(record.line, problem, way_out)
             else:
@@ -383,6 +392,8 @@ class Records:
 
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:
-    """Return whether a column has the same values as `grade`, because a tool's question has the grades."""
+    """Return whether a column repeats the values of the column `grade`, which was made from a question of an
+    annotation tool.
+    """
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)

@@ -1,7 +1,7 @@
-"""Columns of a run file, some ten times as fast as reading line by line.
+"""Reading of a run file as columns, about ten times as fast as reading line by line.
 
-A file in which the two ways could find different rows raises NeedsRowReader, and the caller iterates over the
-`RunFile`.
+If reading by columns and reading by lines could find different rows, NeedsRowReader is raised, and the caller
+iterates over the `RunFile`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _LONG = 10  # digits of a rank that may be too large
 
 
 class Names(NamedTuple):
-    """A column of names.
+    """A column of names of queries or documents in a run.
 
     Attributes
     ----------
-    codes: number of each row's name, shape (N,).
-    values: names in the order of their first rows; a name may occur twice.
+    codes: index of each row's name in `values`, shape (N,).
+    values: names, in the order of their first rows; the same name may occur twice.
     """
 
     codes: Ints
     values: list[str]
 
     def firsts(self, lines: Ints, chosen: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, str, int]]:
-        """Yield code, name and first line of each name in the chosen rows."""
+        """Yield the code, the name and the number of the first line of each name in the selected rows."""
         rows = np.arange(len(lines)) if chosen is None else np.flatnonzero(chosen)
         codes, first = np.unique(self.codes[rows], return_index=True)
         for code, line in zip(codes.tolist(), lines[rows[first]].tolist(), strict=True):
@@ -48,9 +48,10 @@ class RunColumns(NamedTuple):
 
     Attributes
     ----------
-    lines: line or row, from 1, shape (N,).
-    ranks, scores: shape (N,), whole numbers and finite numbers; None if the file has no such column.
-    chunk: field of a chunk → N texts.
+    lines: number of each line or row, from 1, shape (N,).
+    ranks, scores: shape (N,), whole numbers and finite numbers; None if the file has no column of ranks or
+    scores.
+    chunk: N texts for each field of a chunk.
     """
 
     lines: Ints
@@ -69,11 +70,11 @@ def run_columns(
     score: str | None,
     chunk: Mapping[str, str] = {},
 ) -> RunColumns:
-    """Return the rows of all blocks; `chunk` maps fields of a chunk to columns.
+    """Return the rows of all blocks as columns; `chunk` maps fields of a chunk to columns of the file.
 
     Raises
     ------
-    NeedsRowReader: a name or a number is missing, or only the reference can read it.
+    NeedsRowReader: a name or a number is missing, or only the reference reader can read the value.
     """
     parts = list(blocks)
     if not parts:

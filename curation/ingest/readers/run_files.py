@@ -1,4 +1,4 @@
-"""Run files: lines of ranked lists, in the formats of systems.
+"""Run files: ranked lists of documents for queries, in the formats that retrieval tools write.
 
 'trec'          six columns: query, Q0, document, rank, score, tag; the tag may have spaces
 'tsv', 'csv', 'jsonl', 'ranx-parquet', 'xlsx'
@@ -37,20 +37,19 @@ _SUFFIXES = SUFFIXES | {
     ".json": "ranx-json",
     **dict.fromkeys((".parquet", ".pq"), "ranx-parquet"),
 }
-_ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
-_HEADER = "For a file without a header say --no-header --columns query,document,rank,score."
+_ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines use --format jsonl."
+_HEADER = "For a file without a header use --no-header --columns query,document,rank,score."
 _RECORDS = re.compile(r'\s*(\[|\{\s*"[^"]*"\s*:\s*\[\s*(\{|$))')
-"""Pattern of a first line of JSON with a list of places, which is not ranx's object."""
+"""Pattern of a first line of JSON that has a list of ranked documents, unlike ranx's object of scores."""
 _TICK = 10_000
 
 
 class RunRow(NamedTuple):
-    """A line of a run as written in the file; rank and score may be no numbers.
+    """A line of a run as written in the file; rank and score may not be numbers yet.
 
     Attributes
     ----------
-    line: number of the line, row or entry (`RunFile.problems.unit`), from 1.
-    query: id or text.
+    line: number of the line, row or entry (`RunFile.problems.unit`), from 1. query: id or text of the query.
     chunk: values of `RunFile.chunk_columns`, as texts.
     """
 
@@ -63,12 +62,14 @@ class RunRow(NamedTuple):
 
 
 class RunFile:
-    """Reader of a run file. Iterate once; the end raises an InputError if there were problems.
+    """Reader of a run file. The lines can be iterated once; if the file has problems, an InputError is raised
+    after the last line.
 
     Attributes
     ----------
-    fields: used columns; a table has ranks or scores or both, TREC's lines have both, ranx JSON has scores.
-    unread: sentence about unused columns.
+    fields: columns that are read. A table has ranks, scores, or ranks and scores; TREC's lines have ranks and
+    scores; ranx JSON has scores.
+    unread: sentence that lists unused columns.
     problems: problems of the file, to which the caller may add.
 
     Raises
@@ -102,7 +103,7 @@ class RunFile:
 
     @property
     def chunk_columns(self) -> dict[str, str]:
-        """Return the fields that state a chunk → their columns."""
+        """Return the column for each field that describes a chunk."""
         return self.fields.of_chunks if isinstance(self.fields, ChunkFields) else {}
 
     def __iter__(self) -> Iterator[RunRow]:
@@ -115,15 +116,14 @@ class RunFile:
         self.problems.check()
 
     def columns(self) -> RunColumns | None:
-        """Return all rows as columns; None if only iterating can read the file.
-
-        No problem is noted, and iterating is still possible.
+        """Return all rows of the run as columns; None if the file can only be read by iterating. This method
+        reports no problems, and the lines can still be iterated.
         """
         return self._kept or self._parse_columns()
 
     def keep_columns(self) -> bool:
-        """Keep all rows as columns, so that `columns` does not parse the file again; return whether this is
-        possible.
+        """Read all rows as columns and keep them, so that `columns` does not parse the file again. Return
+        whether the file can be read as columns.
         """
         self._kept = self._parse_columns()
         return self._kept is not None
@@ -180,7 +180,7 @@ class RunFile:
             )
         lacks = None in (used.query, used.document) or used.rank is used.score is None
         if lacks and format in ("tsv", "csv") and self._layout.header:
-            self.problems.add_general("the first line was read as a header with the columns' names", _HEADER)
+            self.problems.add_general("the first line was read as a header with names of columns", _HEADER)
         return used, self._table_rows(records, used)
 
     def _table_rows(self, records: Records, used: RunFields) -> Iterator[RunRow]:
@@ -229,7 +229,7 @@ class RunFile:
 
 
 class _JsonPairs(list[tuple[str, Any]]):
-    """A JSON object as pairs, because a dict would hide repeated names."""
+    """A JSON object as a list of pairs, because a dict would hide repeated names."""
 
 
 _pairs_decoder = json.JSONDecoder(object_pairs_hook=_JsonPairs)

@@ -1,7 +1,7 @@
-"""SGML as in the classic test collections: the elements of a block, and the plain text of mark-up.
+"""Parsing of SGML in the classic test collections: the elements of a block, and plain text from mark-up.
 
-Each function goes over a text once and keeps nothing for each tag, so that a broken file costs no more time
-or memory than a good one.
+Each function passes over a text once and stores nothing for single tags, so that a broken file takes no more
+time or memory than a valid file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from textwrap import dedent
 from curation.ingest.readers.problems import Problems
 
 MAX_ELEMENTS = 100_000
-"""Elements of a block, and names of its end tags."""
+"""Greatest number of elements in a block, and of names of end tags in a block."""
 _PARAGRAPH_BREAK = re.compile(r"\n(?:[^\S\n]*\n|(?=[^\S\n]))")
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_.:-]*+)[^<>]*+>")
 _MARKUP = re.compile(r"</?[A-Za-z!?][^<>]*+>")
@@ -23,9 +23,10 @@ _ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 
 def elements(text: str, problems: Problems, what: str) -> list[tuple[str, str]]:
-    """Return the outer elements of a block: the name of each in small letters, and its content with mark-up.
+    """Return the outer elements of a block: the name of each element in lower case, and the element's content
+    with mark-up.
 
-    An element without an end tag ends where the next one begins.
+    An element without an end tag ends where the next element begins.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def elements(text: str, problems: Problems, what: str) -> list[tuple[str, str]]:
 
 
 def _last_ends(text: str, problems: Problems, what: str) -> dict[str, int]:
-    """Return the position of the last end tag of each name."""
+    """Return the position of the last end tag with each name."""
     ends: dict[str, int] = {}
     for tag in _TAG.finditer(text):
         if tag[1]:
@@ -61,12 +62,12 @@ def _refuse_many(number: int, problems: Problems, what: str) -> None:
     if number > MAX_ELEMENTS:
         problems.stop(
             f"{what} has more than {MAX_ELEMENTS:,} elements; expected the elements of one document or topic",
-            "Look at the file there: remove this one, or its mark-up.",
+            "Look at this place in the file: remove the document or topic, or its mark-up.",
         )
 
 
 def resolve_comments_and_cdata(text: str) -> str:
-    """Return the text without comments; the content of CDATA sections becomes characters, not mark-up."""
+    """Return the text without comments; the content of CDATA sections becomes plain characters."""
     kept, start, unclosed = [], 0, set()
     for begin in _SECTION.finditer(text):
         if begin.start() < start or begin[0] in unclosed:
@@ -83,16 +84,18 @@ def resolve_comments_and_cdata(text: str) -> str:
 
 
 def plain_text(markup: str) -> str:
-    """Return the text of mark-up without tags, with entities resolved, and with one line per paragraph."""
+    """Return the plain text of mark-up: without tags, with resolved entities, and with one line for each
+    paragraph.
+    """
     return join_paragraph_lines(unescape(replace_tags(_PARAGRAPH.sub("\n\n", markup), " ")))
 
 
 def replace_tags(markup: str, by: str = "") -> str:
-    """Return the text with each tag replaced."""
+    """Return the text with each tag replaced by a space or a paragraph break."""
     return _MARKUP.sub(by, markup)
 
 
 def join_paragraph_lines(text: str) -> str:
-    """Return the text with one line per paragraph."""
+    """Return the text with one line for each paragraph."""
     paragraphs = _PARAGRAPH_BREAK.split(dedent(text.strip("\n")))
     return "\n".join(filter(None, (" ".join(paragraph.split()) for paragraph in paragraphs)))

@@ -1,7 +1,9 @@
-"""Rows of a spreadsheet's only visible sheet with rows, below a first row of names.
+"""Rows of a spreadsheet (xlsx): the file must have one visible sheet with rows, and the sheet's first row
+names the columns.
 
-Calamine allocates all cells from the first to the last, so that a cell at XFD1048576 needs 550 GB and ends
-the process. Calamine gets a copy of the XML parts, after a check that their cells are within bounds.
+The library calamine allocates all cells from the first to the last, so that a cell at XFD1048576 would need
+550 GB and end the process. Therefore calamine reads a copy of the XML parts, after a check that their cells
+are within the limits.
 """
 
 from __future__ import annotations
@@ -26,20 +28,22 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
 MAX_CELLS = 5_000_000
-"""Limit of a sheet's cells, including empty cells, and of a file's texts: 450 MB and 15 seconds."""
+"""Greatest number of cells in a sheet, including empty cells, and of texts in a file: as many cells need 450
+MB and 15 seconds.
+"""
 _PLACE = re.compile(r"([A-Za-z]{0,3})([0-9]{1,7})")
 _ROWS, _COLUMNS = 1_048_576, 16_384
 _AS_CSV = "save the table as CSV"
 _ONE_SHEET = "Save one sheet as CSV, or remove the other sheets."
 _SHOW = "Show the sheet in the spreadsheet, or save it as CSV."
-_NAMES_FIRST = "Name each column in the first row, and delete what is above the names."
-_UNMERGE = "Give each row its own value: unmerge the cells, and fill them in."
+_NAMES_FIRST = "Name each column in the first row, and delete the rows above the names."
+_UNMERGE = "Give each row a value: unmerge the cells, and fill in the empty cells."
 Cells = dict[int, Any]
 Rows = Iterator[tuple[int, Cells]]
 
 
 class BrokenSheetError(Exception):
-    """The file is damaged; the message is a clause about it."""
+    """Error: a spreadsheet is damaged. The message is a clause about the damage."""
 
 
 _DAMAGE = (
@@ -49,11 +53,11 @@ _DAMAGE = (
 
 
 def checked_copy(path: Path) -> io.BytesIO:
-    """Return the XML parts of a spreadsheet as a zip archive.
+    """Return the XML parts of a spreadsheet as a new zip archive.
 
     Raises
     ------
-    OutOfBoundsError: the file unpacks to too much, or its cells are too far apart.
+    OutOfBoundsError: the file unpacks to more bytes than the limit, or its cells are too far apart.
     BrokenSheetError, BadZipFile, and other errors of `zipfile`: the file is damaged.
     """
     copy = io.BytesIO()
@@ -68,7 +72,7 @@ def checked_copy(path: Path) -> io.BytesIO:
 
 
 class _SheetPart:
-    """Check of one part: it counts rows and columns as calamine does."""
+    """Check of one XML part of a spreadsheet, which counts rows and columns as calamine does."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -79,7 +83,7 @@ class _SheetPart:
         self._left = _COLUMNS
 
     def check(self, content: bytes) -> None:
-        """Raise the problem of the part."""
+        """Raise the error about the problem of this XML part."""
         parser = expat.ParserCreate("UTF-8")
         parser.StartElementHandler, parser.EndElementHandler = self._start_element, self._end_element
         parser.StartDoctypeDeclHandler = self._refuse_doctype
@@ -102,7 +106,7 @@ class _SheetPart:
             self._column = self._cell[1]
             self._depth = 1
         elif name == "sst" and int(attributes.get("uniqueCount") or 0) > MAX_CELLS:
-            raise OutOfBoundsError(f"says that it has more than {MAX_CELLS:,} texts")
+            raise OutOfBoundsError(f"declares more than {MAX_CELLS:,} texts")
 
     def _end_element(self, tag: str) -> None:
         if self._depth:
@@ -112,18 +116,22 @@ class _SheetPart:
             self._row, self._column = self._row + 1, 0
 
     def _refuse_doctype(self, *_: object) -> NoReturn:
-        raise BrokenSheetError(f"{self._name} has a DOCTYPE, which no spreadsheet has")
+        raise BrokenSheetError(f"{self._name} has a DOCTYPE, which is not allowed in a spreadsheet")
 
     def _place_of(self, text: str) -> tuple[int, int]:
-        """Return row and column, from 0, of a place such as B7; the column of a row's place is -1."""
+        """Return row and column, from 0, of a cell reference such as B7; the column is -1 for the reference
+        of a whole row.
+        """
         cell = _PLACE.fullmatch(text)
         row, column = (int(cell[2]), _column_number(cell[1])) if cell else (0, 0)
         if not 1 <= row <= _ROWS or column > _COLUMNS:
-            raise BrokenSheetError(f"{self._name} names the place {text[:20]!r}, which no sheet has")
+            raise BrokenSheetError(f"{self._name} names the cell {text[:20]!r}, which no sheet has")
         return row - 1, column - 1
 
     def _count_cell(self) -> None:
-        """Count a cell, and the cells of the rectangle that calamine allocates from the first row on."""
+        """Count a cell, and check the size of the rectangle of cells that calamine would allocate from the
+        first row on.
+        """
         row, column = self._cell
         self._cells += 1
         self._height = max(self._height, row + 1)
@@ -136,7 +144,7 @@ class _SheetPart:
 
 
 def _column_number(letters: str) -> int:
-    """Return the number of a column: 1 for A; 0 without letters."""
+    """Return the number of a column from its letters: 1 for A; 0 without letters."""
     number = 0
     for letter in letters.upper():
         number = number * 26 + ord(letter) - ord("A") + 1
@@ -144,12 +152,12 @@ def _column_number(letters: str) -> int:
 
 
 def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number of each row and its values by name; formulas have their saved values.
+    """Yield the number of each row, and the row's values by column name; formulas have their saved values.
 
     Raises
     ------
     InputError: calamine is not installed; the file is damaged or too large, has no visible sheet with rows or
-        several, or has cells merged over rows.
+    several such sheets, or has cells merged over rows.
     """
     try:
         from python_calamine import CalamineError, CalamineWorkbook
@@ -172,7 +180,7 @@ def _refuse_sheet(error: BaseException, problems: Problems) -> None:
 
 
 def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
-    """Return the filled rows of the only visible sheet with rows; hidden sheets are ignored."""
+    """Return the non-empty rows of the only visible sheet with rows; hidden sheets are ignored."""
     from python_calamine import SheetVisibleEnum
 
     sheets = {sheet.name: book.get_sheet_by_name(sheet.name) for sheet in book.sheets_metadata}
@@ -193,7 +201,7 @@ def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
 
 
 def _filled_rows(sheet: CalamineSheet) -> Rows:
-    """Yield the number of each row with values, from 1, and its values by column, from 0."""
+    """Yield the number of each non-empty row, from 1, and the row's values by column number, from 0."""
     left = (sheet.start or (0, 0))[1]
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells = {column: _cell_value(cell) for column, cell in enumerate(row, left) if cell != ""}
@@ -202,7 +210,9 @@ def _filled_rows(sheet: CalamineSheet) -> Rows:
 
 
 def _cell_value(cell: Any) -> Any:
-    """Return a whole double as an integer, and a day as the time at which it begins."""
+    """Convert a whole double to an integer, and a day to the time at which the day begins; return other
+    values unchanged.
+    """
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return int(cell)
     is_day = isinstance(cell, date) and not isinstance(cell, datetime)

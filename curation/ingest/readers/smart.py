@@ -1,9 +1,9 @@
-"""SMART's records, and its lists of relevant documents.
+"""Files in the format of the SMART system: records of documents or queries, and lists of relevant documents.
 
-A record begins with `.I` and has a field for each mark: `.T` title, `.A` author, `.W` text, `.B` source,
-`.K` keywords. Other marks keep their letter. CISI's list (`.REL`) has a query and a relevant document on each
-line, and two columns of zeros behind them; the grade is 1. MEDLINE's list has TREC's four columns and is
-`qrels`.
+A record begins with `.I` and has a field for each mark: `.T` title, `.A` author, `.W` text, `.B` source, `.K`
+keywords. A field for any other mark has the letter of the mark as its name. The list of the collection CISI
+(`.REL`) has a query and a relevant document on each line, followed by two columns of zeros; the grade is 1.
+The list of the collection MEDLINE has TREC's four columns and is read as `qrels`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from curation.ingest.readers.sgml import join_paragraph_lines
 
 _FIELDS = {"T": "title", "A": "author", "W": "text", "B": "source", "K": "keywords"}
 _RELEVANT = "1"
-"""The grade of each document on a list."""
+"""Grade of each document on a list of relevant documents."""
 _RECORD = re.compile(r"\.I\s+(\S+)\s*")
 _MARK = re.compile(r"^\.([A-Z])[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
 _PAIR = re.compile(r"\s*+(\S++)\s++(\S++)(?:\s++0*+\.?0*+)*+")
-_LIST = "Expected a query and a relevant document, and behind them nothing but zeros."
+_LIST = "Expected a query and a relevant document, followed only by zeros."
 Rows = Iterator[tuple[int, dict[str, Any]]]
-"""The line on which a record begins, and its fields."""
+"""Number of the line on which a record begins, and the fields of the record."""
 
 
 def smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
@@ -38,7 +38,7 @@ def smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
 
 
 def is_smart_qrels(text: str) -> bool:
-    """Return whether the lines are a list of relevant documents with zeros behind them."""
+    """Return whether the lines are a list of relevant documents, each followed by zeros."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
     return bool(rows) and all(len(row) == 4 and _PAIR.fullmatch(" ".join(row)) for row in rows)
 

@@ -1,7 +1,7 @@
 """Rows of text tables: CSV, TSV and TREC's qrels.
 
-A row is the number of the line on which it begins, and its cells by name. A row with more or fewer cells than
-the header is a problem.
+Each row is given with the number of its first line, and its cells by column name. A row with more or fewer
+cells than the header is reported as a problem.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _SEPARATOR = re.compile(r'\s*"?sep=([^"\r\n])"?\s*', re.IGNORECASE)
 
 _DELIMITERS = ",;\t|"
 _CASE = ("query", "docid", "rating")
-"""Header of a case of Quepid, in which a query without ratings is a line of one cell."""
+"""Header of an exported case of the tool Quepid, in which a query without ratings is a line of one cell."""
 
 
 def separator_of(line: str) -> str:
-    """Return the delimiter that Excel's line `sep=;` names; '' for other lines."""
+    """Return the delimiter in a line such as Excel's `sep=;`; '' for other lines."""
     match = _SEPARATOR.fullmatch(line)
     return match[1] if match else ""
 
@@ -41,7 +41,7 @@ class TextTable:
 
     Attributes
     ----------
-    delimiter: delimiter of the cells, after the first row was read.
+    delimiter: delimiter between cells, known after the first row was read.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class TextTable:
 
 
 def qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
-    """Yield the lines of TREC's qrels, without blank lines and comments."""
+    """Yield the lines of a qrels file in TREC's format, without blank lines and comments."""
     for number, line in enumerate(lines, 1):
         cells = line.split()
         if not cells or cells[0].startswith("#"):
@@ -105,7 +105,7 @@ def qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
 
 
 def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
-    """Refuse a file with two columns of one name."""
+    """Refuse a table with two columns of the same name."""
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         problem = f"the header names {', '.join(map(repr, twice))} more than once"
@@ -113,7 +113,7 @@ def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
 
 
 def _up_to_text(lines: Iterator[str]) -> list[str]:
-    """Return the lines up to the first line that is not blank."""
+    """Return the lines up to and including the first line that is not blank."""
     begin: list[str] = []
     for line in lines:
         begin.append(line)
@@ -123,7 +123,9 @@ def _up_to_text(lines: Iterator[str]) -> list[str]:
 
 
 def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
-    """Return the delimiter of a CSV: it gives as many cells as columns, or its header has it."""
+    """Return the delimiter of a CSV file: the delimiter that divides a line into as many cells as columns, or
+    that occurs in the header.
+    """
     for delimiter in _DELIMITERS:
         if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
             return delimiter
@@ -133,8 +135,8 @@ def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
 
 
 def _numbered_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV reader with the line on which each begins; rows that cannot be read are
-    problems.
+    """Yield the rows of a CSV reader, each with the number of its first line; rows that cannot be read are
+    reported as problems.
     """
     line = 0
     while True:
@@ -144,6 +146,6 @@ def _numbered_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[
                 yield begin, row
             return
         except csv.Error as error:
-            reason = "its quoted cell is never closed" if "end of data" in str(error) else str(error)
+            reason = "the quoted cell has no closing quote" if "end of data" in str(error) else str(error)
             problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, a quote is written twice: "".')
             line = reader.line_num

@@ -1,11 +1,12 @@
 """Times of logs and of imported files, read as UTC.
 
-The shape of a time shows its form, so that a file may mix forms. A time of another shape is unknown and never
-guessed. `parse_time` is the definition. A log has millions of times, nearly all different and of one form:
-`parse_times` has Arrow read the usual forms of a whole column, and calls `parse_time` for other texts.
+The form of a time is recognized from its characters, so that a file may mix forms. A time of unknown form is
+treated as unreadable and never guessed. The function `parse_time` defines how a time is read. A log has
+millions of times, nearly all different and of the same form: `parse_times` lets Arrow read the usual forms in
+a whole column, and calls `parse_time` for other texts.
 
-Numeric dates such as 03/04/2026 are read month or day first, as a person states for a whole file. Unreadable
-times of a file are counted.
+Numeric dates such as 03/04/2026 are read with the month or the day first, as a person states for a whole
+file. Unreadable times of a file are counted.
 """
 
 from __future__ import annotations
@@ -42,16 +43,18 @@ _FORMS: tuple[tuple[str, str, str | None], ...] = (
     (rf"(?:19|20)\d\d{_COMPACT}", "%Y%m%d%H%M%S", None),
     (rf"\d\d{_COMPACT}", "%y%m%d%H%M%S", None),
 )
-"""Usual forms: pattern, reading by Arrow (a unit, ISO 8601, a format of `strptime`), and zone."""
+"""Usual forms of times: pattern, way of reading by Arrow (a unit, ISO 8601, or a format of `strptime`), and
+time zone.
+"""
 MONTH_FIRST, DAY_FIRST = "mdy", "dmy"
 DATE_ORDERS = (MONTH_FIRST, DAY_FIRST)
-ASK_FOR_ORDER = "Say whether month or day comes first: --date-order mdy (month, as in the US) or dmy (day)."
+ASK_FOR_ORDER = "State whether month or day comes first: --date-order mdy (month, as in the US) or dmy (day)."
 _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[ap])\.?m\.?(?![a-z]))?"
 )
 _HOURS = {"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
-"""Abbreviation of only one zone → hours ahead of UTC."""
+"""Hours ahead of UTC for each abbreviation of a time zone that is unambiguous."""
 _ZONE = (
     rf"(?: ?(?P<zone>(?:UTC|GMT)?[+-]\d{{2}}:?\d{{2}}|{'|'.join(_HOURS)}))?"
     r"(?: ?\[?(?P<area>[A-Z]\w+(?:/[\w+-]+)+)\]?)?(?: \([^()]*\))?"
@@ -71,8 +74,8 @@ _WRITTEN = [
         rf"{_YEAR}(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign){_DAY_OF_MONTH}{_AFTER_DATE}",
     )
 ]
-"""Patterns of dates with a month's name, as in Apache's logs, e-mail, `date` and spreadsheets, or
-year first.
+"""Patterns of dates with a month's name, as in Apache's logs, e-mail, the command `date` and spreadsheets, or
+with the year first.
 """
 MAX_TIME_LENGTH = 100
 UNREADABLE_TIME = "unreadable time"
@@ -82,10 +85,10 @@ NO_TIME = "Write times as 2026-03-31 14:05, or leave them out with --map time=."
 def parse_time(value: Any) -> datetime | None:
     """Return the time in UTC without a zone, or None if the value cannot be read.
 
-    Forms are ISO 8601 with or without zone (without: UTC), `YYYY-MM-DD HH:MM:SS`, seconds, milliseconds and
-    microseconds since 1970 by their number of digits, yymmddhhmmss, yyyymmdd, yyyymmddhhmmss, dates with
-    the name of a month, and values that are times. Two-digit years are as in POSIX:
-    69-99 are 19xx.
+    Known forms are ISO 8601 with or without zone (UTC if a zone is missing), `YYYY-MM-DD HH:MM:SS`, seconds,
+    milliseconds and microseconds since 1970 by their number of digits, yymmddhhmmss, yyyymmdd,
+    yyyymmddhhmmss, dates with the name of a month, and values with a type of time. Two-digit years are read
+    as in POSIX: 69-99 are 19xx.
     """
     if isinstance(value, str):
         return _from_text(value.strip())
@@ -99,7 +102,7 @@ def parse_time(value: Any) -> datetime | None:
 
 
 def microseconds(time: datetime) -> int:
-    """Return microseconds since 1970 of a time by `parse_time`."""
+    """Return a time that `parse_time` reads as microseconds since 1970."""
     return (time - EPOCH) // _MICROSECOND
 
 
@@ -125,7 +128,9 @@ def _written_time(text: str) -> datetime | None:
 
 
 def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
-    """Return the time in UTC of a match with year, clock and zone; None if the calendar has no such time."""
+    """Return the time in UTC from a match with year, time of day and zone; None if the calendar has no such
+    time.
+    """
     hour, half = int(match["hour"] or 0), match["half"]
     if half and not 1 <= hour <= 12:
         return None
@@ -142,7 +147,9 @@ def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
 
 
 def _zone_of(text: str, area: str) -> tzinfo:
-    """Return the zone of a time; an offset counts before a name, and without both the zone is UTC."""
+    """Return the time zone of a matched time: the offset if the match has an offset, else the named zone,
+    else UTC.
+    """
     if area and not text:
         return ZoneInfo(area)
     if text.upper() in _HOURS:
@@ -169,7 +176,7 @@ def _from_digits(whole: str, fraction: str) -> datetime | None:
 
 
 def utc_time(time: datetime) -> datetime | None:
-    """Return a time in UTC without a zone; None if the time in UTC is outside the calendar."""
+    """Convert a time to UTC and remove its zone; return None if the result is outside the calendar."""
     if time.tzinfo is None:
         return time
     try:
@@ -179,9 +186,8 @@ def utc_time(time: datetime) -> datetime | None:
 
 
 def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
-    """Return microseconds since 1970 as by `parse_time`, shape (N,), or UNREAD; and the unread texts.
-
-    The second value has the numbers of texts that are not '' and could not be read, ascending.
+    """Return microseconds since 1970 as `parse_time` reads them, shape (N,), with UNREAD for unreadable
+    texts. The second value has the ascending indexes of texts that are not '' and could not be read.
     """
     times, left = np.full(len(texts), UNREAD), np.arange(len(texts))
     for pattern, iso, zone in _FORMS if len(texts) else ():
@@ -198,7 +204,7 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
 
 
 def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) -> Numbers:
-    """Return the times of texts of one form."""
+    """Return the times of texts that all have the same form."""
     if iso.isdecimal():
         return ints_of(texts.cast(pa.int64())) * int(iso)
     if iso.startswith("%"):
@@ -209,7 +215,7 @@ def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) ->
 
 
 def check_date_order(order: str | None) -> None:
-    """Refuse an unknown order of dates."""
+    """Refuse an unknown order of day and month in dates."""
     if order not in (None, *DATE_ORDERS):
         raise InputError(f"--date-order {order!r}: expected {' or '.join(DATE_ORDERS)}")
 
@@ -220,7 +226,9 @@ def is_numeric_date(value: Any) -> bool:
 
 
 def numeric_date(text: str, order: str) -> datetime | None:
-    """Return the time of a numeric date in this order; None if the calendar has no such time."""
+    """Return the time of a numeric date in the given order of day and month; None if the calendar has no such
+    time.
+    """
     match = _NUMERIC_DATE.fullmatch(text.strip())
     if match is None:
         return None
@@ -229,8 +237,8 @@ def numeric_date(text: str, order: str) -> datetime | None:
 
 
 def not_in_order(value: str, order: str) -> str:
-    """Return the problem of a numeric date that cannot be read in this order."""
-    return f"the time {value!r} is no date with the {'month' if order == MONTH_FIRST else 'day'} first"
+    """Return the problem of a numeric date that cannot be read in the given order of day and month."""
+    return f"the time {value!r} is not a date with the {'month' if order == MONTH_FIRST else 'day'} first"
 
 
 class ImportedTimes:
@@ -238,7 +246,7 @@ class ImportedTimes:
 
     Raises
     ------
-    InputError: the order of dates is unknown.
+    InputError: the order of day and month is unknown.
     """
 
     def __init__(self, date_order: str | None) -> None:
@@ -249,11 +257,11 @@ class ImportedTimes:
 
     @property
     def no_time(self) -> bool:
-        """Return whether the file has times, and no time could be read."""
+        """Return whether the file has times, but no time could be read."""
         return bool(self.unread) and not self._has_read
 
     def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:
-        """Return the time of a cell in UTC; `problem` is called for an ambiguous numeric date."""
+        """Return the time in a cell as UTC; call the function `problem` for an ambiguous numeric date."""
         if value is None or value == "":
             return None
         if not is_numeric_date(value):

@@ -1,9 +1,9 @@
-"""Records with several judgments, as annotation and relevance tools write them.
+"""Records with several judgments, as written by annotation tools and tools for search relevance.
 
 The tools are Quepid with its cases and books, `_rank_eval` of Elasticsearch and OpenSearch, the Search
-Relevance Workbench, Label Studio, Argilla and Prodigy. Such a record is divided into one record for each
-judgment; its keys show the format. Readers of queries get the values that the judgments share. Judgments
-without a grade, such as skipped tasks, are left out.
+Relevance Workbench, Label Studio, Argilla and Prodigy. A record with several judgments is divided into one
+record for each judgment; the keys of the record show the format. An import of queries gets only the values
+that all judgments in a record share. Judgments without a grade, such as skipped tasks, are left out.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from typing import Any
 Fields = dict[str, Any]
 Keys = Mapping[str, type | tuple[type, ...]]
 Parts = Iterator[tuple[Fields, Fields]]
-"""Shared values and judgment; the judgment is empty if there is none."""
+"""Values that the judgments of a record share, and one judgment, which is empty for a record without
+judgments.
+"""
 _QUERY_PARAMETERS = ("query_string", "query_text", "query", "user_query", "q", "text")
 _GRADING = ("rating", "choices", "number")
 _Answer = tuple[Any, str, Any, Any]
-"""Person, question, value, and status; drafts and discarded values are no answers."""
+"""Annotator, question, value, and status of an answer; drafts and discarded values do not count as answers.
+"""
 _RATINGS = (dict, list)
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
 
 
 def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
-    """Yield the records inside a record: each judgment with its shared values, or distinct shared values
-    only.
+    """Yield the records inside a tool's record: each judgment together with the shared values, or only
+    distinct shared values.
 
     Raises
     ------
-    UnlikeFormatError: a record has the keys of a format, but a different structure.
+    UnlikeFormatError: a record has the keys of a tool's format, but a different structure.
     """
     tool_format = tool_format_of(fields)
     try:
@@ -46,11 +49,13 @@ def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
 
 
 class UnlikeFormatError(Exception):
-    """A record has the keys of a tool's format, but a different structure; the message names the tool."""
+    """Error: a record has the keys of a tool's format, but a different structure. The tool is named."""
 
 
 def tool_format_of(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
-    """Return the tool that wrote a record, and the function that divides it; None for other records."""
+    """Return the tool that wrote a record, and the function that divides the record; None for a record of no
+    known tool.
+    """
     for name, keys, parts in _TOOL_FORMATS:
         is_known = keys(fields) if callable(keys) else all(_is_of(fields.get(key), keys[key]) for key in keys)
         if is_known:
@@ -59,7 +64,7 @@ def tool_format_of(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | No
 
 
 def _is_of(value: Any, kind: type | tuple[type, ...]) -> bool:
-    """Return whether a value has a type; a list may have only objects."""
+    """Return whether a value has the given type; a list must contain only objects."""
     return isinstance(value, kind) and (
         not isinstance(value, list) or all(isinstance(item, dict) for item in value)
     )
@@ -85,8 +90,8 @@ def _rated_documents(fields: Fields) -> Parts:
 
 
 def _query_parameter(params: Fields) -> Any:
-    """Return the query among the parameters of a template: the parameter of a usual name, or the only
-    parameter.
+    """Return the query among the parameters of a search template: the parameter with a usual name, or the
+    only parameter.
     """
     only = list(params.values()) if len(params) == 1 else [None]
     return next((params[name] for name in _QUERY_PARAMETERS if name in params), only[0])
@@ -121,7 +126,9 @@ def _result_value(result: Fields) -> Any:
 
 
 def _answers_with_grade(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
-    """Return each question's answer. If exactly one question has grades, its answer is `grade`, too."""
+    """Return the answer to each question of an annotation tool. If exactly one question has grades, the
+    answer is also returned as `grade`.
+    """
     return {**values, "grade": values[graded[0]]} if len(graded) == 1 else dict(values)
 
 
@@ -137,7 +144,9 @@ def _argilla_record(fields: Fields) -> Parts:
 
 
 def _flat_questions(fields: Fields) -> list[str]:
-    """Return the questions of a flattened record of Argilla, which have lists of values and users."""
+    """Return the questions in a flattened record of Argilla, in which each question has lists of values and
+    users.
+    """
     return [
         name.removesuffix(_RESPONSES)
         for name in fields
@@ -161,7 +170,7 @@ def _flat_argilla(fields: Fields) -> Parts:
 
 
 def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
-    """Yield one judgment for each person, with the answers to all questions."""
+    """Yield one judgment for each annotator, with the annotator's answers to all questions."""
     by_person: dict[Any, Fields] = {}
     for who, question, value, status in answers:
         submitted = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
@@ -171,7 +180,9 @@ def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
 
 
 def _prodigy_choice(fields: Fields) -> Parts:
-    """Yield Prodigy's choice: the list `accept`, or `label`; `answer` stays for the reader of marks."""
+    """Yield the choice in a record of Prodigy: the list `accept`, or `label`. The field `answer` is kept,
+    because it may mark rejected records.
+    """
     chosen = fields.get("accept", fields.get("label"))
     who = fields.get("_annotator_id") or fields.get("_session_id")
     judgment = {"annotator": who, "submitted_at": fields.get("_timestamp")}
@@ -191,6 +202,6 @@ _TOOL_FORMATS: tuple[tuple[str, Keys | Callable[[Fields], Any], Callable[[Fields
     ("Prodigy", {"answer": str, "_task_hash": int}, _prodigy_choice),
     ("Prodigy", {"answer": str, "_annotator_id": str}, _prodigy_choice),
 )
-"""Tool; keys of its records and their types, or a function that recognizes its records; and the function that
-divides a record.
+"""For each tool: its name, the keys of its records and their types, or a function that recognizes its
+records, and the function that divides a record.
 """

@@ -1,12 +1,15 @@
-"""TREC's documents and topics: SGML as NIST wrote it, where end tags may be missing, or XML of these names.
+"""TREC's documents and topics, in NIST's SGML, in which end tags may be missing, or in XML with the same
+element names.
 
-A document is `<DOC> … </DOC>` with its id in `<DOCNO>`. Its body is all of its `<TEXT>` elements, its title
-the first element of a title's name. Without `<TEXT>`, as in web pages, the body is all elements but headers.
-A topic is `<top>` or `<topic>`. Its query is the title; a topic without a title has its description as the
-query, as at TREC-4. The narrative, and the description beside a title, are the information need.
+A document is `<DOC> … </DOC>` with its id in `<DOCNO>`. The body of a document is the text of all its
+`<TEXT>` elements, and the title is the first element that has a usual name of titles. In a document without
+`<TEXT>`, such as a web page, the body is the text of all elements except headers. A topic is `<top>` or
+`<topic>`. The query is the title of the topic, or the description of a topic without a title, as at TREC-4.
+The information need is the narrative, and the description if the topic has a title.
 
 Mark-up is removed and entities are resolved; lines are joined to paragraphs. NIST put a label in front of the
-content of a topic's tags, such as `Number:` for <num>; it is removed from these tags alone.
+content of a topic's tags, such as `Number:` for <num>; this label is removed only from the tags in which NIST
+used it.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ BEGINNING = re.compile(
     r"\s*<(?:\?xml|!--|!DOCTYPE|docs?\b|top\b|topics?\b|root\b|collection\b)", re.IGNORECASE
 )
 DOCUMENT, TOPIC = "document", "topic"
-"""Kinds of blocks: a file has blocks of one kind."""
+"""Kinds of blocks in a TREC file; all blocks of a file have the same kind."""
 _BOUNDARY = re.compile(r"<(/?)(doc|top|topic)(?=[\s>])([^<>]*)>", re.IGNORECASE)
 _NUMBER = re.compile(r"""(?:number|id|qid|num)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 _LABELS = {
@@ -42,7 +45,7 @@ _LABELS = {
     )
     for name in names
 }
-"""Tag of a topic → the label that NIST put in front of its content."""
+"""Label that NIST put in front of the content of each tag of a topic."""
 _TITLES = ("title", "headline", "head", "hl", "ttl", "h3")
 _HEADERS = {"docno", "docid", "docoldno", "dochdr", "fileid", "url", "date", "date1", "parent"}
 _ID_TAGS = ("num", "number")
@@ -51,14 +54,14 @@ _DESCRIPTION_TAGS = ("desc", "description", "question")
 _NARRATIVE_TAGS = ("narr", "narrative")
 _OWN_FIELDS = ("title", "query_id", "text", "information_need")
 Rows = Iterator[tuple[int, dict[str, Any]]]
-"""The line on which a record begins, and its fields."""
+"""Number of the line on which a record begins, and the fields of the record."""
 
 
 def trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
     """Yield the documents (docno, title, text, …) or topics (query_id, text, information_need, …) of a file.
 
-    Values are texts. Title and text are always there, if empty. A block that is cut off or has no id, and a
-    text outside of blocks, are problems.
+    Values are texts. The fields title and text are always present, but may be empty. A block that is cut off
+    or has no id, and text outside of blocks, are reported as problems.
     """
     for number, kind, attributes, content in _read_blocks(lines, problems):
         block = resolve_comments_and_cdata(content)
@@ -79,7 +82,9 @@ def trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
 
 
 def kind_of(text: str) -> str | None:
-    """Return whether the beginning of a file has documents or topics; None if it has neither."""
+    """Return the kind of blocks at the beginning of a file, documents or topics; None if the beginning has no
+    blocks.
+    """
     match = _BOUNDARY.search(text)
     return None if match is None else _kind_of_tag(match[2])
 
@@ -89,7 +94,9 @@ def _kind_of_tag(tag: str) -> str:
 
 
 def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the line, kind, attributes and content of each document or topic; a file has one kind."""
+    """Yield the line, kind, attributes and content of each document or topic; refuse a file with documents
+    and topics.
+    """
     begun: tuple[int, re.Match[str], BoundedText] | None = None
     kind = ""
     for number, mark in _read_marks(lines, problems):
@@ -113,7 +120,9 @@ def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int
 
 
 def _read_marks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, re.Match[str] | str]]:
-    """Yield the tags around documents or topics, and the texts between; texts outside are problems."""
+    """Yield the tags around documents or topics, and the texts between the tags; text outside of blocks is
+    reported as a problem.
+    """
     within = ""
     for number, line in enumerate(lines, 1):
         at = 0
@@ -139,7 +148,7 @@ def _text_between(
 
 
 def _note_unclosed(line: int, tag: str, problems: Problems, number: int = 0) -> None:
-    where = f"before line {number}, where the next one begins" if number else "before the end of the file"
+    where = f"before line {number}, where the next block begins" if number else "before the end of the file"
     problems.add(line, f"<{tag}> has no </{tag}> {where}", "Was the file cut off? Fetch it again.")
 
 
@@ -179,12 +188,16 @@ def _topic_fields(pairs: list[tuple[str, str]], attributes: str) -> dict[str, st
 
 
 def _field_name(tag: str) -> str:
-    """Return the field for an element of another name; `_2` keeps it apart from goldgrade's fields."""
+    """Return the name of the field for an element without a fixed field; the ending `_2` avoids the names of
+    goldgrade's fields.
+    """
     return f"{tag}_2" if tag in _OWN_FIELDS else tag
 
 
 def _other_fields(parts: dict[str, list[str]]) -> dict[str, str]:
-    """Return the other elements by name; a repeated element has one line for each of its texts."""
+    """Return the elements without a fixed field by name; a repeated element has one line for each of its
+    texts.
+    """
     return {name: text for name, texts in parts.items() if (text := _joined_lines(texts))}
 
 

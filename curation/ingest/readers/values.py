@@ -1,6 +1,7 @@
-"""Values of records as texts, ids and JSON, and options that map one text to another.
+"""Conversion of values in records to texts, ids and JSON, and parsing of options that map texts to texts.
 
-A map is `100=3,10=2,x=cannot-tell`. A part with a comma is quoted as in CSV: `"good, with ads=2",bad=0`.
+A map is written as `100=3,10=2,x=cannot-tell`. A part of a map with a comma is quoted as in CSV: `"good, with
+ads=2",bad=0`.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from curation.core.digests import canonical_json
 from curation.core.errors import refuse_problems
 
 EXACT = 2**53
-"""Bound below which doubles (in JSON, sheets and Parquet) represent all whole numbers."""
+"""Limit below which doubles (in JSON, spreadsheets and Parquet) represent all whole numbers exactly."""
 _MAX_NUMBER = 10**18  # what the database's 64 bits hold; a text like 1e999999999 is never written out
 
 
 CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
 UNGRADED = -1
-"""Value of a map for a cell without a grade; no guide has this grade."""
+"""Value in a map of grades for a cell without a grade; no labeling guide has this value as a grade."""
 _WORDS: Mapping[str, int | None] = dict.fromkeys(CANNOT_TELL) | dict.fromkeys(
     ("no grade", "no_grade", "no-grade"), UNGRADED
 )
 _NO_VALUE = frozenset(
     "nan -nan null (null) none nil na n/a n.a. <na> nat #n/a #na #nv \\n - -- – — . #n/a n/a".split(" ")
 )
-"""Words for an empty cell, in small letters, in pandas, R, SQL, Excel, Stata and by people."""
+"""Lower-cased words for an empty cell, as written by pandas, R, SQL, Excel, Stata and people."""
 
 
 def text_of(value: Any) -> str:
@@ -55,15 +56,16 @@ def field_text(values: Mapping[str, Any], column: str | None) -> str:
 
 
 class UnfitIdError(Exception):
-    """A value does not show how the id was written; the message describes the value."""
+    """Error: a value does not show how the id was originally written. The message describes the value."""
 
 
 def id_text(value: Any) -> str:
-    """Return an id as text; whole numbers are written as integers.
+    """Return an id as text; a whole number becomes digits without a decimal point.
 
     Raises
     ------
-    UnfitIdError: the value is a truth value, a date or time, a fraction, or a number too large to be exact.
+    UnfitIdError: the value is a truth value, a date or time, a fraction, or a number that is too large to be
+    stored exactly.
     """
     if isinstance(value, bool):
         raise UnfitIdError("a truth value")
@@ -139,12 +141,12 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
 
 
 def grade_word(grade: int | None) -> str:
-    """Return a grade as a map writes it."""
+    """Return a grade in the form in which an option for a map of grades has it."""
     return "no-grade" if grade == UNGRADED else "cannot-tell" if grade is None else str(grade)
 
 
 def is_no_value(text: str) -> bool:
-    """Return whether a cell is empty or says so: '', NaN, NULL, None, n/a, a dash."""
+    """Return whether a cell is empty or has a word for an empty cell: '', NaN, NULL, None, n/a, or a dash."""
     return not text or text.casefold() in _NO_VALUE
 
 
@@ -167,20 +169,22 @@ def parse_annotator_map(text: str) -> dict[str, str]:
 
 
 def parse_annotator_columns(text: str) -> dict[str, str]:
-    """Parse columns of the wide form and their annotators: `a,b=ada` is {'a': 'a', 'b': 'ada'}."""
+    """Parse the option with columns of the wide form and their annotators: `a,b=ada` is {'a': 'a', 'b':
+    'ada'}.
+    """
     pairs = (part.strip().partition("=") for part in _map_parts(text) if part.strip())
     return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
 
 
 def map_to_write(pairs: Mapping[str, str]) -> str:
-    """Return a map as the value of an option, quoted for a shell."""
+    """Return a map as the value of a command-line option, quoted for a shell."""
     written = io.StringIO()
     csv.writer(written, lineterminator="").writerow(f"{left}={right}" for left, right in pairs.items())
     return shlex.quote(written.getvalue())
 
 
 def grade_key(text: str) -> str:
-    """Return a written grade in a form that is the same for 100, 100.0 and 100.000."""
+    """Return a written grade in a normal form, which is the same for 100, 100.0 and 100.000."""
     text = text.strip().casefold()
     whole = whole_number(text)
     if whole is not None:
@@ -192,7 +196,7 @@ def grade_key(text: str) -> str:
 
 
 def _map_pairs(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each part, with the texts left and right of its last equals sign."""
+    """Yield each part of a map, with the texts left and right of the last equals sign."""
     for part in map(str.strip, _map_parts(text)):
         left, _, right = part.rpartition("=")
         yield part, left.strip(), right.strip()

@@ -323,7 +323,7 @@ def test_columns_that_are_not_read_are_named_and_two_of_whole_numbers_may_be_pla
     run = read(release, tmp_path / "run.jsonl", row)
     assert run.unread == (
         "columns that are not read: begin, finish. "
-        "If they are places of chunks, name them with --map start=COLUMN and --map end=COLUMN."
+        "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
     )
     fields = ChunkFields(start="begin", end="finish")
     assert read(release, tmp_path / "run.jsonl", row, fields=fields).unread == ""

@@ -184,9 +184,19 @@ NAMED = FileLayout(columns=("a", "b"))
                 "line 19: found '[1, 2]'; expected an object",
             ],
         ),
-        ("a.jsonl", "x\n" * 99, None, ["line 20:", "Reading stopped after 20 problems: there may be more."]),
+        (
+            "a.jsonl",
+            "x\n" * 99,
+            None,
+            ["line 20:", "Reading stopped after 20 problems: the file may have more."],
+        ),
         ("a.csv", "id,n\n1,x\n2\n3,x,y\n", None, ["line 3: 1 cell, expected 2 (id, n)", "line 4: 3 cells"]),
-        ("a.csv", 'id,text\n1,x\n2,"open\n', None, ["line 3: broken CSV: its quoted cell is never closed"]),
+        (
+            "a.csv",
+            'id,text\n1,x\n2,"open\n',
+            None,
+            ["line 3: broken CSV: the quoted cell has no closing quote"],
+        ),
         ("a.csv", "id,id\n1,2\n", None, ["names 'id' more than once"]),
         ("a.csv", "a\n1\n", FileLayout(encoding="latin-99"), ["there is no text encoding 'latin-99'"]),
         ("a.txt", "some words\nand more words\n", None, ["--format"]),
@@ -221,7 +231,7 @@ def test_a_file_of_blank_lines_is_called_that_in_any_format(write, name):
     for content in (blank, b"\xef\xbb\xbf" + blank, blank.decode().encode("utf-16"), packed):
         path = write(name, content)
         assert _refusal(path, FileLayout(encoding="latin-1")) == (
-            f"{path}: holds nothing but blank lines; expected one record a line\n"
+            f"{path}: holds nothing but blank lines; expected one record on each line\n"
             "Export or fetch the file again."
         )
 

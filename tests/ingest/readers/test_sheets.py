@@ -138,7 +138,7 @@ def test_a_second_sheet_with_rows_is_refused(sheet: Callable[..., Path]) -> None
 def test_a_title_of_several_cells_is_refused_with_what_to_do(sheet: Callable[..., Path]) -> None:
     sentence = refusal(sheet(("Judgments", None, None, "March"), (), HEADER, ("tea", "d1", 3)))
     assert "row 3: a cell in a column without a name" in sentence
-    assert "delete what is above the names" in sentence
+    assert "delete the rows above the names" in sentence
 
 
 def test_cells_that_are_merged_over_rows_are_refused(sheet: Callable[..., Path]) -> None:

@@ -131,7 +131,7 @@ def test_numeric_dates_are_unknown_until_their_order_is_said(store, write):
 def test_numeric_dates_that_their_order_does_not_allow_are_refused_with_their_lines(write, refused):
     path = write("t.csv", "query,time\na,03/04/2026\nb,13/04/2026\nc,31/12/2026\n")
     message = str(refused(import_traffic, path, TrafficFields(date_order="mdy")))
-    assert "line 3: the time '13/04/2026' is no date with the month first" in message
+    assert "line 3: the time '13/04/2026' is not a date with the month first" in message
     assert "line 4: the time '31/12/2026'" in message
     message = str(refused(import_traffic, path, TrafficFields(date_order="ymd")))
     assert "--date-order 'ymd': expected mdy or dmy" in message
