@@ -1,1 +1,1 @@
-"""The labeling guide: the grade scale, its versions, and questions about it."""
+"""The labeling guide of a project: scale of grades, versions of the guide, and questions about the guide."""

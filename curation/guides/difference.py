@@ -1,15 +1,18 @@
-"""The difference between two guides: grades, the text word by word, and the grades whose labels become due.
+"""Differences between two labeling guides: grades, the text word by word, and the grades whose labels become
+due.
 
-The words of a grade are its name, definition and examples, and the lines of the guide's text about this grade
-alone: a row, list item or heading that begins with its value or name, and the lines below such a heading. All
-other lines are about every grade. The rule by which labels become due (`reworded_grades`):
+The words of a grade are the grade's name, definition and examples, and the lines of the guide's text about
+this grade only: a row, list item or heading that begins with its value or name, and the lines below such a
+heading. The remaining lines of a guide count as lines about every grade. Rule by which labels become due for
+judging again (`reworded_grades`):
 
-- the words of a grade changed, or the grade was removed: labels of this grade are due, and so is each pair
+- the words of a grade changed, or the grade was removed: labels of this grade are due, and also each pair
   with a vote for the grade;
 - a grade was added: labels of its neighbours on the scale are due, because their meaning may be narrower now;
 - lines about every grade changed: all labels are due.
 
-Guides of one line (see `guide_lines`) mean the same: each has the wordings of all guides of its line.
+Guides of one line (see `guide_lines`) have grades with the same meaning, so a guide is compared by the
+wordings of all guides in its line.
 """
 
 from __future__ import annotations
@@ -30,24 +33,24 @@ from curation.store import Cursor
 
 _WORDS = re.compile(r"\S+|\n+")
 _SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
-"""The end of a line within a paragraph of Markdown."""
+"""Pattern of a line end within a paragraph of Markdown."""
 _CONTEXT = 20
-"""The number of unchanged words on each side of a change in a summary."""
+"""Number of unchanged words on each side of a change in a summary."""
 _SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
          "examples": "other examples"}  # fmt: skip
 Wording = tuple[dict[int, str], str]
-"""The words of a guide: grade → its words, and the words about every grade."""
+"""Words of a labeling guide: the words of each grade, and the words about every grade."""
 Grades = frozenset[int | None]
-"""A set of grades; None stands for answers without a grade."""
+"""A set of relevance grades; None stands for answers without a grade."""
 _HEADING = re.compile(r"(#+)\s")
 _BEGINS = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
 
 
 @dataclass(frozen=True)
 class GradeChange:
-    """A grade of one value in two guides; None for a guide without the grade.
+    """The same grade in two labeling guides, before and after; None for a guide without the grade.
 
-    changed: the names of the entries that differ: name, definition, key, colour, examples.
+    changed: names of the entries of the grade that differ: name, definition, key, colour, examples.
     """
 
     value: int
@@ -63,7 +66,7 @@ class GradeChange:
 
     @property
     def summary(self) -> str:
-        """The change in a few words."""
+        """Return the kind of change in a few words."""
         if self.kind != "changed":
             return self.kind
         return ", ".join(_SUMMARIES[entry] for entry in self.changed)
@@ -71,13 +74,12 @@ class GradeChange:
 
 @dataclass(frozen=True)
 class GuideDifference:
-    """Two guides side by side.
+    """Comparison of two labeling guides.
 
     Attributes
     ----------
-    grades: the grades of either guide, from the lowest.
-    body: runs of words, in the order of the text.
-    other: the names of front-matter entries besides title and scale whose values differ.
+    grades: all grades of the two guides, from the lowest. body: equal, removed and added words, in the order
+    of the text. other: names of front-matter entries besides title and scale whose values differ.
     """
 
     before: Guide
@@ -96,7 +98,9 @@ class GuideDifference:
 
     @property
     def body_changes(self) -> tuple[int, int]:
-        """The numbers of words removed from the text and added to it."""
+        """Return the number of words removed from the guide's text, and the number of words added to the
+        text.
+        """
         counts = Counter[str]()
         for block in self.body:
             counts[block.kind] += len(block.text.split())
@@ -104,7 +108,9 @@ class GuideDifference:
 
     @property
     def changed_body(self) -> tuple[TextBlock, ...]:
-        """The changes of the text with some words around them; an ellipsis replaces other unchanged words."""
+        """Return the changes of the guide's text with some words around each change; an ellipsis replaces the
+        remaining words.
+        """
         last = len(self.body) - 1
         return tuple(
             _shorten(block, index > 0, index < last) if block.kind == "same" else block
@@ -113,7 +119,7 @@ class GuideDifference:
 
     @property
     def summary(self) -> list[str]:
-        """A sentence for each change, or one sentence where nothing changes."""
+        """Return a sentence for each change between the two guides, or one sentence if nothing changes."""
         sentences = []
         if self.before.title != self.after.title:
             sentences.append(f"The title changes from “{self.before.title}” to “{self.after.title}”.")
@@ -124,7 +130,7 @@ class GuideDifference:
         sentences += [f"The entry “{name}” of the front matter changes." for name in self.other]
         if not sentences:
             sentences.append(
-                "They are the same." if self.same else "Only spaces or the file's layout differ."
+                "The guides are the same." if self.same else "Only spaces or the file's layout differ."
             )
         return sentences
 
@@ -165,7 +171,9 @@ def _describe_change(grade_change: GradeChange) -> str:
 
 
 def _compare_entries(before: Guide, after: Guide) -> tuple[str, ...]:
-    """Name the other front-matter entries that differ; none where the whole text of a guide is not stored."""
+    """Return the names of further front-matter entries that differ. Return no names if the whole text of a
+    guide is not stored.
+    """
     if not (before.source and after.source):
         return ()
     old, new = (source_values(guide.source) for guide in (before, after))
@@ -174,12 +182,11 @@ def _compare_entries(before: Guide, after: Guide) -> tuple[str, ...]:
 
 
 def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, Grades]:
-    """Find the grades of each stored guide that the guide `into` words differently.
+    """Return for each stored guide the grades that the guide `into` words differently.
 
     Parameters
     ----------
-    lines: guide → its line; see `guide_lines`.
-    into: a guide, which need not be stored yet.
+    lines: line of each guide, see `guide_lines`. into: a guide, which may not be stored yet.
     """
     words: defaultdict[str, list[Wording]] = defaultdict(list)
     for name, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():

@@ -1,7 +1,8 @@
-"""Drafts of the guide: a lead's next guide, kept at each save, and the fields of its text for a form.
+"""Drafts of the labeling guide: a lead's next version of the guide, stored at each save, and the fields of
+the guide's text for a form.
 
-Each lead has one draft, which other leads can read. Saves are appended, so that a text is kept even where a
-different window saved over it.
+Each lead has one draft, which other leads can read. Each save is appended, so that a saved text is kept even
+if a different window saves another text later.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from curation.people.annotators import require_author
 from curation.store import Cursor, Store, append_revision, fetch, record_event, utc_now
 
 MAX_SOURCE_LENGTH = 200_000
-"""The most characters of a guide's text."""
+"""Greatest number of characters in a guide's text."""
 _OPEN = """
 SELECT author, revision, source, started_from, saved_at FROM guide_drafts
 QUALIFY revision = max(revision) OVER (PARTITION BY author) AND source IS NOT NULL
@@ -26,11 +27,13 @@ ORDER BY author
 """
 GradeEntry = dict[str, Any]
 COLOURS = ("#a8323e", "#a04a08", "#8a5a00", "#2b62a8", "#1c6e45", "#5b4a9c", "#0f6b73", "#8a3a6e")
-"""Colours for new grades, each with white letters at least 4.5:1."""
+"""Colors for new grades; the contrast with white letters is at least 4.5:1."""
 
 
 class GuideDraft(NamedTuple):
-    """A lead's draft as it was saved last; `started_from` is the hash of the current guide at its start."""
+    """A lead's draft as it was saved last; `started_from` is the hash of the guide that was current when the
+    draft was started.
+    """
 
     author: str
     revision: int
@@ -44,12 +47,13 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
 
     Parameters
     ----------
-    seen: the revision that the author saw before; None if there was no draft.
+    seen: revision of the draft that the author edited; None if the author had no draft.
 
     Raises
     ------
     InputError: the text is too long.
-    RefusedError: a different window of the author has saved meanwhile, or the author is no lead.
+    RefusedError: a different window of the author has saved the draft since then, or the author is not a
+    lead.
     """
     if len(source) > MAX_SOURCE_LENGTH:
         raise InputError(
@@ -61,7 +65,7 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
         draft = own_draft(cursor, author)
         if (draft and draft.revision) != seen:
             raise RefusedError(
-                "Your draft was saved in another window meanwhile. Load it, or save this text over it."
+                "Your draft was saved in another window meanwhile. Load that draft, or save this text over it."
             )
         started = draft.started_from if draft else current_guide(cursor).guide_hash
         if draft is None:
@@ -70,12 +74,12 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
 
 
 def discard_draft(store: Store, author: str) -> None:
-    """End the author's draft; its saved texts remain in the project.
+    """End the author's draft. The saved texts of the draft remain in the project.
 
     Raises
     ------
     NotFoundError: the author has no draft.
-    RefusedError: the author is no lead.
+    RefusedError: the author is not a lead.
     """
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
@@ -86,19 +90,19 @@ def discard_draft(store: Store, author: str) -> None:
 
 
 def end_draft(cursor: Cursor, author: str) -> None:
-    """End the author's draft, if they have one, in the caller's transaction."""
+    """End the author's draft, if any, in the caller's transaction."""
     draft = own_draft(cursor, author)
     if draft is not None:
         _append(cursor, author, None, draft.started_from)
 
 
 def own_draft(cursor: Cursor, author: str) -> GuideDraft | None:
-    """Read the author's draft; None where they have no draft."""
+    """Return the author's draft; None if the author has no draft."""
     return next((draft for draft in open_drafts(cursor) if draft.author == author), None)
 
 
 def open_drafts(cursor: Cursor) -> list[GuideDraft]:
-    """Read the drafts of all leads, by name."""
+    """Return the drafts of all leads, by the lead's name."""
     return fetch(cursor, GuideDraft, _OPEN)
 
 
@@ -111,11 +115,11 @@ def _append(cursor: Cursor, author: str, source: str | None, started_from: str) 
 
 @dataclass(frozen=True)
 class GuideFields:
-    """The fields of a guide's text for a form.
+    """Fields of a labeling guide's text, for editing in a form.
 
     Attributes
     ----------
-    grades: the grades with all their entries, in the order of the front matter.
+    grades: grades with all entries, in the order of the front matter.
     """
 
     title: str
@@ -123,17 +127,19 @@ class GuideFields:
     body: str
 
     def with_grade(self, index: int, **entries: Any) -> GuideFields:
-        """Return the fields with changed entries of one grade."""
+        """Return the fields of the guide with changed entries of one grade."""
         grades = list(self.grades)
         grades[index] = {**grades[index], **entries}
         return replace(self, grades=tuple(grades))
 
     def examples(self, index: int) -> list[dict[str, Any]]:
-        """The worked examples of one grade."""
+        """Return the worked examples of one grade."""
         return list(self.grades[index].get("examples") or [])
 
     def with_new_grade(self) -> GuideFields:
-        """Return the fields with one more grade at the upper end, which still needs its words."""
+        """Return the fields with a new grade above the highest grade; the new grade still needs a name and a
+        definition.
+        """
         values = [int(grade["value"]) for grade in self.grades if str(grade.get("value", "")).isdigit()]
         value = max(values, default=-1) + 1
         used = {str(grade.get("colour", "")).lower() for grade in self.grades}
@@ -142,12 +148,12 @@ class GuideFields:
         return replace(self, grades=(*self.grades, new))
 
     def without_grade(self, index: int) -> GuideFields:
-        """Return the fields without one grade."""
+        """Return the fields of the guide without one grade."""
         return replace(self, grades=(*self.grades[:index], *self.grades[index + 1 :]))
 
 
 def read_fields(source: str) -> GuideFields | None:
-    """Read the fields of a guide's text; None if its front matter cannot be read as fields."""
+    """Return the fields of a guide's text; None if the front matter cannot be read as fields."""
     parts = split_source(source)
     values = read_values(parts[0]) if parts else None
     if parts is None or not isinstance(values, dict):
@@ -159,7 +165,7 @@ def read_fields(source: str) -> GuideFields | None:
 
 
 def write_fields(source: str, fields: GuideFields) -> str:
-    """Write fields into a guide's text; other entries of the front matter stay as they are."""
+    """Write fields into a guide's text; all remaining entries of the front matter are unchanged."""
     return with_values(source, {"title": fields.title, "scale": list(fields.grades)}, fields.body)
 
 

@@ -1,11 +1,11 @@
-"""Labeling guides: the scale, the text, the presentation of documents, storage, and versions.
+"""Labeling guides: scale of grades, text, presentation of documents on screen, storage, and versions.
 
 A guide is one Markdown file. Its YAML front matter holds the title and the scale; each grade may have worked
 examples, which the screen shows next to the grade. Annotators read the body unchanged. The hash of the whole
-text identifies a guide, so every judgment can name the exact text under which it was given.
+text identifies a guide, so every judgment can refer to the exact text that the annotator followed.
 
-The entry `presentation:` names the fields of a document on screen, and the kind of its body. A guide without
-the entry shows documents as plain text with date and address.
+The entry `presentation:` names the fields of a document that the screen shows, and the markup of the
+document's body. Under a guide without this entry, documents are shown as plain text with date and address.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WHERE action = 'use guide' AND detail->>'same_grades_as' IS NOT NULL ORDER BY ro
 BodyKind = Literal["plain", "markdown", "html", "code"]
 FieldName = Annotated[str, Field(min_length=1, max_length=200)]
 VERSION_LENGTH = 8
-"""Characters of a hash that name a version on screen."""
+"""Number of characters of a guide's hash that identify a version on screen."""
 _VERSIONS = """
 WITH used AS (
     SELECT detail->>'guide' AS guide_hash, happened_at, actor, coalesce(detail->>'reason', '') AS reason,
@@ -61,7 +61,7 @@ class WorkedExample(BaseModel):
 
 
 class Grade(BaseModel):
-    """One step of the scale."""
+    """One relevance grade of the guide's scale."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -74,7 +74,9 @@ class Grade(BaseModel):
 
 
 class EvidenceRule(BaseModel):
-    """The grades at which annotators mark evidence in the document, and whether marks are required."""
+    """Rule for evidence: the grades for which annotators mark passages in the document, and whether marks are
+    required.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -85,8 +87,8 @@ class EvidenceRule(BaseModel):
 class Guide(BaseModel):
     """A labeling guide; `scale` is ordered from the lowest grade to the highest.
 
-    source: the whole text, whose hash is `guide_hash`; '' where an older project stored the guide without it.
-        No export or release has this field.
+    source: the whole text of the guide, whose hash is `guide_hash`; '' if an older project stored the guide
+    without its text. Exports and releases do not contain this field.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -101,40 +103,48 @@ class Guide(BaseModel):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave absent entries out of the JSON, so that releases from before these entries keep their ids."""
+        """Leave empty entries out of the JSON, so that releases that were frozen before these entries existed
+        keep their ids.
+        """
         values: dict[str, Any] = written(self)
         absent = {name for name in ("presentation", "evidence") if values[name] is None}
         return {name: value for name, value in values.items() if name not in absent}
 
     @property
     def values(self) -> tuple[int, ...]:
-        """The grades of the scale, ascending."""
+        """Return the values of the scale's grades, ascending."""
         return tuple(grade.value for grade in self.scale)
 
     def named(self, name: str) -> int | None:
-        """Find the grade with a name, in any case; None where no grade has the name."""
+        """Return the grade with this name, ignoring case; None if no grade has the name."""
         wanted = " ".join(name.split()).casefold()
         return next((grade.value for grade in self.scale if grade.name.casefold() == wanted), None)
 
     def outside(self, grade: int | None) -> str:
-        """Return the sentence for a grade that is not on the scale; '' for a grade of the scale."""
+        """Return the error sentence for a grade that is not on the scale; '' for a grade on the scale."""
         if grade in self.values:
             return ""
         return f"grade {grade} is not on the guide's scale ({', '.join(map(str, self.values))})"
 
     def takes_evidence(self, grade: int | None) -> bool:
-        """Tell whether an annotator who gives this grade may mark evidence."""
+        """Return whether an annotator who gives this grade may mark evidence."""
         return self.evidence is not None and grade is not None and grade >= self.evidence.from_grade
 
     def against_marks(self, grade: int | None, marked: bool) -> str:
-        """Return the sentence for marks that a grade does not take, or for a grade without marks; else ''."""
+        """Return the error sentence for marked evidence at a grade that takes no evidence, or for missing
+        evidence; else ''.
+        """
         takes = self.takes_evidence(grade)
         if marked and not takes:
             given = "an answer without a grade" if grade is None else f"grade {grade}"
-            least = f"only grades from {self.evidence.from_grade} on do" if self.evidence else "no grade does"
+            least = (
+                f"only grades from {self.evidence.from_grade} on take evidence"
+                if self.evidence
+                else "no grade does"
+            )
             return f"{given} takes no evidence; by the guide {least}"
         if takes and not marked and self.evidence is not None and self.evidence.ask == "required":
-            return f"grade {grade} needs evidence: mark where the document says it"
+            return f"grade {grade} needs evidence: mark the passage in the document"
         return ""
 
 
@@ -155,21 +165,22 @@ def store_guide(cursor: Cursor, guide: Guide) -> None:
 
 
 def _grading(guide: Guide) -> tuple[str, str, str, str]:
-    """Return a guide's hash, and its parts about grades: title, scale and body."""
+    """Return the hash of a guide, and the parts of the guide about grades: title, scale and body."""
     scale = canonical_json([grade.model_dump() for grade in guide.scale])
     return guide.guide_hash, guide.title, scale, guide.body
 
 
 def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = False) -> dict[str, str]:
-    """Map each guide to the first guide of its line, by hash.
+    """Return for each guide's hash the hash of the first guide in the same line.
 
-    Two guides are of one line where their grades mean the same: only presentation, evidence or layout
-    differs, or a lead said so. Labels given under a guide stay fresh under all guides of its line.
+    Two guides belong to one line if their grades mean the same: only presentation, evidence or layout
+    differs, or a lead declared that the grades mean the same. Labels that were given under a guide remain
+    valid under all guides in the same line.
 
     Parameters
     ----------
-    new: a guide that is treated as the current guide.
-    same_grades: treat the grades of `new` as those of the current guide.
+    new: a guide that is treated as the current guide. same_grades: whether the grades of `new` mean the same
+    as the grades of the current guide.
     """
     rows = cursor.execute("SELECT guide_hash, title, scale, body FROM guides ORDER BY rowid").fetchall()
     same = cursor.execute(_SAME_GRADES).fetchall()
@@ -190,7 +201,7 @@ def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = Fa
 
 
 def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
-    """Read a stored guide.
+    """Return the stored guide with this hash.
 
     Raises
     ------
@@ -206,7 +217,7 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
         [guide_hash],
     ).fetchall()
     if not rows:
-        raise NotFoundError(f"The project holds no guide {guide_hash}.")
+        raise NotFoundError(f"The project has no guide {guide_hash}.")
     *texts, scale, template, ask, from_grade = rows[0]
     return Guide(
         **dict(zip(("guide_hash", "title", "body", "source"), texts, strict=True)),
@@ -217,12 +228,14 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
 
 
 def current_guide(cursor: Cursor) -> Guide:
-    """Read the current guide."""
+    """Return the current labeling guide of the project."""
     return guide_by_hash(cursor, get_setting(cursor, "guide") or "")
 
 
 class TemplateField(BaseModel):
-    """A field that the screen shows below the title, after its name or `label`; '' shows no label."""
+    """A field of documents that the screen shows below the title, with the field's name or `label` before the
+    value; a `label` of '' shows only the value.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -232,18 +245,18 @@ class TemplateField(BaseModel):
 
     @property
     def name(self) -> str:
-        """The label before the value."""
+        """Return the label that the screen shows before the field's value."""
         return self.field if self.label is None else self.label
 
 
 class PresentationTemplate(BaseModel):
-    """The presentation of documents on screens.
+    """Presentation of documents on screen for annotators.
 
     Attributes
     ----------
-    title: the field to show as title; a document without the field keeps the title of its import.
-    fields: the facts below the title, in order.
-    links: whether links within a body can be followed; else their words are text.
+    title: field to show as the title; a document without this field is shown with its imported title. fields:
+    fields to show below the title, in order. links: whether links in a body can be followed; otherwise links
+    are shown as plain text.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -255,7 +268,7 @@ class PresentationTemplate(BaseModel):
 
     @property
     def names(self) -> list[str]:
-        """The fields that the template shows, in order, each once."""
+        """Return the names of the fields that the presentation shows, in order, without repetition."""
         title = [self.title] if self.title else []
         return list(dict.fromkeys([*title, *(field.field for field in self.fields)]))
 
@@ -263,14 +276,15 @@ class PresentationTemplate(BaseModel):
 AS_BEFORE = PresentationTemplate(
     fields=tuple(TemplateField(field=name, label="") for name in ("date", "url"))
 )
-"""The presentation of documents by a guide without a template."""
+"""Presentation of documents for a guide without the entry `presentation:`."""
 
 
 def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tuple[list[str], list[str]]:
-    """Say in how many documents each field of a template is, and repeat the sentences of unused fields.
+    """Return a sentence for each field of a presentation, with the number of documents that have the field,
+    and the sentences about fields in no document.
 
-    An example: The field “price” is in 0 of 3,823 documents. Without a template or a corpus both lists are
-    empty.
+    An example of a sentence: The field “price” is in 0 of 3,823 documents. Without a presentation or a
+    corpus, both lists are empty.
     """
     names = template.names if template else []
     try:
@@ -283,15 +297,14 @@ def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tu
 
 
 class GuideVersion(NamedTuple):
-    """A stored version of the guide.
+    """A stored version of the labeling guide.
 
     Attributes
     ----------
     in_force: whether the version is the current guide.
-    since, by, reason: the time, author and reason when the version last became the current guide; None and ''
-        where nothing is recorded.
-    answers: the number of judgments under the version that were not taken back.
-    rounds: the rounds that use the version now and are not closed.
+    since, by, reason: time, author and reason of the last change that made the version the current guide;
+    None and '' if nothing is recorded. answers: number of judgments given under the version, without
+    withdrawn judgments. rounds: rounds that use the version and are not closed.
     """
 
     guide_hash: str
@@ -305,33 +318,35 @@ class GuideVersion(NamedTuple):
 
 
 def guide_versions(cursor: Cursor) -> list[GuideVersion]:
-    """Read all versions: the current guide first, then the guides that were current last."""
+    """Return all versions of the guide: the current guide first, then earlier guides, latest first."""
     return fetch(cursor, GuideVersion, _VERSIONS)
 
 
 def find_version(cursor: Cursor, name: str) -> Guide:
-    """Find the guide whose hash begins with a name.
+    """Return the guide whose hash begins with the given characters.
 
     Raises
     ------
-    InputError: the hashes of several guides begin with the name.
-    NotFoundError: no hash begins with the name.
+    InputError: the hashes of several guides begin with these characters. NotFoundError: no hash begins with
+    these characters.
     """
     versions = [
         version for version in guide_versions(cursor) if name and version.guide_hash.startswith(name.lower())
     ]
     if not versions:
         raise NotFoundError(
-            f"The project has no guide {name!r}.", command="goldgrade guide show --versions lists them."
+            f"The project has no guide {name!r}.", command="goldgrade guide show --versions lists all guides."
         )
     if len(versions) > 1:
         names = ", ".join(version.guide_hash[: len(name) + 4] for version in versions)
-        raise InputError(f"{name!r} begins several guides: {names}. Give more of it.")
+        raise InputError(f"{name!r} begins several guides: {names}. Give more characters of the hash.")
     return guide_by_hash(cursor, versions[0].guide_hash)
 
 
 def version_table(versions: Sequence[GuideVersion]) -> Table:
-    """Draw the table of versions, with the judgments that were given under each version."""
+    """Return the table of the guide's versions, with the number of judgments that were given under each
+    version.
+    """
     rows = []
     for version in versions:
         name = version.guide_hash[:VERSION_LENGTH] + (", current" if version.in_force else "")

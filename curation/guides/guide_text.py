@@ -1,7 +1,8 @@
-"""A guide's text: parsed and checked, with all problems at once; and written with new values in place.
+"""Text of a labeling guide: parsing and checking the text, with all problems reported together, and replacing
+values in the text.
 
-Only entries of the front matter whose value changes are written again. All other entries stay byte for byte,
-with the comments between them, so that an editor loses no entry that it does not know.
+Only entries of the front matter whose value changes are written again. All remaining entries, and the
+comments between entries, stay identical byte for byte, so that an editor does not lose unknown entries.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from curation.core.text import pluralize
 from curation.guides.guide import EvidenceRule, Grade, Guide, PresentationTemplate
 
 MAX_BYTES = 2_000_000
-"""The most bytes of a guide's file: a thousand pages."""
+"""Greatest size of a guide's file in bytes: about a thousand pages."""
 SCREEN_KEYS = frozenset("ulnfxwghcr?")
-"""Keys that the grading screen uses, or Streamlit (c, r)."""
+"""Keys that the grading screen or Streamlit (c, r) already uses."""
 NO_FRONT_MATTER = (
     "no YAML front matter found; expected the text to start with a line ---, then the title and the scale, "
     "and a second line ---"
 )
-WAY_OUT = f"Correct the guide and try again; {named_project.GUIDES / 'graded-relevance.md'} is a whole one."
+WAY_OUT = (
+    f"Correct the guide and try again; {named_project.GUIDES / 'graded-relevance.md'} is a complete guide."
+)
 EXPECTED = {
     "title": "a title in words",
     "scale": "a list of 2 to 10 grades",
@@ -52,15 +55,15 @@ EXPECTED = {
     "ask": "required or optional",
     "from_grade": "the least grade that takes evidence, which is on the scale",
 }
-"""Entry of the front matter → the expected value in words."""
+"""Expected value, in words, of each entry of the front matter."""
 _ENTRIES = {"examples": "example", "fields": "field"}
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
 _FIRST_LINE = 2
-"""The number of the first line of the front matter, below the dashes."""
+"""Line number of the first line of the front matter, below the dashes."""
 _OPENS = re.compile(r"[\[{]")
 _MAX_DEPTH = 100
 _LONG_NUMBER = re.compile(r"\d{4301,}")
-"""A whole number with more digits than Python reads."""
+"""Pattern of a whole number with more digits than Python reads."""
 _OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")
 
 
@@ -74,23 +77,23 @@ class _FrontMatter(BaseModel):
 
 
 def read_guide(path: Path | None = None) -> Guide:
-    """Read a guide from a file.
+    """Return the labeling guide that is in a file.
 
     Parameters
     ----------
-    path: a file, or the name of a guide that goldgrade ships, or its beginning, such as `binary`. None reads
-        the graded guide.
+    path: path of a file, or the beginning of the name of a guide that is part of goldgrade, such as `binary`.
+    None stands for the graded guide of goldgrade.
 
     Raises
     ------
-    InputError: the file cannot be read, has no front matter, or breaks a rule; all problems together.
+    InputError: the file cannot be read, has no front matter, or breaks a rule; the error lists all problems.
     """
     path = _find_file(path or Path("graded-relevance"))
     return parse_guide(_read_text(path), path)
 
 
 def _find_file(named: Path) -> Path:
-    """Find the file of a path, or the file that goldgrade ships under this name."""
+    """Return the file at a path, or the file of goldgrade's own guide with this name."""
     if named.suffix or len(named.parts) > 1 or named.is_file():
         return named
     files = sorted(named_project.GUIDES.glob("*.md"))
@@ -104,13 +107,15 @@ def _find_file(named: Path) -> Path:
 
 
 def shipped_guides() -> list[Guide]:
-    """Read the guides that goldgrade ships, by title."""
+    """Return the guides that are part of goldgrade, by title."""
     guides = [parse_guide(file.read_text(encoding="utf-8")) for file in named_project.GUIDES.glob("*.md")]
     return sorted(guides, key=lambda guide: guide.title)
 
 
 def parse_guide(source: str, path: Path | None = None) -> Guide:
-    """Parse the whole text of a guide; raises what `read_guide` does, with the path if it is given."""
+    """Parse the whole text of a guide. The errors are the same as for `read_guide`; a given path is part of
+    the error.
+    """
     problems = guide_problems(source)
     if problems:
         sentences = [
@@ -134,7 +139,7 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
 
 
 def guide_problems(source: str) -> list[GuideProblem]:
-    """Find all problems of a guide's text; [] where the text is a guide."""
+    """Return all problems of a guide's text; [] for a valid guide."""
     parts = split_source(source)
     if parts is None:
         return [GuideProblem((), 1, NO_FRONT_MATTER)]
@@ -164,7 +169,7 @@ def _read_text(path: Path) -> str:
 
 
 def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]]:
-    """Find the broken rules about several grades or about the screen, each with its place."""
+    """Return the problems that concern several grades or the grading screen, each with its place."""
     broken: list[tuple[tuple[int | str, ...], str]] = []
     for field in ("value", "name", "key"):
         seen: set[Any] = set()
@@ -181,25 +186,27 @@ def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]
             broken.append((("scale", index, "key"), sentence))
     grades = [grade.value for grade in front.scale]
     if front.evidence and front.evidence.from_grade not in grades:
-        expected = f"expected one of the scale, {', '.join(map(str, grades))}"
+        expected = f"expected a grade of the scale, {', '.join(map(str, grades))}"
         broken.append((("evidence", "from_grade"), f"found {front.evidence.from_grade}; {expected}"))
     return [(where, f"{_name_place(where)}: {sentence}") for where, sentence in broken]
 
 
 def _follows(item: Any) -> bool:
-    """Tell whether a list is short only because pydantic left out entries with problems of their own."""
+    """Return whether a list is too short only because pydantic left out invalid entries, which are reported
+    separately.
+    """
     return item["type"] == "too_short" and bool(len(item["input"]) >= item["ctx"]["min_length"])
 
 
 def _say_problem(item: Any) -> str:
-    """Say in a sentence for people what pydantic found."""
+    """Return a problem that pydantic found, as a sentence for people."""
     where = item["loc"]
     words = _name_place(where)
     expected = EXPECTED.get(str(where[-1]), "") if where else ""
     if item["type"] == "missing":
         return f"{words} is missing; expected {expected}" if expected else f"{words} is missing"
     if item["type"] == "extra_forbidden":
-        return f"{words}: a guide has no such entry; correct its spelling, or remove it"
+        return f"{words}: a guide has no entry with this name; correct the spelling, or remove the entry"
     if not expected:
         return f"{words}: {item['msg']}"
     return f"{words}: found {_describe(item['input'])}; expected {expected}"
@@ -234,9 +241,9 @@ def _ordinal(number: int) -> str:
 class GuideProblem(NamedTuple):
     """A problem of a guide's text.
 
-    location: the names and places that lead to the value, such as ('scale', 1, 'key').
-    line: the number of the line, from 1; None for a problem of the whole text.
-    sentence: the value that was found, and the value that was expected.
+    location: path of names and indexes that leads to the value, such as ('scale', 1, 'key'). line: line
+    number, from 1; None for a problem of the whole text. sentence: sentence with the value that was found and
+    the value that was expected.
     """
 
     location: tuple[int | str, ...]
@@ -251,14 +258,16 @@ def split_source(source: str) -> tuple[str, str] | None:
 
 
 def source_values(source: str) -> dict[str, Any]:
-    """Read the entries of a text's front matter by name; {} where it cannot be read as entries."""
+    """Return the entries of a text's front matter by name; {} if the front matter cannot be read as named
+    entries.
+    """
     parts = split_source(source)
     values = read_values(parts[0]) if parts else None
     return values if isinstance(values, dict) else {}
 
 
 def read_values(front: str) -> Any | GuideProblem:
-    """Read the values of the YAML; or return the problem of a text that is not YAML."""
+    """Parse the YAML of the front matter; return the values, or the problem of a text that is not YAML."""
     try:
         return yaml.safe_load(front)
     except yaml.MarkedYAMLError as error:
@@ -289,7 +298,9 @@ def _line_at(front: str, position: int) -> int:
 
 
 def line_of(front: str, location: Sequence[int | str]) -> int | None:
-    """Find the line of a value in the guide's text; for a missing value, the line of the entry around it."""
+    """Return the line number of a value in the guide's text; for a missing value, return the line of the
+    enclosing entry.
+    """
     node = _compose(front)
     if node is None:
         return None
@@ -303,11 +314,11 @@ def line_of(front: str, location: Sequence[int | str]) -> int | None:
 
 
 def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
-    """Replace the values of entries, and the body, of a guide's text.
+    """Return a guide's text with new values of entries, and with a new body if given.
 
     Parameters
     ----------
-    source: a text whose front matter is YAML with names.
+    source: text of a guide whose front matter is YAML with named entries.
     """
     parts = split_source(source)
     if parts is None:
@@ -327,7 +338,7 @@ def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
 
 
 def _compose(front: str) -> Any:
-    """Read the nodes of the YAML, which have their places; None for an empty text."""
+    """Parse YAML into nodes, which hold their places in the text; return None for an empty text."""
     return yaml.compose(front, yaml.SafeLoader)
 
 
@@ -377,7 +388,9 @@ def _step_into(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None
 
 
 def source_of(guide: Guide) -> str:
-    """Return the whole text of a guide; a guide that was stored without its text is written from parts."""
+    """Return the whole text of a guide; for a guide that was stored without its text, compose the text from
+    title, scale and body.
+    """
     if guide.source:
         return guide.source
     blank = "---\ntitle: ''\n---\n"
@@ -386,7 +399,7 @@ def source_of(guide: Guide) -> str:
 
 
 def with_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
-    """Return the guide with a different presentation of documents; the rest of its text stays as it is."""
+    """Return the guide with a different presentation of documents; the rest of the text is unchanged."""
     return parse_guide(presented(source_of(guide), template))
 
 

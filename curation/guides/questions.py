@@ -1,7 +1,8 @@
-"""Questions about the guide: people say where the guide is unclear, and the lead answers.
+"""Questions about the labeling guide: people ask where the guide is unclear, and a lead answers.
 
-Reviewers and leads ask at a pair, annotators at the item on their screen or about the guide as a whole. An
-answer is for everyone, or only for the person who asked. Annotators read questions and answers without names.
+Reviewers and leads ask about a pair; annotators ask about the item on their screen or about the guide as a
+whole. An answer is shown to everyone, or only to the person who asked. Annotators see questions and answers
+without the names of people.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_
 
 
 class GuideQuestion(NamedTuple):
-    """A question about the guide, with its pair, its version of the guide and its answer.
+    """A question about the labeling guide, with the pair, the version of the guide, and the answer.
 
     Attributes
     ----------
@@ -53,13 +54,14 @@ class GuideQuestion(NamedTuple):
 
 
 class ReadableQuestion(NamedTuple):
-    """A question as an annotator's screen gets it: without names and without pairs of other people.
+    """A question about the guide as shown to an annotator: without names of people and without pairs of other
+    annotators.
 
     Attributes
     ----------
-    revision: the revision of the answer, which grows with each change; -1 without an answer.
-    mine: whether the annotator asked the question.
-    query: the query at which the annotator asked; None for other people's questions.
+    revision: revision of the answer, which increases with each change; -1 without an answer. mine: whether
+    the annotator asked the question.
+    query: query of the item about which the annotator asked; None for questions of other people.
     """
 
     question_id: str
@@ -74,11 +76,12 @@ _SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIM
 
 
 def ask_guide(store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE) -> str:
-    """Store a question about the current guide at a pair; return the question's id, equal for equal words.
+    """Store a question about the current guide and a pair. Return the question's id, which is the same for
+    the same words.
 
     Raises
     ------
-    InputError: the words are missing or too long.
+    InputError: the text is missing or too long.
     NotFoundError: the author is unknown, or no round has shown the pair.
     RefusedError: the author is neither reviewer nor lead.
     """
@@ -100,13 +103,13 @@ WHERE p.presentation_id = ? AND p.annotator = ?
 
 
 def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
-    """Store an annotator's question: at one of their items, or about the guide as a whole.
+    """Store an annotator's question about one of the annotator's items, or about the guide as a whole.
 
     Raises
     ------
-    InputError: the words are missing or too long.
+    InputError: the text is missing or too long.
     NotFoundError: the annotator is unknown, or does not have the item.
-    RefusedError: the annotator does not judge.
+    RefusedError: the annotator's role does not judge.
     """
     words = _check_words(words, "say in a few words what the guide leaves open")
     with store.transaction(new_data_version=False) as cursor:
@@ -115,7 +118,7 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
         if presentation_id is not None:
             asked = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
         if asked is None:
-            raise NotFoundError("You have no such item.")
+            raise NotFoundError("You do not have this item.")
         guide, query_id, document_id = asked
         return _insert(cursor, guide, query_id, document_id, words, annotator)
 
@@ -123,18 +126,18 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
 def answer_question(
     store: Store, question_id: str, words: str, author: str = COMMAND_LINE, everyone: bool = True
 ) -> GuideQuestion:
-    """Answer a question, or change its answer: annotators read the new words at once.
+    """Answer a question, or change the answer of a question. Annotators see the new answer at once.
 
     Parameters
     ----------
-    question_id: the id, or a beginning that only one question's id has.
-    everyone: all annotators read question and answer; else only the person who asked.
+    question_id: id of the question, or a unique beginning of the id. everyone: whether all annotators see
+    question and answer; otherwise only the person who asked.
 
     Raises
     ------
-    InputError: the words are missing or too long, or several ids have the beginning.
+    InputError: the text is missing or too long, or several ids have the beginning.
     NotFoundError: the question is unknown.
-    RefusedError: the author is no lead.
+    RefusedError: the author is not a lead.
     """
     words = _check_words(words, "write the answer in a few words", lines=True)
     with store.transaction(new_data_version=False) as cursor:
@@ -150,22 +153,22 @@ def answer_question(
 
 
 def find_question(cursor: Cursor, name: str) -> GuideQuestion:
-    """Find the question whose id begins with a name.
+    """Return the question whose id begins with the given characters.
 
     Raises
     ------
-    InputError: the ids of several questions begin with the name.
-    NotFoundError: no id begins with the name.
+    InputError: the ids of several questions begin with these characters. NotFoundError: no id begins with
+    these characters.
     """
     questions = guide_questions(cursor)
     matching = [question for question in questions if name and question.question_id.startswith(name)]
     if not matching:
         raise NotFoundError(
             f"There is no question {name!r} about the guide.",
-            command="`goldgrade guide show --questions` lists them.",
+            command="`goldgrade guide show --questions` lists all questions.",
         )
     if len(matching) > 1:
-        raise InputError(f"{len(matching):,} questions begin with {name!r}; give more of the id")
+        raise InputError(f"{len(matching):,} questions begin with {name!r}; give more characters of the id")
     return matching[0]
 
 
@@ -183,7 +186,7 @@ ORDER BY 4 DESC, g.rowid DESC
 
 
 def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
-    """Read all questions: questions about the current guide first, then the newest first."""
+    """Return all questions about guides: questions about the current guide first, then the newest first."""
     return fetch(cursor, GuideQuestion, _QUESTIONS)
 
 
@@ -200,7 +203,9 @@ LIMIT 100
 
 
 def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
-    """Read an annotator's own questions and those with answers for everyone, the newest answers first."""
+    """Return the questions that an annotator asked, and questions with answers for everyone, the newest
+    answers first.
+    """
     with store.reading() as cursor:
         return fetch(cursor, ReadableQuestion, _READABLE, [annotator] * 3)
 
@@ -208,7 +213,7 @@ def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
 def _check_words(words: str, wanted: str, lines: bool = False) -> str:
     words = words.strip() if lines else " ".join(words.split())
     if not words or len(words) > MAX_NOTE_LENGTH:
-        raise InputError(f"{wanted} (at most {MAX_NOTE_LENGTH:,} characters), this has {len(words):,}")
+        raise InputError(f"{wanted} (at most {MAX_NOTE_LENGTH:,} characters); found {len(words):,}")
     return words
 
 
@@ -227,7 +232,7 @@ def _insert(
 
 
 def question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
-    """Draw the table of questions with their answers."""
+    """Return the table of questions about the guide, with answers."""
     rows = []
     for asked in questions:
         pair = QueryName(asked.query or "the whole guide", asked.query_id or "", asked.document_id or "")

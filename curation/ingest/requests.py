@@ -1,7 +1,5 @@
-"""Requests for imports, one class for each kind of file.
-
-The fields of a request (`curation.core.operation.Option`) give the options of the command, the form of the
-page, the parameters of the job and the refusals.
+"""Requests for imports, with one class for each kind of file. The options of a command, the form of a page,
+the parameters of a job and refusals are made from the fields of a request (`curation.core.operation.Option`).
 """
 
 from __future__ import annotations
@@ -35,22 +33,23 @@ from curation.ingest.readers.values import parse_annotator_columns
 
 Asked = TypeVar("Asked", bound="ImportRequest")
 MARKUPS: dict[str, str] = {"plain": "Plain text", "html": "HTML", "markdown": "Markdown", "code": "Code"}
-"""Markup of a corpus's texts → its name for people."""
+"""Name for people of each kind of markup in the texts of a corpus."""
 CURRENT, EARLIER = "current", "earlier"
-"""Text of a changed document that judgments are about."""
+"""Choices of the text that judgments of a changed document are about: the current text or the earlier text.
+"""
 DATE_ORDERS = {"mdy": "month first (03/25/2026)", "dmy": "day first (25/03/2026)"}
 SkipUnknown = Annotated[
     bool,
     Option(
         "Leave out what the project lacks",
-        "Leave out lines about what the project does not have. Such lines are about queries or documents.",
+        "Leave out lines with unknown queries or documents. Otherwise the file is refused.",
     ),
 ]
 GradeMap = Annotated[
     str | None,
     Option(
         "Grades of another scale",
-        "Grades of another scale: 100=3,10=2,1=1,0=0. A value may be cannot-tell or no-grade.",
+        "Grades of another scale: 100=3,10=2,1=1,0=0. Map to cannot-tell or no-grade where needed.",
     ),
 ]
 Encoding = Annotated[
@@ -66,7 +65,7 @@ DateOrder = Annotated[
     str | None,
     Option(
         "Order of day and month",
-        "How to read dates such as 03/04/2026: mdy or dmy. In mdy the month comes first, in dmy the day.",
+        "How to read dates such as 03/04/2026: mdy or dmy. mdy has the month first, dmy the day.",
         choices=tuple(DATE_ORDERS),
         words=DATE_ORDERS,
         unset="no such dates",
@@ -78,13 +77,13 @@ def columns_option(record: Any) -> Any:
     """Return the option --map for the fields of a kind of file."""
     labels = [(field.name, f"{field.label[:1].lower()}{field.label[1:]}") for field in file_fields(record)]
     listed = [name if label == name else f"{name} ({label})" for name, label in labels]
-    help = f"Column of a field, as in query=qid. Repeatable. Fields: {', '.join(listed)}."
+    help = f"Column of a field, such as query=qid. Repeatable. Fields: {', '.join(listed)}."
     return option((), "Columns", help, flag="--map", metavar="FIELD=COLUMN")
 
 
 def format_option(formats: Sequence[str]) -> Any:
     """Return the option --format of an import that reads these formats."""
-    default = "By default it is found from the file's name or its first bytes."
+    default = "By default, the format is found from the file's name or its first bytes."
     help = f"Format of the file. One of {', '.join(formats)}. {default}"
     return option(None, "Format", help, choices=tuple(formats), unset="found by itself")
 
@@ -95,10 +94,11 @@ class ImportRequest:
 
     Attributes
     ----------
-    what: kind of file in stored values. title: its name for people. record: class of its fields.
+    what: kind of file, as stored in the project. title: name of the kind for people. record: class with the
+        fields of the kind.
     path: path of the file on this machine. source: name of the file for people.
-    map: columns of fields, such as `query=qid`; `query=` stands for no column. Other fields are found by
-        their usual names.
+    map: columns of fields, such as `query=qid`; `query=` stands for no column. The columns of fields that are
+        not in `map` are found by their usual names.
     columns: names of the columns of a table without a header, separated by commas.
     """
 
@@ -114,10 +114,12 @@ class ImportRequest:
     columns: str | None = option(
         None,
         "Names of the columns",
-        "Names of the columns of a table without a header. Separate them by commas.",
+        "Names of the columns of a table without a header. Separate the names by commas.",
     )
     no_header: bool = option(
-        False, "The first line is data", "The table has no header line; it needs names of columns."
+        False,
+        "The first line is data",
+        "The table has no header line. Names of the columns must then be given.",
     )
 
     @property
@@ -131,11 +133,11 @@ class ImportRequest:
         return FileLayout(self.format, self.encoding, names, not self.no_header)
 
     def columns_of(self, **others: Any) -> Any:
-        """Make the kind's record of fields from `map` and from further values of the record.
+        """Return the columns of fields from `map`, and from further values that the kind of file needs.
 
         Raises
         ------
-        InputError: `map` names a field that the kind does not have.
+        InputError: `map` names a field that this kind of file does not have.
         """
         return self.record(**columns_by_field(self.map, file_fields(self.record)), **others)
 
@@ -152,7 +154,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class CorpusRequest(ImportRequest):
-    """Request for the import of documents; with `in_place` the texts stay in their files."""
+    """Request for the import of documents; with `in_place`, the documents' texts stay in the files."""
 
     what = "corpus"
     title = "Corpus"
@@ -161,18 +163,17 @@ class CorpusRequest(ImportRequest):
     add: bool = option(
         False,
         "Add to the current corpus",
-        "Add to the current corpus. Otherwise the file is the whole new corpus, and other documents leave "
-        "it.",
+        "Add to the current corpus. Otherwise the file replaces all documents of the corpus.",
     )
     titles_only: bool = option(
         False,
         "Judge documents by their title alone",
-        "Take documents without text. They are judged by their title alone.",
+        "Import documents without text, which are judged by their title only.",
     )
     markup: str | None = option(
         None,
         "The text is written in",
-        "Markup of the text: plain, html, markdown or code. The guide shows documents in this markup.",
+        "Markup of the text: plain, html, markdown or code. Annotators see documents in this markup.",
         choices=tuple(MARKUPS),
         words=MARKUPS,
         unset="found from the first rows, unless the guide says it",
@@ -180,14 +181,14 @@ class CorpusRequest(ImportRequest):
     in_place: bool = option(
         False,
         "Leave the texts in the file",
-        "Leave the texts where they are, as Parquet or JSON. A folder is taken, too. The project keeps ids "
-        "and checksums, and stores a text when its document is pooled or judged. The files must stay.",
+        "Leave the texts in their Parquet or JSON files. The path may also be a folder. The project keeps "
+        "ids and checksums, and stores the texts of pooled and judged documents. Do not change the files.",
     )
 
 
 @dataclass(frozen=True)
 class TrafficRequest(ImportRequest):
-    """Request for the import of a log, from a file or a folder."""
+    """Request for the import of a query log, from a file or a folder."""
 
     what = "traffic"
     title = "Traffic"
@@ -199,7 +200,7 @@ class TrafficRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class QueriesRequest(ImportRequest):
-    """Request for the import of queries besides the sample."""
+    """Request for the import of queries, which are judged in addition to the sample."""
 
     what = "queries"
     title = "Queries"
@@ -221,13 +222,13 @@ class RunRequest(ImportRequest):
     skip_repeated: bool = option(
         False,
         "Keep the best place of a repeated document",
-        "Keep the best rank of a document that a query repeats.",
+        "Keep the best rank of a document repeated for a query.",
     )
 
 
 @dataclass(frozen=True)
 class JudgmentsRequest(ImportRequest):
-    """Request for the import of judgments by people, or by a `judge` that is no person."""
+    """Request for the import of judgments by people, or by a `judge` that is not a person."""
 
     what = "judgments"
     title = "Judgments"
@@ -236,25 +237,25 @@ class JudgmentsRequest(ImportRequest):
     annotator_columns: Mapping[str, str] | None = option(
         None,
         "Columns with grades",
-        "Wide form: columns with grades, separated by commas. column=name names the annotator.",
+        "Wide form: columns with grades, separated by commas. Write column=name to name an annotator.",
         read=parse_annotator_columns,
     )
     annotator_map: str | None = option(
         None,
         "Names of one person",
-        "Names in the file and their annotators: 'ann lee=Ann Lee'. Map a new person, whose name only "
-        "looks like a known name, to the same name.",
+        "Names in the file and their annotators: 'ann lee=Ann Lee'. If a new person's name only looks "
+        "like a known name, map the name to itself.",
     )
     annotator: str | None = option(
         None,
         "Who gave all grades",
-        "Annotator of all grades. For files without annotators, such as qrels.",
+        "Annotator of all grades. Use this option for files without annotators, such as qrels.",
         others=True,
     )
     grade: int | None = option(
         None,
         "Grade of all judgments, where the file has none",
-        "Grade of all judgments, one of the guide's scale. For files without grades.",
+        "Grade of all judgments, one of the guide's scale. Use this option for files without grades.",
         least=0,
         most=100,
     )
@@ -262,7 +263,7 @@ class JudgmentsRequest(ImportRequest):
         None,
         "Name of the judge",
         "Name of the judge that gave all grades. The judge is not a person, for example a language model. "
-        "Grades of a judge are no votes.",
+        "Grades of a judge do not count as votes.",
     )
     date_order: DateOrder = None
     grade_map: GradeMap = None
@@ -270,16 +271,16 @@ class JudgmentsRequest(ImportRequest):
     about: str | None = option(
         None,
         "Text that the file is about",
-        "Text of a changed document: current or earlier. The current one is in the corpus. The earlier "
-        "one is what its annotator had before, for corrections.",
+        "Text of a changed document: current or earlier. The current text is in the corpus. The earlier "
+        "text is the text that the annotator judged before; choose earlier for corrections.",
         choices=(CURRENT, EARLIER),
-        unset="the current one in a further pass, else refused",
+        unset="the current text in a further pass, else refused",
         needs=Needs("a judge read the text of the corpus", lambda values: values["judge"] is None),
     )
     round: str | None = option(
         None,
         "Name of a further pass by the same people",
-        "Round of a further pass by the same people. It does not correct earlier rounds.",
+        "Round of a further pass by the same people. Its grades do not correct earlier rounds.",
         needs=Needs("a judge's grades are in no round", lambda values: values["judge"] is None),
     )
 
@@ -295,7 +296,7 @@ class DecisionsRequest(ImportRequest):
     reason: str = option(
         "",
         "Reason of decisions without one of their own",
-        "Why: one sentence, stored with each decision whose line has none.",
+        "Reason for decisions whose line has no reason. The reason is one sentence.",
     )
     every_pair: bool = option(
         False,
@@ -334,14 +335,14 @@ class CollectionRequest:
         unset="found from names and beginnings",
     )
     annotator: str | None = option(
-        None, "Annotator", "Annotator of all grades. Needed where the collection has judgments."
+        None, "Annotator", "Annotator of all grades. This option is required if the collection has judgments."
     )
     grade_map: GradeMap = None
     skip_unknown: SkipUnknown = False
     add: bool = option(
         False,
         "Add to the current corpus",
-        "Add to the current corpus. Otherwise the documents are the whole new corpus.",
+        "Add to the current corpus. Otherwise the new documents replace the corpus.",
     )
     encoding: Encoding = "utf-8"
 
@@ -359,22 +360,22 @@ REQUESTS: Mapping[str, type[ImportRequest]] = {
         NuggetsRequest,
     )
 }
-"""Kind of file → class of its request, in the order of the path."""
+"""Class of request for each kind of file, in the order in which files are usually imported."""
 
 
 def request_of(
     what: str, path: str | Path, columns: Mapping[str, Any] | None = None, **options: Any
 ) -> ImportRequest:
-    """Return the request for a file under its own name.
+    """Return the request for the import of a file on this machine.
 
     Parameters
     ----------
-    columns: field → column or columns; '' stands for no column.
+    columns: column, or list of columns, for each field; '' stands for no column.
     options: further fields of the request.
 
     Raises
     ------
-    InputError: the kind or an option is unknown, or the path is an address.
+    InputError: the kind or an option is unknown, or the path is an address in object storage.
     """
     kind = REQUESTS.get(what)
     if kind is None:
@@ -386,7 +387,7 @@ def request_of(
 
 
 def with_file(request: Asked, path: str | Path) -> Asked:
-    """Return the request about a file or folder under its own name; refuse an address in object storage."""
+    """Return the request with the path and name of a file or folder; refuse an address in object storage."""
     refuse_address(path)
     return replace(request, path=str(path), source=Path(path).name)
 

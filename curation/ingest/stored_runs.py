@@ -1,4 +1,4 @@
-"""Stored runs of a project: writing a run under a name, and reading it."""
+"""Stored runs of a project: writing a run under a name, and reading a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class Run(NamedTuple):
 
 
 class RunEntry(NamedTuple):
-    """A place of a stored run; rank 1 is the top. Lines that were left out leave gaps."""
+    """An entry of a stored run: a document at a rank, from 1 for the top. Lines that the import left out
+    leave gaps in the ranks.
+    """
 
     query_id: str
     document_id: str
@@ -31,12 +33,12 @@ class RunEntry(NamedTuple):
 
 
 def stored_runs(cursor: Cursor) -> list[Run]:
-    """Return all runs of the project, by name."""
+    """Return all stored runs of the project, sorted by name."""
     return fetch(cursor, Run, "SELECT run_id, name, source FROM runs ORDER BY name")
 
 
 def find_run(cursor: Cursor, name: str) -> Run:
-    """Return the run of a name.
+    """Return the stored run with this name.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def find_run(cursor: Cursor, name: str) -> Run:
 
 
 def run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
-    """Return the entries of a run, by query id and rank."""
+    """Return the entries of a stored run, by query id and rank."""
     sql = (
         "SELECT query_id, document_id, rank, score FROM run_entries WHERE run_id = ? ORDER BY query_id, rank"
     )
@@ -55,11 +57,11 @@ def run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
 
 
 def check_name(name: str) -> None:
-    """Refuse an invalid name of a run.
+    """Refuse a name that is not valid for a run.
 
     Raises
     ------
-    InputError: the name has a character that a list of systems cannot have.
+    InputError: the name has a character that is not allowed in a list of systems.
     """
     if not _NAME.fullmatch(name):
         raise InputError(
@@ -71,17 +73,18 @@ def check_name(name: str) -> None:
 def store_run(
     cursor: Cursor, name: str, source: str, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
 ) -> tuple[Run, bool]:
-    """Store entries as a run, whose id is a hash of name and entries; return whether the run is new, too.
+    """Store entries as a run, whose id is a hash of name and entries. Return the run, and whether the run is
+    new.
 
     Raises
     ------
-    RefusedError: a different run has the name.
+    RefusedError: a different run already has the name.
     """
     run = Run(digest("run", name, entries), name, source)
     stored_run = {known.name: known for known in stored_runs(cursor)}.get(name)
     if stored_run is not None and stored_run.run_id != run.run_id:
         raise RefusedError(
-            f"The project has another run {name!r} (from {stored_run.source}), on which pools may rest. "
+            f"The project has a different run {name!r} (from {stored_run.source}), which pools may use. "
             "Give this run a different name."
         )
     if stored_run is None:

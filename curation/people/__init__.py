@@ -1,1 +1,1 @@
-"""People: annotators, their accounts, roles and identities."""
+"""People in a project: annotators, accounts, roles and ways to sign in."""

@@ -1,13 +1,13 @@
 """Accounts: roles of people, their ways to sign in, invitations, and changes of accounts by a lead.
 
-A deactivated person cannot sign in, and open pages of that person are refused. The judgments remain and
-count. At least one lead stays active, and nobody changes their own account, because a slip would lock the
-author out.
+A deactivated person cannot sign in, and open pages of that person are refused. The judgments of a deactivated
+person remain and count. At least one lead stays active, and nobody can change the account with which they are
+signed in, because a mistake would lock them out.
 
-An invitation lets a person choose a password, for a new account or after a forgotten password. A lead makes
-the link and sends it; the project stores a hash of its token. The link works once, for a week, while its
-author is a lead and the account is active. A newer link replaces it. The app prints a link for the first
-lead, whom nobody can invite.
+An invitation lets a person choose a password, for a new account or after a forgotten password. A lead makes a
+link and sends the link to the person; the project stores a hash of the link's token. An invitation link works
+once, for a week, while its author is a lead and the account is active. A newer link replaces the older link.
+The app prints a link for the first lead, whom nobody can invite.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ _OTHERS = "FROM identities WHERE email = $email AND (issuer, subject) <> ($issue
 
 LINK_DAYS = 7
 MAX_CLOCK_STEP = timedelta(days=1)
-"""Limit of a clock's step back since a link was made; after a larger step the link does not work."""
+"""Greatest step back of the clock since a link was made; after a larger step, the link does not work."""
 
-OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new one."
+OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new link."
 
 
 class Account(NamedTuple):
     """An account of a project, with its ways to sign in; `deactivated_at` is None for an active account.
 
-    addresses: e-mail addresses with their identity providers, as text for people.
-    link_until: end of the link for choosing a password; None without a link.
+    addresses: e-mail addresses and their identity providers, as texts to show.
+    link_until: expiry of the link for choosing a password; None without a link.
     """
 
     name: str
@@ -85,9 +85,9 @@ class Account(NamedTuple):
 
     @property
     def ways(self) -> str:
-        """Return the ways to sign in as text."""
+        """Return the person's ways to sign in, as text."""
         if self.imported:
-            return "no: from imported judgments only"
+            return "no: known from imported judgments only"
         if self.deactivated_at is not None:
             return f"no: deactivated on {self.deactivated_at:%d %b %Y}"
         ways = [*(["by password"] if self.password else []), *(f"as {address}" for address in self.addresses)]
@@ -102,7 +102,7 @@ class Account(NamedTuple):
 
 
 def who_signs_in(cursor: Cursor) -> list[Account]:
-    """Return the accounts that can sign in now, by name."""
+    """Return the accounts with which people can sign in now, by name."""
     return [account for account in list_accounts(cursor) if account.signs_in]
 
 
@@ -112,10 +112,9 @@ def list_accounts(cursor: Cursor) -> list[Account]:
 
 
 def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
-    """Deactivate a person: all sign-ins end, and open pages are refused; return whether the person was
-    active.
+    """Deactivate a person: end all sign-ins and refuse open pages. Return whether the person was active.
 
-    Assigned items stay with the person; to return the items to their rounds, too, use
+    Assigned items stay with the person; to also return the items to their rounds, use
     `labeling.rounds.leaving.deactivate_annotator`.
 
     Raises
@@ -137,12 +136,10 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
 
 
 def end_sign_ins(store: Store, name: str, begins: str = "", author: str = COMMAND_LINE, but: str = "") -> int:
-    """End one or all sign-ins of a person, who is the author or whose lead the author is; return their
-    number.
+    """End one or all sign-ins of a person and return the number of ended sign-ins; the author is this person
+    or a lead.
 
-    begins: beginning of the id of one sign-in; '' for all. but: id of a sign-in that stays open.
-
-    Raises
+    begins: beginning of the id of one sign-in; '' for all. but: id of a sign-in that stays open. Raises
     ------
     NotFoundError: the project does not know the name, or the person has no such sign-in.
     RefusedError: the author is a different person and not a lead.
@@ -153,7 +150,7 @@ def end_sign_ins(store: Store, name: str, begins: str = "", author: str = COMMAN
             require_author(cursor, author, "lead")
         ended = forget_sign_ins(cursor, name, begins, but=but)
         if begins and not ended:
-            raise NotFoundError(f"{name} has no open sign-in {begins}: it may have ended already.")
+            raise NotFoundError(f"{name} has no open sign-in {begins}: the sign-in may have ended already.")
         record_event(cursor, "end sign-ins", {"name": name, "number": ended}, author)
     return ended
 
@@ -163,7 +160,7 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
 
     Raises
     ------
-    NotFoundError, RefusedError: see `deactivate`; RefusedError also for an active person.
+    NotFoundError, RefusedError: see `deactivate`; RefusedError is also raised for an active person.
     """
     with store.transaction() as cursor:
         annotator = account_to_change(cursor, name, author)
@@ -201,7 +198,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
 
 
 def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
-    """Return the person whose account a lead wants to change; refuse the lead's own account."""
+    """Return the person whose account a lead wants to change; refuse the account of this lead."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:
@@ -215,15 +212,16 @@ def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
     if annotator.role != "lead" or not annotator.active:
         return
     if sum(person.role == "lead" for person in able_to_judge(cursor)) == 1:
-        raise RefusedError(f"{annotator.name} is the last lead. Make a different person lead first.")
+        raise RefusedError(f"{annotator.name} is the last lead. First give a different person the role lead.")
 
 
 def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
-    """Let an annotator sign in with an e-mail address; a known address changes nothing.
+    """Add an e-mail address with which an annotator can sign in; a known address of the annotator changes
+    nothing.
 
     Raises
     ------
-    InputError: the text is no e-mail address.
+    InputError: the text is not an e-mail address.
     NotFoundError: the project does not know the name.
     RefusedError: the address belongs to a different annotator, the name is known only from imported
         judgments, or the author is not a lead.
@@ -233,8 +231,8 @@ def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE
         require_author(cursor, author, "lead")
         if require_annotators(cursor, [name])[0].imported:
             raise RefusedError(
-                f"{name} is known only from imported judgments. Add them to let them sign in.",
-                command=f"`goldgrade people add {name} --email {email}` lets them sign in.",
+                f"{name} is known only from imported judgments. Add the person to let the person sign in.",
+                command=f"`goldgrade people add {name} --email {email}` lets the person sign in.",
             )
         added = insert_identity(cursor, name, email)
         record_event(cursor, "add identity", added, author)
@@ -264,23 +262,24 @@ def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_L
 
 
 def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit) -> str | None:
-    """Sign in the owner of an address that a provider confirmed; return the key, or None without an owner.
+    """Sign in the owner of an e-mail address that an identity provider confirmed. Return the key of the
+    sign-in, or None if nobody has the address.
 
-    The address belongs to the first account of a provider (`iss` and `sub` of its token) that brings it,
-    because a different provider may give the same address to a different person.
+    An address belongs to the first account at an identity provider (`iss` and `sub` of the token) that signs
+    in with the address, because a different provider may give the same address to a different person.
 
     Raises
     ------
-    RefusedError: a different account brought the address first, or the address looks the same as a known
-        address.
+    RefusedError: a different account signed in with the address first, or the address only looks the same as
+    a known address.
     """
     with store.transaction(new_data_version=False) as cursor:
         annotator, address = owner_of_address(cursor, email), folded(email)
         if annotator is None:
             if differs := looks_like_an_address(cursor, email):
                 raise RefusedError(
-                    f"{email} differs from an address that the project knows by {differs}, so it is nobody's "
-                    "here. Ask the lead of the project to add it as it is."
+                    f"{email} differs from an address that the project knows by {differs}, so nobody here "
+                    "has it. Ask the lead of the project to add the address exactly as above."
                 )
             return None
         known = {"issuer": issuer, "subject": subject, "email": address}
@@ -288,14 +287,14 @@ def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit
         if cursor.execute(_OTHERS, known).fetchall():
             raise RefusedError(
                 f"{address} belongs to a different account, which used it first. "
-                "Ask the lead of the project to remove the address and add it again: it then belongs to the "
-                "next account that uses it."
+                "Ask the lead of the project to remove the address and add it again: the address then "
+                "belongs to the next account that uses it."
             )
         return open_sign_in(cursor, annotator, visit, address)
 
 
 class Invitation(NamedTuple):
-    """A new link for choosing a password. The project does not store its token."""
+    """A new link for choosing a password. The project does not store the link's token."""
 
     name: str
     role: str
@@ -304,23 +303,26 @@ class Invitation(NamedTuple):
 
 
 def link_of(address: str, token: str) -> str:
-    """Return the link with a token, at the app's address. Browsers do not send the part after #."""
+    """Return the link with a token, at the app's address. The token is behind #, because browsers do not send
+    this part of a link to servers.
+    """
     return f"{address.rstrip('/')}/join#{token}"
 
 
 def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE) -> Invitation:
-    """Make a link for a new person, or for a person who lost a link or forgot a password.
+    """Make an invitation link for a new person, or for a person who lost a link or forgot a password.
 
     Parameters
     ----------
-    role: role of a new account, which gets judgments imported by that name; None for an existing account.
+    role: role of a new account, which takes over imported judgments under the same name; None for an existing
+    account.
 
     Raises
     ------
     InputError: the name or the role breaks a rule.
-    NotFoundError: there is no account of that name.
-    RefusedError: the name is taken, the account is deactivated, known only from imports or the author's own,
-        or the author is not a lead.
+    NotFoundError: no account has this name.
+    RefusedError: the name is taken, the account is deactivated, known only from imports or is the author's
+    account, or the author is not a lead.
     """
     if role is not None:
         refuse_problems(name_problems(name, role))
@@ -331,7 +333,7 @@ def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE
         else:
             annotator = account_to_change(cursor, name, author)
         if not annotator.active:
-            raise RefusedError(f"{name} is deactivated. Activate them first.")
+            raise RefusedError(f"{name} is deactivated. Activate this person first.")
         token, now = secrets.token_urlsafe(16), utc_now()
         invitation = Invitation(name, annotator.role, now + timedelta(days=LINK_DAYS), token)
         row = [name, _hash_of(token), author, now, invitation.expires]
@@ -342,7 +344,7 @@ def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE
 
 
 def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
-    """Withdraw a person's link.
+    """Withdraw a person's invitation link.
 
     Raises
     ------
@@ -352,7 +354,9 @@ def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         if not cursor.execute("DELETE FROM invitations WHERE annotator = ? RETURNING 1", [name]).fetchall():
-            raise NotFoundError(f"{name} has no link that works: it was used or withdrawn, or has expired.")
+            raise NotFoundError(
+                f"{name} has no link that works: the link was used or withdrawn, or has expired."
+            )
         record_event(cursor, "withdraw invitation", {"name": name}, author)
 
 
@@ -363,13 +367,14 @@ WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deacti
 
 
 def find_invited(cursor: Cursor, token: str) -> Annotator | None:
-    """Return the person whom a link invites; None if the link does not work."""
+    """Return the person whom an invitation link invites; None if the link does not work."""
     now = utc_now()
     return next(iter(fetch(cursor, Annotator, _FIND, [_hash_of(token), now, now + MAX_CLOCK_STEP])), None)
 
 
 def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> str:
-    """Use a link to set its owner's password, and sign the owner in; return the key of the sign-in.
+    """Use an invitation link: set the invited person's password, sign the person in, and return the key of
+    the sign-in.
 
     Raises
     ------
@@ -392,7 +397,7 @@ def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> s
 
 
 def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str:
-    """Make the first lead of a project, and sign the lead in; return the key of the sign-in.
+    """Create the account of a project's first lead, and sign the lead in; return the key of the sign-in.
 
     Raises
     ------
@@ -403,7 +408,7 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
     hashed = hash_password(password)
     with store.transaction() as cursor:
         if any(account.role == "lead" for account in who_signs_in(cursor)):
-            raise RefusedError("This project has a lead already. Sign in, or ask them for an invitation.")
+            raise RefusedError("This project has a lead already. Sign in, or ask the lead for an invitation.")
         insert_annotator(cursor, name, "lead", name)
         revision = write_password(cursor, name, hashed)
         return str(open_sign_in(cursor, name, visit, revision=revision))

@@ -1,4 +1,4 @@
-"""Annotators: their names, roles and e-mail addresses, and checks of roles.
+"""Annotators of a project: names, roles and e-mail addresses, and checks of roles.
 
 Annotators known only from imported judgments have no password and cannot sign in. A person who signs in
 through an identity provider needs no password.
@@ -17,9 +17,9 @@ from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 JUDGING = ("annotator", "reviewer", "lead")
-"""Roles that may see documents to grade; an evaluator scores systems and does not see labeling."""
+"""Roles that may see documents to grade; an evaluator scores systems and does not see documents to grade."""
 EVALUATING = ("evaluator", "lead")
-"""Roles that may score systems, including on sealed parts."""
+"""Roles that may score systems, including on sealed parts of a release."""
 _NAME = re.compile(r"\w[\w.@+-]{0,62}")
 _ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
@@ -34,12 +34,13 @@ def add_annotator(
     email: str | None = None,
     author: str = COMMAND_LINE,
 ) -> Annotator:
-    """Add a person who signs in by password or by e-mail address; the person gets judgments imported by that
-    name.
+    """Add a person who signs in by password or by e-mail address; imported judgments under this name become
+    the person's.
 
     Raises
     ------
-    InputError: the name, role, password or address breaks a rule, or there is neither password nor address.
+    InputError: the name, role, password or address breaks a rule, or neither a password nor an address is
+    given.
     RefusedError: the name or the address belongs to a different person, or the author is not a lead.
     """
     problems = name_problems(name, role)
@@ -64,12 +65,12 @@ def add_annotator(
 
 
 def names_in_use(cursor: Cursor) -> dict[str, str]:
-    """Return each known name and address → the person's name."""
+    """Return the person's name for each known name and e-mail address."""
     return known_addresses(cursor) | {person.name: person.name for person in list_annotators(cursor)}
 
 
 def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str) -> None:
-    """Refuse a name or address of `name` that looks the same as a different person's.
+    """Refuse a name or address of the person `name` if a different person's name or address looks the same.
 
     Raises
     ------
@@ -80,17 +81,17 @@ def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str
     if other is None:
         return
     person, differs = others[other], difference_of_form(given, other)
-    problem = f"differs from {other!r} by {differs}" if differs else "is in use as a name"
+    problem = f"differs from {other!r} by {differs}" if differs else "is already in use as a name"
     whose = f"; that is the address of {person!r}" if person != other else ""
     raise RefusedError(
         f"The {what} {given!r} {problem}{whose}. One person has one name, and judgments belong to it: use "
-        f"{person!r} for the same person. Another person needs another {what}, which people can tell apart.",
+        f"{person!r} for the same person. A different person needs a {what} that looks different.",
         command="`goldgrade people list` shows who is known.",
     )
 
 
 def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annotator:
-    """Add a person without a way to sign in; the person gets judgments imported by that name.
+    """Add a person without a way to sign in; imported judgments under this name become the person's.
 
     Raises
     ------
@@ -105,8 +106,8 @@ def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annot
     elif not known.active:
         raise RefusedError(
             f"An annotator {name!r} exists already and is deactivated. "
-            "Activate them, or choose another name.",
-            command=f"`goldgrade people set {name} --activate` lets them sign in again.",
+            "Activate this person, or choose a different name.",
+            command=f"`goldgrade people set {name} --activate` lets this person sign in again.",
         )
     else:
         raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
@@ -116,12 +117,12 @@ def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annot
 
 
 def add_imported(cursor: Cursor, name: str) -> None:
-    """Add a person known only from imported judgments."""
+    """Add a person who is known only from imported judgments."""
     _insert_row(cursor, name, "annotator", imported=True)
 
 
 def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
-    """Return the annotator of that name, or None."""
+    """Return the annotator with this name, or None."""
     return next(iter(fetch(cursor, Annotator, f"{_ANNOTATORS} WHERE name = ?", [name])), None)
 
 
@@ -131,7 +132,7 @@ def list_annotators(cursor: Cursor) -> list[Annotator]:
 
 
 def able_to_judge(cursor: Cursor) -> list[Annotator]:
-    """Return the people who can get documents to grade: active people whose role judges, by name."""
+    """Return the people who can get documents to grade, by name: active people with a role that may judge."""
     return [
         annotator
         for annotator in list_annotators(cursor)
@@ -140,7 +141,7 @@ def able_to_judge(cursor: Cursor) -> list[Annotator]:
 
 
 def usual_names(people: Iterable[Annotator]) -> list[str]:
-    """Return the names that a form proposes for grading: people with the role annotator."""
+    """Return the names that a form proposes as graders: people with the role annotator."""
     return [person.name for person in people if person.role == "annotator"]
 
 
@@ -152,7 +153,7 @@ def require_role(annotator: Annotator, *roles: str) -> None:
     RefusedError: the role is not among `roles`, or the annotator is deactivated.
     """
     if not annotator.active:
-        raise RefusedError(f"{annotator.name} is deactivated. A lead can activate them again.")
+        raise RefusedError(f"{annotator.name} is deactivated. A lead can activate this person again.")
     if annotator.role not in roles:
         raise RefusedError(f"This is for the {' or '.join(roles)}; {annotator.name} is {annotator.role}.")
 
@@ -170,7 +171,7 @@ def require_author(cursor: Cursor, author: str, *roles: str) -> None:
 
 
 def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
-    """Return the annotators of these names, in their order.
+    """Return the annotators with these names, in the order of the names.
 
     Raises
     ------
@@ -180,12 +181,12 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
     unknown = [name for name in names if name not in known]
     if unknown:
         plural = "s" if len(unknown) > 1 else ""
-        have = f"It knows {', '.join(known)}." if known else "It knows nobody yet."
+        have = f"It knows {', '.join(known)}." if known else "No annotators are known yet."
         for name, other in alike(unknown, known).items():
             have += f" {name!r} differs from {other!r} by {difference_of_form(name, other)}."
         raise NotFoundError(
             f"The project does not know the annotator{plural} {', '.join(unknown)}. {have}",
-            command="Add somebody with `goldgrade people add NAME --role annotator`.",
+            command="Add an annotator with `goldgrade people add NAME --role annotator`.",
         )
     return [known[name] for name in names]
 
@@ -220,14 +221,14 @@ def insert_identity(cursor: Cursor, name: str, email: str) -> dict[str, str]:
 
 
 def owner_of_address(cursor: Cursor, email: str) -> str | None:
-    """Return the name of an address's owner, or None."""
+    """Return the name of the annotator with this e-mail address, or None."""
     row = cursor.execute("SELECT annotator FROM identities WHERE email = ?", [folded(email)]).fetchone()
     return row[0] if row else None
 
 
 def looks_like_an_address(cursor: Cursor, email: str) -> str:
     """Return the difference between an unknown address and a known address that looks the same; '' without
-    one.
+    such an address.
     """
     address = folded(email)
     return difference_of_form(address, alike([address], known_addresses(cursor)).get(address, address))
@@ -237,11 +238,11 @@ def email_problems(email: str) -> list[str]:
     """Return the problems of an e-mail address."""
     if _EMAIL.fullmatch(email) and email.isprintable():
         return []
-    return [f"the e-mail address {email!r}: expected one like ada@example.org"]
+    return [f"the e-mail address {email!r}: expected an address such as ada@example.org"]
 
 
 def folded(email: str) -> str:
-    """Return an address in the form in which it is stored and compared."""
+    """Return an e-mail address in the form in which addresses are stored and compared."""
     return email.strip().translate(_LOWER)
 
 

@@ -1,13 +1,14 @@
-"""Access to sealed grades: whether a command, page, report, export, job or route may show a pair's grades.
+"""Access to sealed grades, which decides whether a command, page, report, export, job or route may show the
+grades of a pair.
 
 A release seals parts of its queries. A sealed grade is secret in the release, and in the votes, decisions,
-practice pairs and written answers of the project. A function that shows grades of a pair asks a `SealAccess`,
-which hides sealed queries until a person gives a reason. `unseal` records person, time, purpose and reason
-before any grade is shown. Reviewers must read the pairs that they decide: `reviewer_access` unseals these
-pairs, and records it once a day.
+practice pairs and written answers of the project. A function that shows grades of a pair consults a
+`SealAccess`, which hides the grades of sealed queries until a person gives a reason. `unseal` records person,
+time, purpose and reason before any grade is shown. Reviewers must read the pairs that they decide:
+`reviewer_access` unseals these pairs, and records the access once a day.
 
-Figures over many pairs, and a person's own work, are not sealed. A seal does not stop a person who can open
-the project's file, and names on the command line are not verified.
+Statistics over many pairs, and the grades that a person gave, are not sealed from that person. A seal does
+not stop a person who can open the project's file, and names on the command line are not verified.
 """
 
 from __future__ import annotations
@@ -24,17 +25,19 @@ from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_ev
 from curation.store.release_parts import PartText, read_parts
 
 TEST = "test"
-"""Name of the part that is always sealed, even in releases from before seals."""
+"""Name of the part that is always sealed, even in releases that were frozen before seals existed."""
 SEALED = "sealed"
-"""Value for the origin of a sealed grade in a list of pairs; the grade itself is None."""
+"""Value in a list of pairs for the origin of a sealed grade; the grade is then None."""
 LEAVES_OUT = "a release seals what people said of it"
-"""Reason for which a step leaves out sealed pairs."""
+"""Reason that a step gives for leaving out sealed pairs."""
 ADJUDICATION = "adjudication"
 REVIEWING = "To decide disputes on screen; this line is written once a day."
 
 
 class Unsealing(NamedTuple):
-    """An opening of a seal; `name` is the requested name of the release, and `parts` are the opened parts."""
+    """A record of an opening of a seal; `name` is the requested name of the release, and `parts` are the
+    opened parts.
+    """
 
     release_id: str
     name: str
@@ -46,7 +49,9 @@ class Unsealing(NamedTuple):
 
 
 class ReleaseSeal(NamedTuple):
-    """Seal of a release: query id → sealed part. `name` is the first name of the release's content."""
+    """Seal of a release: the sealed part of each sealed query, by query id. `name` is the first name under
+    which the content of the release was frozen.
+    """
 
     release_id: str
     name: str
@@ -54,9 +59,9 @@ class ReleaseSeal(NamedTuple):
 
 
 class SealAccess(NamedTuple):
-    """Access to grades: `closed` are the queries whose grades are sealed.
+    """Access to grades of a project; `closed` has the queries whose grades are sealed.
 
-    reason: reason for an opening; None if no seal was opened.
+    reason: reason for opening a seal; None if no seal was opened.
     """
 
     closed: frozenset[str]
@@ -75,9 +80,9 @@ class SealAccess(NamedTuple):
         """
         if not self.shows(query_id):
             raise RefusedError(
-                f"A release seals what people said of the query {query_id}. Who reads it says why, which is "
-                "logged with name and time.",
-                command='--reason "why" says it.',
+                f"A release seals what people said of the query {query_id}. A lead can read the "
+                "grades with a reason, which is logged with name and time.",
+                command='--reason "why" gives the reason.',
             )
 
 
@@ -92,12 +97,16 @@ def withheld(count: int, what: str = "pair", plural: str = "") -> str:
 
 
 def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the sealed parts of a release by its header, the row of the part 'release'."""
+    """Return the sealed parts of a release from the header of the release, which is the row of the part
+    'release'.
+    """
     return tuple(header.get("sealed", [part for part in header["queries"] if part == TEST]))
 
 
 def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
-    """Return the seal of each release, in the order of freezing; an unreadable release seals all queries."""
+    """Return the seal of each release, in the order of freezing. A release that cannot be read seals all
+    queries.
+    """
     rows = cursor.execute("SELECT release_id, name FROM releases ORDER BY rowid").fetchall()
     names: dict[str, str] = {}
     for release_id, name in rows:
@@ -108,7 +117,7 @@ def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
 
 
 def sealed_queries(cursor: Cursor) -> dict[str, str]:
-    """Return sealed queries → name of the first release that seals them."""
+    """Return for each sealed query the name of the first release that seals the query."""
     releases: dict[str, str] = {}
     for seal in release_seals(cursor):
         for query_id in seal.queries:
@@ -117,12 +126,12 @@ def sealed_queries(cursor: Cursor) -> dict[str, str]:
 
 
 def closed_access(cursor: Cursor) -> SealAccess:
-    """Return the access of a person who has not given a reason: all seals hold."""
+    """Return the access of a person who has not given a reason, for whom all seals are closed."""
     return SealAccess(frozenset(sealed_queries(cursor)))
 
 
 def access_or_closed(cursor: Cursor, access: SealAccess | None) -> SealAccess:
-    """Return the given access; None stands for `closed_access`."""
+    """Return the given access, or the result of `closed_access` for None."""
     return closed_access(cursor) if access is None else access
 
 
@@ -133,19 +142,20 @@ def unseal(
     actor: str = COMMAND_LINE,
     queries: Collection[str] | None = None,
 ) -> SealAccess:
-    """Return a lead's access: with a reason, the seals are opened, and each release's log records it first.
+    """Return a lead's access. With a reason, the seals are opened, after the log of each release recorded the
+    opening.
 
     Call this function before any sealed grade is read.
 
     Parameters
     ----------
-    purpose: use of the grades, such as 'list the consensus on pairs'.
+    purpose: purpose of showing the grades, such as 'list the consensus on pairs'.
     queries: queries whose grades are wanted; None stands for all queries.
 
     Raises
     ------
     NotFoundError: the project does not know the actor.
-    RefusedError: a person who is not a lead wants sealed grades.
+    RefusedError: a person who is not a lead asks for sealed grades.
     """
     with store.reading() as cursor:
         seals = [seal for seal in release_seals(cursor) if seal.queries]
@@ -158,7 +168,8 @@ def unseal(
 
 
 def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
-    """Return the access of a reviewer who decides pairs of these queries, which opens these queries.
+    """Open the seals of these queries for a reviewer who decides their pairs, and return the reviewer's
+    access.
 
     The log of each release that seals one of the queries gets one line for each day (UTC) and reviewer.
 
@@ -178,7 +189,7 @@ def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> Seal
 
 
 def write_opening(cursor: Cursor, opening: Unsealing) -> None:
-    """Append an opening to the log and to the audit trail."""
+    """Append an opening of a seal to the release's log and to the audit trail."""
     append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
     what = {"parts": opening.parts, "purpose": opening.purpose, "reason": opening.reason}
     detail = {"name": opening.name, "release": opening.release_id, **what}
@@ -186,7 +197,7 @@ def write_opening(cursor: Cursor, opening: Unsealing) -> None:
 
 
 def openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
-    """Return the openings of a release's seal, under any of its names, in order."""
+    """Return the openings of a release's seal, under any name of the release, in order of time."""
     sql = """
         SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
         WHERE release_id = ? ORDER BY rowid
@@ -239,7 +250,7 @@ def _queries_of(cursor: Cursor, release_id: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=64)
 def _sealed_of(release: tuple[bytes, ...], queries: tuple[bytes, ...]) -> Mapping[str, str]:
-    """Return query id → sealed part, from the stored parts of a release."""
+    """Return the sealed part of each sealed query by query id, from the stored parts of a release."""
     header, *_ = PartText(release)
     sealed = sealed_parts(header)
     return {row["query_id"]: row["part"] for row in PartText(queries) if row["part"] in sealed}

@@ -1,11 +1,11 @@
 """Sign-ins and passwords: storing and comparing passwords, and the open sign-ins of people.
 
-A sign-in is open while its row exists. The browser's cookie has a key, and the row has the key's hash, with
-which nobody can sign in. The end of a sign-in deletes its row, so that neither a wrong clock nor a copy of
-the cookie opens it again.
+A sign-in is open while its row in the database exists. The browser's cookie holds a key, and the row holds
+only a hash of the key, with which nobody can sign in. Ending a sign-in deletes its row, so that neither a
+wrong clock nor a copy of the cookie can open the sign-in again.
 
-Passwords are stored as argon2id hashes, each new password as a new revision. They are compared in Unicode's
-form NFC, because keyboards write accented letters differently.
+Passwords are stored as argon2id hashes, each new password as a new revision. Passwords are compared in
+Unicode's form NFC, because keyboards write accented letters differently.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _hasher = argon2.PasswordHasher()
 
 
 class Visit(NamedTuple):
-    """A browser: its name and system, and its network."""
+    """Description of a browser: name, operating system and network."""
 
     device: str = ""
     network: str = ""
@@ -61,7 +61,7 @@ UNKNOWN = Visit()
 
 
 class OpenSignIn(NamedTuple):
-    """An open sign-in for people; `email` is None for a sign-in by password."""
+    """An open sign-in, as shown to people; `email` is None for a sign-in by password."""
 
     sign_in_id: str
     annotator: str
@@ -73,17 +73,17 @@ class OpenSignIn(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return the browser and its network as text."""
+        """Return the browser of the sign-in and its network, as text."""
         return f"{self.device} at {self.network}" if self.network else self.device
 
     @property
     def times(self) -> str:
-        """Return the beginning and the last use as text."""
+        """Return the times of the beginning and the last use of the sign-in, as text."""
         return f"since {self.since:%d %b %H:%M}, last used {self.last_used:%d %b %H:%M} UTC"
 
 
 def id_of(key: str) -> str:
-    """Return the id of a sign-in, a hash that does not reveal its key."""
+    """Return the id of a sign-in: a hash that does not reveal the key of the sign-in."""
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
@@ -102,20 +102,20 @@ def open_sign_in(
 
 
 def signed_in(cursor: Cursor) -> dict[str, Annotator]:
-    """Return the person of each open sign-in, by its id."""
+    """Return the name of the person of each open sign-in, by the sign-in's id."""
     rows = cursor.execute(_SIGNED_IN).fetchall()
     return {sign_in_id: Annotator(name, role, imported=False) for sign_in_id, name, role in rows}
 
 
 def list_sign_ins(cursor: Cursor, name: str | None = None) -> list[OpenSignIn]:
-    """Return the open sign-ins of one person or all people, by last use."""
+    """Return the open sign-ins of one person or all people, sorted by last use."""
     return fetch(cursor, OpenSignIn, _LIST, [name, utc_now()])
 
 
 def forget_sign_ins(
     cursor: Cursor, name: str, begins: str = "", email: str | None = None, but: str = ""
 ) -> int:
-    """End a person's sign-ins and return their number.
+    """End a person's sign-ins and return the number of ended sign-ins.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def forget_sign_ins(
 
 
 def note_use(store: Store, ids: Collection[str]) -> None:
-    """Store the present time as the last use of these sign-ins."""
+    """Store the current time as the last use of these sign-ins."""
     with store.transaction(new_data_version=False) as cursor:
         cursor.execute(_USED, [utc_now(), list(ids)])
 
@@ -136,7 +136,8 @@ def note_use(store: Store, ids: Collection[str]) -> None:
 def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str | None:
     """Sign an active person in if name and password match; return the key of the sign-in, or None.
 
-    A mismatch takes as long as a match. A password that changes during the comparison is a mismatch.
+    A wrong password takes as long as a correct password. If the password is changed during the comparison,
+    nobody is signed in.
     """
     with store.reading() as cursor:
         current = _current_password(cursor, name)
@@ -149,11 +150,11 @@ def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN)
 def change_password(store: Store, name: str, old: str, new: str, visit: Visit = UNKNOWN) -> str | None:
     """Replace a password, given the old password; end all sign-ins, and return the key of a new sign-in.
 
-    The key is None if the person was deactivated meanwhile.
+    The key is None if the person was deactivated at the same time.
 
     Raises
     ------
-    RefusedError: the old password is wrong or missing, or the password was changed meanwhile.
+    RefusedError: the old password is wrong or missing, or the password was changed at the same time.
     InputError: the new password is too short, or is the same as the old password.
     """
     with store.reading() as cursor:
@@ -165,7 +166,7 @@ def change_password(store: Store, name: str, old: str, new: str, visit: Visit = 
     hashed = hash_password(new)
     with store.transaction() as cursor:
         if _current_password(cursor, name) != current:
-            raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
+            raise RefusedError("The password was changed meanwhile. Sign in with the newer password.")
         record_event(cursor, "change password", {"name": name}, name)
         return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, hashed))
 
@@ -177,7 +178,9 @@ def _current_password(cursor: Cursor, name: str) -> tuple[int, str] | None:
 
 @cache
 def _hash_of_nobody() -> str:
-    """Return a hash for comparison if the annotator is unknown, so that both cases take the same time."""
+    """Return a password hash to compare with if the annotator is unknown, so that unknown and known names
+    take the same time.
+    """
     return _hasher.hash("nobody")
 
 
@@ -196,7 +199,8 @@ def _verify_hash(stored: str, password: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a password. Hashing is slow: call this function outside of leases.
+    """Return the hash of a password. Hashing is slow: call this function while no database connection is
+    held.
 
     Raises
     ------

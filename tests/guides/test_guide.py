@@ -196,7 +196,9 @@ def test_a_broken_rule_of_evidence_names_its_line_and_what_is_expected() -> None
         "line 3: evidence, from_grade is missing; expected the least grade that takes evidence, which is on "
         "the scale",
     ]
-    with pytest.raises(InputError, match=r"line 3: evidence, from_grade: found 7; expected one of the scale"):
+    with pytest.raises(
+        InputError, match=r"line 3: evidence, from_grade: found 7; expected a grade of the scale"
+    ):
         parse_guide(MARKED.replace("from_grade: 1", "from_grade: 7"))
 
 
@@ -261,7 +263,7 @@ def test_a_difference_names_grades_added_removed_and_renamed_and_the_words_of_th
     fewer = guide_difference(BASE, without_grade_3())
     assert fewer.summary[0] == "Grade 3, “Exactly it”, is removed."
     assert guide_difference(without_grade_3(), BASE).summary[0] == "Grade 3, “Exactly it”, is added."
-    assert guide_difference(BASE, BASE).summary == ["They are the same."]
+    assert guide_difference(BASE, BASE).summary == ["The guides are the same."]
 
 
 @pytest.mark.slow

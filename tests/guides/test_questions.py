@@ -85,7 +85,7 @@ def test_a_changed_answer_takes_the_place_of_the_first_and_both_are_kept(asked: 
 
 def test_what_is_not_theirs_is_refused(asked: Store) -> None:
     item = next_showings(asked, "ben").showings[0].presentation_id
-    with pytest.raises(NotFoundError, match="You have no such item"):
+    with pytest.raises(NotFoundError, match="You do not have this item"):
         ask_at_item(asked, "ada", "And this?", item)
     with pytest.raises(InputError, match="say in a few words"):
         ask_at_item(asked, "ada", " ")

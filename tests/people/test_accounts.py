@@ -40,7 +40,7 @@ def test_the_last_lead_is_neither_deactivated_nor_demoted(project: Store) -> Non
     deactivate(project, "mia")
     for change in (lambda: deactivate(project, "lee"), lambda: set_role(project, "lee", "reviewer")):
         with pytest.raises(
-            RefusedError, match=r"lee is the last lead\. Make a different person lead first\."
+            RefusedError, match=r"lee is the last lead\. First give a different person the role lead\."
         ):
             change()
     activate(project, "mia")

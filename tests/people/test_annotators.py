@@ -108,7 +108,7 @@ def test_one_person_gets_no_second_account(store: Store, name: str) -> None:
 def test_an_address_that_looks_like_a_known_one_is_said_to_be_nobodys(store: Store) -> None:
     add_annotator(store, "bo", "annotator", None, "bo@x.org")
     add_annotator(store, "zoe", "annotator", None, "zoé@x.org")
-    with pytest.raises(RefusedError, match="by upper and lower case, so it is nobody's here"):
+    with pytest.raises(RefusedError, match="by upper and lower case, so nobody here has it"):
         sign_in_as(store, "ZOÉ@x.org", "issuer", "1", UNKNOWN)
     assert sign_in_as(store, "BO@X.org", "issuer", "2", UNKNOWN)
     assert sign_in_as(store, "somebody@x.org", "issuer", "3", UNKNOWN) is None

@@ -77,7 +77,7 @@ def test_a_file_with_faults_names_each_line_and_takes_nothing(project: Store, tm
     said = str(found.value)
     assert "line 2: importance of 'which': found 'high', expected vital or okay" in said
     assert "q-moon" in said
-    assert "line 4: a nugget has 501 characters, at most 500 are taken" in said
+    assert "line 4: a nugget has 501 characters, expected at most 500" in said
     assert rows_of(project, "SELECT count(*) FROM nuggets") == [(0,)]
 
 

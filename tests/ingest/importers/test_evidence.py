@@ -106,7 +106,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
     rows = [{"document_id": "d", "grade": 3, "marks": ["The"]}]
     rows += [{"document_id": DOCUMENT, "grade": 0, "marks": ["The"]}]
     error = refused(load, *rows)
-    expected = "line 2: grade 0 takes no evidence; by the guide only grades from 2 on do"
+    expected = "line 2: grade 0 takes no evidence; by the guide only grades from 2 on take evidence"
     assert list(error.problems) == [expected]
     assert "`goldgrade guide use FILE` puts another guide in force" in str(error)
 
@@ -115,7 +115,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
     ("marks", "problem"),
     [
         (["o"], "the quote “o” is 2 times in the text; expected once"),
-        ([], "grade 3 needs evidence: mark where the document says it"),
+        ([], "grade 3 needs evidence: mark the passage in the document"),
         ([""], "line 1: the evidence has an empty quote; expected a list such as"),
         ([7], "evidence '7'; expected a list such as"),
         ([{"start": 3, "quote": "of"}], "has no whole numbers as offsets; expected a list"),

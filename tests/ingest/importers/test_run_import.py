@@ -113,7 +113,7 @@ def test_the_same_run_again_changes_nothing_and_another_of_its_name_is_refused(p
         project, write("b.json", json.dumps({"1": {"d1": 9.5, "d2": 3}, "2": {"d3": -1}})), "r"
     )
     assert (again.is_new, again.run_id) == (False, first.run_id)
-    with pytest.raises(RefusedError, match=r"another run 'r' \(from a.trec\).*name of its own"):
+    with pytest.raises(RefusedError, match=r"a different run 'r' \(from a.trec\).*different name"):
         import_run(project, write("c.trec", "1 Q0 d1 1 9.5 t\n"), "r")
     assert all_rows(project) == before
 

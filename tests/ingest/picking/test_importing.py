@@ -74,7 +74,7 @@ def test_a_rehearsal_that_is_refused_changes_nothing(project: Store, request_for
     other = request_for("runs", "b.trec", "tea Q0 d2 1 9 x\n", {"name": "bm25"})
     dry = dry_run(project, other, "lee")
     assert dry.outcome is None
-    assert "another run 'bm25'" in dry.problems[0][1]
+    assert "a different run 'bm25'" in dry.problems[0][1]
     assert all_rows(project) == before
 
 
