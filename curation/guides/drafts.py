@@ -65,7 +65,7 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
         draft = own_draft(cursor, author)
         if (draft and draft.revision) != seen:
             raise RefusedError(
-                "Your draft was saved in another window meanwhile. Load that draft, or save this text over it."
+                "Your draft was saved in another window. Load that draft, or save this text over it."
             )
         started = draft.started_from if draft else current_guide(cursor).guide_hash
         if draft is None:

@@ -168,7 +168,7 @@ class CorpusRequest(ImportRequest):
     titles_only: bool = option(
         False,
         "Judge documents by their title alone",
-        "Import documents without text, which are judged by their title only.",
+        "Import documents without text. Annotators judge them by title.",
     )
     markup: str | None = option(
         None,
