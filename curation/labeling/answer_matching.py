@@ -1,14 +1,14 @@
 """Answer matching: exact match, token F1, and the rule by which answers of writers become reference answers.
 
 Both measures compare texts without case, punctuation, the English articles and extra white space, as SQuAD
-does. SQuAD leaves out ASCII punctuation and splits words at spaces. Here all Unicode punctuation is left out,
-and text in a script without spaces (Chinese, Japanese, Thai, …) or in Korean is split into its signs, as is
+does. SQuAD leaves out ASCII punctuation and splits words at spaces. This module leaves out all Unicode
+punctuation, and splits Korean and scripts without spaces (Chinese, Japanese, Thai, …) into characters, as is
 usual for answers in these languages. English texts get the same values as from SQuAD's script.
 
-By the rule two answers agree where they match exactly, or where their token F1 reaches the task's bound and
-they hold the same numbers: "5 MB" and "6 MB" in a long sentence have a high F1 and do not agree. Answers to a
-query agree if every two of them agree. Then each different answer is a reference. All writers may also say
-that the corpus does not answer the query. Answers that do not agree go to a reviewer.
+Two answers agree where they match exactly, or where their token F1 reaches the task's bound and
+they hold the same numbers: "5 MB" and "6 MB" in a long sentence have a high F1 and do not agree. The answers
+to a query agree if every two answers agree; each distinct answer is then a reference answer. All writers may
+also say that the corpus does not answer the query. A reviewer decides a query whose answers do not agree.
 
 P. Rajpurkar, J. Zhang, K. Lopyrev and P. Liang (2016), SQuAD: 100,000+ questions for machine comprehension of
 text, EMNLP, section 6.1. P. Rajpurkar, R. Jia and P. Liang (2018), Know what you don't know, ACL: an empty
@@ -31,7 +31,7 @@ from curation.core.words import fold, is_unspaced, signs, whole_words
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 BOUND = 0.8
-"""The least token F1 of two answers that agree, where a task names no bound."""
+"""Default of the least token F1 at which two answers agree."""
 WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = HOWS = (
     "waiting",
     "unwritten",
@@ -50,7 +50,7 @@ def normalised_answer(text: str) -> str:
 
 
 def answer_tokens(text: str) -> list[str]:
-    """Split a text into tokens, in order: words, and the signs of scripts without spaces."""
+    """Split a text into tokens, in order: words, and single characters of scripts without spaces."""
     tokens = []
     for word in normalised_answer(text).split():
         if word.isascii():
@@ -70,7 +70,7 @@ def exact_match(answer: str, references: Iterable[str]) -> float:
 
 
 def token_f1(answer: str, references: Iterable[str]) -> float:
-    """Return the best token F1 against a reference: the harmonic mean of precision and recall of tokens."""
+    """Return the best token F1 against any reference: the harmonic mean of token precision and recall."""
     return _best(answer, references, _f1)
 
 
@@ -96,8 +96,9 @@ class AnswerOutcome(NamedTuple):
 
     Attributes
     ----------
-    how: 'waiting' for writers; 'unwritten': the task was closed and nobody had answered; 'agreed'; 'single':
-        one writer was asked; 'unanswerable'; 'disputed', with `why`; 'decided' by a reviewer.
+    how: 'waiting' (for writers), 'unwritten' (the task was closed without an answer), 'agreed', 'single'
+        (only one writer was asked), 'unanswerable', 'disputed' (`why` has the reason) or 'decided' (by a
+        reviewer).
     answers: the reference answers; empty with 'decided' where the corpus does not answer the query.
     """
 
@@ -107,7 +108,7 @@ class AnswerOutcome(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the query has reference answers, or cannot have any."""
+        """Whether the query has reference answers, or is unanswerable from the corpus."""
         return self.how in (AGREED, SINGLE, UNANSWERABLE, DECIDED)
 
     @property
@@ -118,13 +119,13 @@ class AnswerOutcome(NamedTuple):
 def outcome_of(
     given: Sequence[str | None], asked: int, closed: bool = False, bound: float = BOUND
 ) -> AnswerOutcome:
-    """Work out the outcome of a query that no reviewer has decided.
+    """Compute the outcome of a query from its writers' answers, without a reviewer's decision.
 
     Parameters
     ----------
     given: the answer of each writer; None for "the corpus does not answer it".
     asked: the number of writers who were asked.
-    closed: the task is closed, so that no further answers come.
+    closed: whether the task is closed to further answers.
     bound: the least token F1 of two answers that agree, above 0 and at most 1.
     """
     missing = asked - len(given)
@@ -147,14 +148,16 @@ def outcome_of(
 
 
 def agree(first: str, other: str, bound: float = BOUND) -> bool:
-    """Tell whether two answers agree: by exact match, or by token F1 from `bound` on and equal numbers."""
+    """Return whether two answers match exactly, or hold equal numbers and have a token F1 of at least
+    `bound`."""
     if normalised_answer(first) == normalised_answer(other):
         return True
     return token_f1(first, [other]) >= bound and _numbers(first) == _numbers(other)
 
 
 def distinct(texts: Sequence[str]) -> tuple[str, ...]:
-    """Keep one form of each answer: the commonest of forms that are equal normalised, else the shortest."""
+    """Keep one spelling of each answer: the most frequent of spellings with equal normalised text, else the
+    shortest."""
     forms: dict[str, Counter[str]] = {}
     for text in texts:
         forms.setdefault(normalised_answer(text), Counter())[text] += 1
@@ -163,7 +166,7 @@ def distinct(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _rank_by(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
-    """Return a sort key for texts: the commonest first, then the shortest."""
+    """Return a sort key for texts: the most frequent text first, then the shortest."""
     return lambda text: (-times[text], len(text), text)
 
 

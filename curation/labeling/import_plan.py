@@ -29,18 +29,19 @@ from curation.labeling.judging import (
 from curation.store import Presentation, Query
 
 TEXTS = (CURRENT, EARLIER)
-"""The text of a changed document that a file is about: the present text, or the text shown before."""
+"""Choices for a document whose text changed: the file's judgments are about the current or the earlier
+text."""
 OF_GUIDE = (
     "The entry `evidence:` of the labeling guide says which grades take evidence, and whether they need "
-    "some: `goldgrade guide use FILE` puts another guide in force."
+    "some: `goldgrade guide use FILE` makes a new guide current."
 )
 
 
 class ImportInputs(NamedTuple):
-    """The rows from which an import is planned: about its annotators, pairs and documents.
+    """Stored rows that an import plan needs: annotators, pairs and documents of the file.
 
-    bodies: version → body, of the documents with evidence.
-    marks: presentation → the characters that its annotator marked last.
+    bodies: version → body of the documents with evidence.
+    marks: presentation → characters that the annotator marked last.
     """
 
     guides: dict[str, Guide]
@@ -60,7 +61,7 @@ class ImportInputs(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """The presentation that an annotator's judgment of a pair answers."""
+    """The stored presentation to which an imported judgment is the answer."""
 
     presentation_id: str
     next_revision: int
@@ -79,8 +80,8 @@ class ImportPlan:
 
     Attributes
     ----------
-    counts: the numbers of judgments by the names of `JudgmentImport`.
-    absent_quotes: quotes of evidence that are not in the text, and were left out.
+    counts: numbers of judgments, keyed by the field names of `JudgmentImport`.
+    absent_quotes: number of evidence quotes left out because they are not in the text.
     """
 
     guide_hash: str
@@ -104,14 +105,14 @@ def plan_import(
     skip_unknown: bool = False,
     is_pass: bool = False,
 ) -> ImportPlan:
-    """Plan everything that an import writes, without the database.
+    """Plan all rows that an import writes, without database access.
 
     Parameters
     ----------
     about: one of `TEXTS`; None refuses judgments that may be about either text.
-    is_pass: the file is a pass: without `about` its judgments are about the current text, whatever the same
-        people read in other rounds.
-    skip_unknown: leave out quotes that are not in the text.
+    is_pass: the file is a named pass, so that without `about` its judgments are about the current text, even
+        if the same annotators read an older text in other rounds.
+    skip_unknown: leave out evidence quotes that are not in the text.
     """
     hashes = dict(inputs.documents)
     _refuse_unknown(judgments, inputs.guide, hashes)
@@ -160,7 +161,8 @@ def plan_import(
 
 
 def _choose_target(showings: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
-    """Choose the presentation to answer: the one answered last, else an open one; None without any."""
+    """Choose the presentation to answer: the last answered, else an open presentation; None if there is no
+    presentation."""
     now = [showing for showing in showings if showing.content_hash == content_hash]
     earlier = [showing for showing in showings if showing.content_hash != content_hash]
     chosen = {CURRENT: now, EARLIER: earlier or now}.get(about or "", showings)
@@ -175,7 +177,8 @@ def _plan_events(
     evidence: Mapping[JudgmentKey, Spans],
     unclear: Collection[JudgmentKey],
 ) -> None:
-    """Plan the events; refuse a judgment of `unclear` unless the same judgment is stored already."""
+    """Plan the judgment events; refuse a judgment among `unclear` unless the same judgment is already
+    stored."""
     marked = [key for key, spans in evidence.items() if spans]
     context = JudgingContext(
         {
@@ -233,7 +236,8 @@ def _locate_evidence(
     inputs: ImportInputs,
     skip_unknown: bool,
 ) -> dict[JudgmentKey, Spans]:
-    """Locate the evidence of the file, by judgment; refuse all evidence that cannot be stored together."""
+    """Locate the file's evidence in the texts, by judgment; refuse with a list of all evidence that cannot be
+    stored."""
     spans: dict[JudgmentKey, Spans] = {}
     problems: list[str] = []
     for key, judgment in judgments.items():
@@ -265,7 +269,7 @@ def _refuse_unknown(
         if document_id not in hashes
     ]
     refuse_problems(
-        documents, way_out="Import the corpus that was judged, or leave these out with --skip-unknown."
+        documents, way_out="Import the judged corpus, or leave these judgments out with --skip-unknown."
     )
 
 
@@ -276,8 +280,8 @@ def _refuse_moved(
 ) -> None:
     rounds = {JudgmentKey(*row[:3]): row[3] for row in moved}
     problems = [
-        f"line {judgment.line}: the pair ({key.query_id}, {key.document_id}) was moved from {key.annotator} "
-        f"to somebody else, in the round {rounds[key]!r}"
+        f"line {judgment.line}: the pair ({key.query_id}, {key.document_id}) was moved from "
+        f"{key.annotator} to a different annotator, in the round {rounds[key]!r}"
         for key, judgment in judgments.items()
         if key in rounds and key not in targets
     ]
@@ -288,13 +292,13 @@ def _refuse_moved(
 
 def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Collection[JudgmentKey]) -> None:
     problems = [
-        f"line {judgments[key].line}: {key.annotator} had another text of the document {key.document_id!r} "
-        f"than the corpus has now (query {key.query_id!r})"
+        f"line {judgments[key].line}: {key.annotator} judged a different text of the document "
+        f"{key.document_id!r} than the corpus has now (query {key.query_id!r})"
         for key in keys
     ]
     way_out = (
-        "Say which text the file is about: --about current (the present text: new judgments) or --about "
-        "earlier (the one that they had: corrections)."
+        "Say which text the file is about: --about current (the current text: new judgments) or "
+        "--about earlier (the text that they judged: corrections)."
     )
     refuse_problems(problems, way_out=way_out)
 
@@ -311,12 +315,12 @@ def _presentation(
 
 
 def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
-    """Make the client key of an import's answer; the key of a later answer has the revision."""
+    """Make the client key of an imported judgment; the key of a later answer contains the revision."""
     return digest("import", target.presentation_id, grade, *revision)
 
 
 def _is_imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
-    """Tell whether the last answer came from a file, and not from the screen."""
+    """Return whether the last answer came from a file, not from the screen."""
     revision = target.next_revision
     keys = (_client_key(target, target.grade), _client_key(target, target.grade, revision - 1))
     return target.answered and last.get((target.presentation_id, revision)) in keys

@@ -1,19 +1,19 @@
-"""Imported judgments: judgments made elsewhere answer open presentations, or form a round of kind 'imported'.
+"""Import of judgments from files, as answers to open presentations or as a round of kind 'imported'.
 
-Where the annotator has the pair of a judgment open, the judgment answers that presentation. All other
-judgments get presentations in a round of kind 'imported', named after the source. Imported judgments pass
-`judging.judge`, as the app's judgments do. Importing the same file again changes nothing, and never overrides
-a newer answer on screen. Where several files were imported, the last file counts, even if it repeats an
-earlier one.
+If an annotator has an open presentation of the judged pair, the imported judgment answers that presentation.
+All other judgments get presentations in a round of kind 'imported', named after the source. Imported
+judgments pass `judging.judge`, as the app's judgments do. Importing the same file again changes nothing, and
+never overrides a newer answer from the screen. If several files hold the same pair, the last imported file
+counts, even if it repeats an earlier file.
 
-A file may be imported as a pass: a round with a name, in which the same people judged the same pairs again.
-The file corrects only judgments of that round, and no file without the name writes to the round. Each
-person's judgment in the newest round counts, as everywhere.
+A file may be imported as a pass: a named round in which the same people judged the same pairs again. Such a
+file corrects only judgments of the named round, and only files with this name write to the round. As in all
+rounds, each person's judgment in the newest round counts.
 
-A judgment is about the text that the annotator read, and files do not name the text. The import takes the
-text of the corpus. Where the project has shown the annotator a different text, the import is refused unless
-it names the text. Judgments that are stored already with the same grade stay as they are. A pass is always
-about the text of the corpus.
+A judgment is about the text that the annotator read, and files do not name the text. The import assumes the
+current text of the corpus. If the project has shown the annotator a different text, the import is refused
+unless `about` names the text. Judgments that are stored already with the same grade stay as they are.
+Judgments of a pass are always about the current text of the corpus.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ SELECT client_key, author, presentation_id, revision FROM judgment_events
 WHERE author IN (SELECT unnest(?::TEXT[]))
 """
 _POSITIONS = "SELECT annotator, count(*) FROM presentations WHERE round_id = ? GROUP BY annotator"
-_OTHER_NAME = "Another person needs a name that people can tell apart."
+_OTHER_NAME = "Give a different person a clearly different name."
 
 
 @dataclass(frozen=True)
@@ -90,17 +90,17 @@ class JudgmentImport:
     Attributes
     ----------
     round: the round of imported judgments, or None if all judgments answered open presentations.
-    judgments: new judgments written; `filled` of them answered presentations of a labeling round.
+    judgments: new judgments written; `filled` is the number that answered presentations of a labeling round.
     changed: judgments whose grade differs from the stored grade: appended as corrections.
-    unchanged: judgments that the project has already.
+    unchanged: judgments already stored with the same grade.
     superseded: judgments that were imported before and that the annotator has changed on screen since; the
         newer answer counts.
-    sealed: judgments of pairs that a release seals and that the annotator had judged. The result does not
-        tell whether the grades are the same, because a file of guesses could then find out the grades.
+    sealed: judgments of pairs that a release seals and that the annotator had judged. The result does not say
+        whether sealed grades match, because a file of guesses could then reveal the grades.
     unknown: names of queries and documents that were left out because the project does not have them.
     added_pairs: pairs that no pool held; their source is 'imported'.
-    added_annotators: names that the project did not know; they cannot sign in.
-    unread: part of judgments that could not be read, such as their time → number of judgments without it.
+    added_annotators: names new to the project; these annotators cannot sign in.
+    unread: part of judgments that could not be read, such as their time → number of judgments affected.
     marks: ranges of characters that are evidence of new or changed judgments.
     """
 
@@ -124,7 +124,7 @@ class JudgmentImport:
     def outcome(self) -> ImportOutcome:
         """The figures and sentences of the import."""
         changes = bool(self.judgments or self.changed or self.sealed)
-        sentence = "Nothing changed: the project has these judgments."
+        sentence = "Nothing changed: all judgments of the file are already stored."
         if changes:
             where = f" in the round “{self.round}”" if self.round else ""
             answered = pluralize(
@@ -171,17 +171,18 @@ def import_judgments(
 
     Parameters
     ----------
-    grade_map: the file's grades → the guide's, from `parse_grade_map`; None where they are the same.
+    grade_map: the file's grade → the guide's grade, from `parse_grade_map`; None if the scales are equal.
     skip_unknown: leave out, and count, judgments of unknown documents and unknown query ids, and quotes of
         evidence that are not in the text, instead of refusing the file.
     about: 'current' or 'earlier': the text that the judgments are about where the project has shown an
-        annotator a different text than the corpus has now. None refuses such judgments, except in a pass.
+        annotator a different text than the corpus has now. With None, such judgments are refused, except in a
+        pass.
     round_name: import the file as a pass of this name: judgments of the same people on the same pairs in
         other rounds stay as they are, and open presentations stay open.
 
     Raises
     ------
-    InputError: the file cannot be read, or judgments cannot be taken; all problems together.
+    InputError: the file cannot be read, or judgments cannot be imported; the error lists all problems.
     RefusedError: the project has no corpus yet, or a round of that name was not imported.
     """
     file = JudgmentFile(store, path, fields, layout, grade_map, skip_unknown, progress)
@@ -217,21 +218,21 @@ def add_judgments(
     round_name: str | None = None,
     skip_unknown: bool = False,
 ) -> JudgmentImport:
-    """Write judgments made elsewhere, in one transaction.
+    """Store imported judgments, in one transaction.
 
     Parameters
     ----------
     source: the name of the source, usually of the file, which names the round of imported judgments.
     new_queries: queries of the judgments that the project may not hold yet.
-    left_out: reason → number of lines that the reader has left out; the result adds to these numbers.
-    known_as: the source's id → the project's, of queries that the project knew by their text.
+    left_out: reason → number of lines already left out by the file reader; the import adds to these numbers.
+    known_as: the source's query id → the project's query id, for queries that were recognized by their text.
     about, round_name, skip_unknown: as for `import_judgments`.
 
     Raises
     ------
     InputError: `about` is unknown, the name is empty, judgments may be about either text, grades are outside
         the scale, an annotator has two grades for one pair, documents are unknown, or pairs were moved from
-        the annotator to somebody else.
+        the annotator to a different annotator.
     RefusedError: the project has no corpus, a round of that name was not imported, or the same annotators
         kept judging meanwhile.
     """
@@ -268,7 +269,7 @@ def add_judgments(
 
 
 def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
-    """Read the facts on which a planned import rests; rows are only appended, so that counts suffice."""
+    """Read counts of rows and the current guide, to detect changes while an import is planned."""
     names = sorted({key.annotator for key in judgments})
     counts = cursor.execute(
         """
@@ -321,7 +322,7 @@ def _read(
 def _bodies(
     cursor: Cursor, versions: Iterable[tuple[str, str]], documents: Collection[str]
 ) -> dict[str, str]:
-    """Read the bodies of versions of these documents, by version."""
+    """Read the bodies of all versions of the given documents, by version."""
     read = documents_by_hash(cursor, {version for name, version in versions if name in documents})
     return {version: document.body for version, document in read.items()}
 
@@ -356,13 +357,13 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
 def refuse_alike_annotators(
     store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields
 ) -> None:
-    """Refuse new names of people whom the project, or the file, may know by a similar name.
+    """Refuse new annotator names that resemble a name in the project or the file.
 
-    Names that `fields.annotator_map` gives are taken as they are.
+    Names from `fields.annotator_map` are not checked.
 
     Raises
     ------
-    InputError: names look alike; all of them together.
+    InputError: names look alike; the error lists all such names.
     """
     with store.reading() as cursor:
         person_of = names_in_use(cursor)
@@ -383,7 +384,7 @@ def refuse_alike_annotators(
 
 def _question(name: str, other: str, person: str, first: Mapping[str, int]) -> str:
     if name == other:
-        return f"the annotator {name!r} has the address of {person!r} for a name"
+        return f"the annotator {name!r} is named by the e-mail address of {person!r}"
     if person != other:
         known = f"{other!r}, the address of {person!r},"
     else:

@@ -1,9 +1,10 @@
-"""Pairs for judging elsewhere: a file of queries and documents in which people fill in grades.
+"""Export of pairs for judging outside the app: a file of queries and documents in which people fill in
+grades.
 
-The file holds the pairs over which a round would open: candidates of the queries in play that are in no round
-and not judged. The file is as blind as the grading screen: it has no rank, score, system or mark of a random
-negative, and a hash orders the queries and the documents of each query. `import judgments` takes the filled
-file.
+The file holds the pairs that a new round would show: unjudged candidates of the current queries that are in
+no round. Like the grading screen, the file is blind: it has no rank, score, system or mark of a random
+negative, and the order of queries and documents follows a hash. `goldgrade import judgments` reads the
+completed file.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ TEXTS = ("whole", "excerpt")
 
 
 class PairsWritten(NamedTuple):
-    """The file of pairs that was written, with the numbers of queries and pairs in it.
+    """The path of a written file of pairs, with its numbers of queries and pairs.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ def export_pairs(
     ------
     InputError: the file exists, has an unknown ending, or cannot be written; or `text` is unknown.
     NotFoundError: the author is unknown.
-    RefusedError: the author is no lead, or no pair is to be judged.
+    RefusedError: the author is no lead, or no pair needs a judgment.
     """
     refuse_file(path, text)
     with store.reading() as cursor:
@@ -73,7 +74,7 @@ def export_pairs(
     if not pairs:
         reasons = "; ".join(f"{count:,} × {why}" for why, count in chosen.left_out.items())
         raise RefusedError(
-            f"No pair is to be judged ({reasons or 'no pool was built'}).",
+            f"No pair needs a judgment ({reasons or 'no pool was built'}).",
             command="`goldgrade pool` finds the documents of each query.",
         )
     rows = _rows(pairs, queries, documents, excerpt=text == "excerpt")
@@ -86,7 +87,7 @@ def export_pairs(
 
 
 def refuse_file(path: Path, text: str) -> None:
-    """Refuse a file that cannot be written, and an unknown kind of text.
+    """Refuse an output file that cannot be written, and an unknown kind of text.
 
     Raises
     ------
@@ -96,12 +97,12 @@ def refuse_file(path: Path, text: str) -> None:
         raise InputError(f"--text {text!r}: expected {' or '.join(TEXTS)}")
     if path.suffix.lower() not in FORMATS:
         raise InputError(
-            f"--out {path}: its ending does not say how to write it; expected {' or '.join(FORMATS)}"
+            f"--out {path}: unknown file format; expected a name that ends in {' or '.join(FORMATS)}"
         )
     if path.exists():
-        raise InputError(f"--out {path}: there is such a file; expected the name of a new one")
+        raise InputError(f"--out {path}: the file exists already; expected the name of a new file")
     if not path.resolve().parent.is_dir():
-        raise InputError(f"--out {path}: its folder does not exist; expected an existing one")
+        raise InputError(f"--out {path}: the folder does not exist; expected an existing folder")
 
 
 def _hash_order(seed: int, pair: Candidate) -> tuple[str, str, str]:

@@ -1,16 +1,17 @@
-"""Judging submissions: they become judgment events, or are repeats, stale or refused; and the rows of events.
+"""Judging of submissions, each with the outcome saved, repeated, stale or refused, and storage of judgment
+events.
 
-Each event of a presentation has a revision, and a revision can be written once. A client sends the revision
-that it saw. So where two tabs, or a held key, submit at once, one event is written, and the other tab learns
-the state that it missed. A client key, made once per action, tells a retry from a new action. Events are
-appended, never changed; two keys of their table guard every write.
+Each event of a presentation has a revision, which can be written only once. A client sends the revision that
+was on screen. So if two tabs, or a held key, submit at the same time, only one event is written, and the
+second tab gets the new state. The client makes a key for each action, by which a retry is told from a new
+action. Events are appended and never changed; two unique keys of the table guard every write.
 
-A judgment that arrives after its round was closed is kept and marked late. A judgment on a presentation that
-was reassigned is refused: its pair gets its full number of judgments from others.
+A judgment that arrives after its round was closed is kept and marked late. A judgment on a reassigned
+presentation is refused, because other annotators now judge its pair.
 
-Evidence is the ranges of characters that a person marked. They belong to the event with the grade. So they
-count as long as the event does, and a changed mark is a new revision. Offsets are into the body of the
-version shown.
+Evidence is the ranges of characters that a person marked. The ranges belong to the event with the grade, so
+they count as long as the event counts, and a changed mark is a new revision. Offsets refer to the body of the
+document version on screen.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ ANSWERED = ("grade", "cannot_tell")
 MAX_ACTIVE_MS = 24 * 3_600_000
 UsedKey = tuple[str, str, int]
 """The author, presentation and revision of the event with a client key."""
-KEPT_LATE = "the round was closed before it came, so it is marked as late"
+KEPT_LATE = "the round was closed before this answer arrived, so the answer is marked as late"
 EvidenceMark = tuple[str, int, int, int, str, str]
 """A row of `evidence_marks`: a range of characters that belongs to the event of this revision."""
 EVENT = """JOIN judgment_events e
@@ -52,15 +53,15 @@ GROUP BY presentation_id
 
 @dataclass(frozen=True)
 class Submission:
-    """One action on one presentation.
+    """An annotator's action on a presentation.
 
     Attributes
     ----------
-    revision: how many events the presentation had when the annotator saw it.
-    client_key: made by the client once per action; sent again with a retry.
+    revision: number of events on the presentation when the annotator saw it.
+    client_key: key that the client makes for each action and repeats with each retry.
     active_ms: milliseconds for which the item was on screen and the page in front. More than a day is stored
-        as a day, a negative time as unknown.
-    guide_hash: the guide that the annotator read, which may have changed meanwhile; None for the current one.
+        as a day, and a negative time as unknown.
+    guide_hash: hash of the guide that the annotator read; None for the current guide.
     evidence: characters of the document's body that show the grade; overlapping ranges are joined.
     """
 
@@ -82,9 +83,9 @@ class Submission:
 class Outcome(NamedTuple):
     """The outcome of a submission.
 
-    status: 'saved' (`message` tells where the judgment is late); 'repeated' (the same action was saved
-    before); 'stale' (somebody acted on the presentation since it was shown: look again at `revision`);
-    'refused' (`message` gives the reason).
+    status: 'saved' (`message` says if the judgment is late); 'repeated' (the same action was saved before);
+        'stale' (the presentation has changed since it was shown: look again at `revision`); 'refused'
+        (`message` gives the reason).
     """
 
     client_key: str
@@ -101,9 +102,9 @@ class PresentationState(NamedTuple):
     ----------
     guide_hash: the current guide of the presentation's round.
     closed: the round is closed.
-    withdrawn: the presentation was reassigned to somebody else before its annotator touched it.
+    withdrawn: the presentation was reassigned before its annotator answered.
     practice: the expected grade is shown after the answer, so that only the first answer counts.
-    guides: the hashes of all guides that the round ever had.
+    guides: the hashes of all guides that the round has had.
     """
 
     annotator: str
@@ -116,14 +117,15 @@ class PresentationState(NamedTuple):
     guides: Sequence[str] = ()
 
     def read_under(self, guide_hash: str | None) -> str:
-        """Return the guide of an answer: the one read, if the round ever had it, else the current guide."""
+        """Return an answer's guide hash: the guide that was read, if the round has had it, else the current
+        guide."""
         return guide_hash if guide_hash is not None and guide_hash in self.guides else self.guide_hash
 
 
 class JudgingContext(NamedTuple):
-    """The facts by which submissions are judged: states by presentation, client keys in use, guides by hash.
+    """Data for judging submissions: states by presentation, client keys in use, guides by hash.
 
-    bodies: presentation → the body on screen, of presentations with evidence.
+    bodies: presentation → document body on screen, for presentations with evidence.
     """
 
     states: dict[str, PresentationState]
@@ -137,7 +139,8 @@ def judge(
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]]:
     """Judge submissions: return the outcome of each, and the events and marks to append.
 
-    Every judgment of the app and of files passes here. The context is updated as if the events were appended.
+    Every judgment from the app or from files goes through this function. `context` is updated as if the
+    events were appended.
     """
     outcomes: list[Outcome] = []
     events: list[JudgmentEvent] = []
@@ -163,7 +166,7 @@ def judge(
 def _judge_one(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
     state = context.states.get(item.presentation_id)
     if state is None or state.annotator != annotator:
-        return _answer(item, "refused", 0, "this item is not among your items")
+        return _answer(item, "refused", 0, "this item is not assigned to you")
     used = context.used_keys.get(item.client_key)
     if used is not None:
         if used[:2] == (annotator, item.presentation_id):
@@ -189,7 +192,7 @@ def _problem(item: Submission, state: PresentationState, context: JudgingContext
     if item.kind != "grade" and item.grade is not None:
         return f"{item.kind} takes no grade"
     if item.kind == "undo" and not state.answered:
-        return "there is nothing to undo"
+        return "the item has no answer to undo"
     refused = _against_the_round(item, state)
     if refused:
         return refused
@@ -204,13 +207,13 @@ def _problem(item: Submission, state: PresentationState, context: JudgingContext
 
 def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
     if read.values != guide.values:
-        return "the guide has another scale since this item was shown: look at it again"
+        return "the scale of the guide has changed since this item was shown: look at the item again"
     return guide.outside(item.grade)
 
 
 def _against_the_round(item: Submission, state: PresentationState) -> str:
     if state.withdrawn:
-        return "this item was moved to somebody else, or its query has a filter now; go on with the next one"
+        return "this item was moved, or the filter of its query excludes it now; continue with the next item"
     if state.practice and state.answered:
         return "practice answers cannot be changed: the expected grade was shown"
     if state.closed and item.kind not in ANSWERED:
@@ -219,7 +222,7 @@ def _against_the_round(item: Submission, state: PresentationState) -> str:
 
 
 def _measured(active_ms: int | None) -> int | None:
-    """Make a time on screen plausible; no grade is refused because of a browser's clock."""
+    """Clip an implausible time on screen, so that a wrong browser clock never leads to a refused grade."""
     return None if active_ms is None or active_ms < 0 else min(active_ms, MAX_ACTIVE_MS)
 
 
@@ -271,7 +274,7 @@ VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
 def append_events(
     cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
 ) -> None:
-    """Append events and their marks; the primary key refuses a revision that was written meanwhile."""
+    """Append events and their marks; the primary key rejects a revision that is already written."""
     append_rows(cursor, "evidence_marks", marks, _MARK)
     if len(events) == 1:  # four times as fast
         cursor.execute(_INSERT, events[0])
@@ -280,9 +283,10 @@ def append_events(
 
 
 def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
-    """Read the characters that annotators marked last, by presentation, of presentations with marks.
+    """Read the characters that annotators marked last, by presentation; presentations without marks are
+    absent.
 
-    After an undo, the marks are those that were taken back, so that a screen can offer them again.
+    After an undo, the result holds the undone marks, so that a screen can offer them again.
     """
     rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
     return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}

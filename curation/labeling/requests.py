@@ -1,4 +1,4 @@
-"""Requests of a lead: to open a round, practice or an answer task, and to move work in a round."""
+"""Requests of a lead: opening a round, a practice round or an answer task, and moving work within a round."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ _ANNOTATORS = ("Annotators", "Names of the annotators, separated by commas.")
 
 RELEVANT, POOL = SHOWS = ("relevant", "pool")
 DOCUMENTS = 10
-"""The number of documents shown with a query, where a task names no number."""
+"""Default number of documents shown with a query in an answer task."""
 
 
 @dataclass(frozen=True)
 class RoundRequest:
-    """A request for a round over candidates; the work and order of each annotator are fixed when it opens.
+    """A request to open a round over candidates; each annotator's items and their order are fixed at the
+    opening.
 
     Attributes
     ----------
     duplicates, control_items: shares of each annotator's first showings.
-    per_day: blind duplicates come at least this number of presentations later where the order is long enough.
-    ask_from: the number of items of a query, repeats included, from which annotators say whether the corpus
-        answers the query. The parameter does not change the items.
-    lists: the documents of a query come on one page. The parameter changes neither work nor order.
-    kind: the kind of the round: 'labeling' or 'pilot', or the kind of the step that opens the round.
+    per_day: blind duplicates come at least this number of presentations later, if the annotator has enough
+        items.
+    ask_from: least number of items of a query, repeats included, at which annotators are asked whether the
+        corpus answers the query. This parameter does not change the items.
+    lists: show the documents of a query on one page. This parameter changes neither the items nor their
+        order.
+    kind: the kind of the round: 'labeling', 'pilot', or the kind that the function which opens the round
+        needs.
     """
 
     name: str = ""
@@ -49,8 +53,8 @@ class RoundRequest:
     control_items: float = option(
         0.0,
         "Share of control items",
-        "Control items as a share of each annotator's items. 0 to 0.5. They are decided pairs, shown "
-        "unmarked.",
+        "Control items as a share of each annotator's items. 0 to 0.5. Control items are pairs with a "
+        "decision, shown unmarked.",
         least=0,
         most=0.5,
     )
@@ -64,8 +68,8 @@ class RoundRequest:
     ask_from: int = option(
         5,
         "Ask about queries with at least this many documents",
-        "Ask “does the corpus answer this?” from so many documents. It comes after the annotator's last "
-        "document of such a query. 0 never asks.",
+        "Ask “does the corpus answer this?” from this many documents. The question comes after the "
+        "annotator's last document of a query. 0 never asks.",
         least=0,
     )
     pilot: bool = option(
@@ -78,21 +82,21 @@ class RoundRequest:
         "Queries of a pilot",
         "Number of queries of a pilot.",
         least=1,
-        needs=Needs("only a pilot has a number of queries", lambda values: values["pilot"]),
+        needs=Needs("a number of queries is only possible for a pilot", lambda values: values["pilot"]),
     )
     draw: int | None = option(
         None,
         "Draw queries",
-        "Draw so many queries at random. People's grades of them correct a judge's. Each stratum gives "
-        "queries in proportion to its size, at least one.",
+        "Draw this many queries at random. Human grades of these queries correct a judge's grades. "
+        "Each stratum gives queries in proportion to its size, at least one.",
         least=1,
         unset="all queries",
-        needs=Needs("a pilot does not count, and corrects no judge", lambda values: not values["pilot"]),
+        needs=Needs("grades of a pilot cannot correct a judge", lambda values: not values["pilot"]),
     )
     lists: bool = option(
         False,
         "Show the documents of a query as a list",
-        "Show the documents of a query as a list on one page. Otherwise one document comes at a time.",
+        "Show the documents of a query as a list on one page. The default is one document at a time.",
     )
     seed: Seed = 0
     again: bool = option(
@@ -103,7 +107,8 @@ class RoundRequest:
     kind: str = "labeling"
 
     def checked(self) -> RoundRequest:
-        """Return the request with each annotator once; a pilot is for everyone, without blind duplicates.
+        """Return the request without repeated annotators; in a pilot everyone judges all pairs, without
+        duplicates.
 
         Raises
         ------
@@ -112,11 +117,11 @@ class RoundRequest:
         names = tuple(dict.fromkeys(self.annotators))
         problems = [*_problems_of_names(self.name, names), *out_of_bounds(RoundRequest, flat(self))]
         if self.pilot and len(names) < 2:
-            problems.append("a pilot compares annotators: name at least two")
+            problems.append("a pilot compares annotators: name at least two annotators")
         elif names and not self.pilot and self.overlap > len(names):
             problems.append(
-                f"an overlap of {self.overlap} does not fit {pluralize(len(names), 'annotator')}: it is how "
-                f"many different people judge each pair, between 1 and {len(names)}"
+                f"an overlap of {self.overlap} does not fit {pluralize(len(names), 'annotator')}: it "
+                f"is the number of annotators who judge each pair, between 1 and {len(names)}"
             )
         refuse_problems(problems)
         if not self.pilot:
@@ -127,15 +132,15 @@ class RoundRequest:
 
 @dataclass(frozen=True)
 class PracticeRequest:
-    """A request for a practice round: known pairs on which annotators practise before real items.
+    """A request for a practice round, in which annotators practise on pairs with known grades.
 
     Attributes
     ----------
-    queries: the number of whole queries for each annotator, with at most 5 documents of each.
+    queries: the number of queries for each annotator, with at most 5 documents of each query.
     file: a file of pairs with their grades and explanations; None takes the reviewer's decisions and reasons.
-        Nobody gets a pair that they have judged.
-    reason: the reason to include pairs that a release seals; without a reason they are left out, because
-        annotators see the expected grade and its explanation.
+        No annotator gets a pair that the annotator has judged.
+    reason: the reason to include pairs that a release seals; without a reason sealed pairs are left out,
+        because practice shows the expected grade and its explanation.
     """
 
     name: str = ""
@@ -148,8 +153,8 @@ class PracticeRequest:
     )
     within: int = option(
         0,
-        "Grades that an answer may be off",
-        "How many grades an answer may be off and still be correct.",
+        "Grades that a correct answer may be off",
+        "Number of grades that a correct answer may be off.",
         least=0,
     )
     seed: Seed = 0
@@ -171,32 +176,33 @@ class PracticeRequest:
 
 def _problems_of_names(name: str, annotators: Sequence[str]) -> list[str]:
     problems = [] if name.strip() else ["the round needs a name"]
-    return problems if annotators else [*problems, "nobody is chosen to judge: the round needs annotators"]
+    return problems if annotators else [*problems, "the round needs annotators: choose who judges"]
 
 
 @dataclass(frozen=True)
 class MoveRequest:
-    """A request to move an annotator's untouched items to others, or shares of the work to new members."""
+    """A request to move an annotator's untouched items to other members, or shares of the items to new
+    members."""
 
     round: str = ""
     from_: str | None = option(
         None,
         "From",
-        "Annotator whose untouched items go to others. Nobody gets a pair twice.",
+        "Annotator whose untouched items go to other members. No annotator gets a pair twice.",
         flag="--from",
         unset="nobody",
     )
     to: Sequence[str] = option(
         (),
         "To",
-        "Who gets them, separated by commas. Without it everyone else in the round.",
+        "Annotators who get the items, separated by commas. By default, all other members of the round.",
         commas=True,
-        needs=Needs("only items of a named annotator can go on", lambda values: values["from_"] is not None),
+        needs=Needs("name the annotator whose items move", lambda values: values["from_"] is not None),
     )
     join: Sequence[str] = option(
         (),
         "New members",
-        "Annotators who join, separated by commas. Untouched items are shared with them evenly.",
+        "Annotators who join, separated by commas. They get an even share of the untouched items.",
         commas=True,
     )
     new: bool = option(
@@ -208,7 +214,7 @@ class MoveRequest:
 
 @dataclass(frozen=True)
 class AnswerTaskRequest:
-    """A request for an answer task; without `queries` it is about all queries without reference answers."""
+    """A request for an answer task; by default its queries are all queries without reference answers."""
 
     name: str = option("", "Name of the task", "Name of the task, such as faq.")
     writers: Sequence[str] = option(
@@ -228,16 +234,16 @@ class AnswerTaskRequest:
         None, "Queries with the tag", "Only queries with this tag, such as question.", unset="any"
     )
     most: int | None = option(
-        None, "Draw so many queries", "Draw so many of the queries.", flag="--queries", least=1, unset="all"
+        None, "Draw so many queries", "Number of queries to draw.", flag="--queries", least=1, unset="all"
     )
     show: str = option(
         RELEVANT,
         "Documents shown",
-        "Documents that writers see: relevant or pool. Where none is judged relevant they see the pool's.",
+        "Documents that writers see: relevant or pool. Queries without a relevant document show the pool.",
         choices=SHOWS,
         words={
-            RELEVANT: "Those that people judged relevant, else the pool's",
-            POOL: "The pool's, whatever was judged",
+            RELEVANT: "Documents judged relevant, or the pool if no document is",
+            POOL: "All documents of the pool, judged or not",
         },
     )
     documents: int = option(
@@ -246,7 +252,7 @@ class AnswerTaskRequest:
     bound: float = option(
         BOUND,
         "Answers agree from a token F1 of",
-        "Token F1 from which two answers agree. Answers with other numbers never agree. 1: only equal words.",
+        "Token F1 from which two answers agree. Different numbers never agree. 1: only equal words agree.",
         flag="--min-f1",
         least=0.01,
         most=1,
@@ -260,7 +266,7 @@ class AnswerTaskRequest:
     seed: Seed = 0
 
     def checked(self) -> AnswerTaskRequest:
-        """Return the request with each writer and query once.
+        """Return the request without repeated writers and queries.
 
         Raises
         ------
@@ -272,10 +278,10 @@ class AnswerTaskRequest:
             problems.append("the answer task needs a name")
         if self.overlap > len(writers):
             problems.append(
-                f"an overlap of {self.overlap} does not fit {pluralize(len(writers), 'writer')}: it is how "
-                f"many different people answer each query, between 1 and {max(1, len(writers))}"
+                f"an overlap of {self.overlap} does not fit {pluralize(len(writers), 'writer')}: it is "
+                f"the number of writers who answer each query, between 1 and {max(1, len(writers))}"
             )
         if self.show not in SHOWS:
-            problems.append(f"{self.show!r} are no documents to show: expected {' or '.join(SHOWS)}")
+            problems.append(f"unknown documents to show {self.show!r}: expected {' or '.join(SHOWS)}")
         refuse_problems(problems)
         return replace(self, writers=writers, queries=queries)

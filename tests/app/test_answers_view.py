@@ -60,7 +60,7 @@ def test_ticks_and_what_was_written_are_there_after_a_reload(project: Store) -> 
     assert writing_queue(project, "ada")[1] == 0
     assert page.text_area[0].value == "a smith"
     press(page, "The corpus does not")
-    assert "There is an answer in the field" in page.error[0].value
+    assert "The answer field is not empty" in page.error[0].value
     field(page, "Answer").set_value("")
     press(page, "The corpus does not")
     assert [one.answer for one in own_answers(project, "ada")] == [None]

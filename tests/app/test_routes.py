@@ -828,7 +828,7 @@ def test_an_answer_that_is_refused_among_others_is_in_the_log(
     answer = anna.post("/api/judgments", json={"submissions": [sent]}, headers=ORIGIN)
     [outcome] = answer.json()["outcomes"]
     [(message, fields)] = lines(caplog)
-    assert (answer.status_code, message) == (200, "An answer was refused: this item is not among your items")
+    assert (answer.status_code, message) == (200, "An answer was refused: this item is not assigned to you")
     assert fields == {"request": outcome["request"], "annotator": "anna", "presentation": "nobody's"}
 
 

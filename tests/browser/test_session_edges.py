@@ -80,9 +80,11 @@ def test_who_answers_after_the_close_is_told_and_shown_no_more_of_the_round(
     anna.saved()
     set_round(own_served.store, "first", "closed")
     anna.press("2")
-    expect(anna.trouble()).to_contain_text("the round was closed before it came, so it is marked as late")
+    expect(anna.trouble()).to_contain_text(
+        "the round was closed before this answer arrived, so the answer is marked as late"
+    )
     expect(anna.root).to_have_attribute("data-phase", "nothing")
-    expect(anna.root.locator(".nothing")).to_contain_text("The lead has closed what you worked on")
+    expect(anna.root.locator(".nothing")).to_contain_text("The lead has closed your round")
     assert [event.grade for event in own_served.events("anna")] == [1, 2]
     assert own_served.column("anna", "late") == [False, True]
     assert round_status(own_served.store, "first").late == 1

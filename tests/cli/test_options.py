@@ -55,7 +55,7 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "named", "why"),
     [
-        ("round open first --annotators ada --queries 3", "--queries", "only a pilot"),
+        ("round open first --annotators ada --queries 3", "--queries", "only possible for a pilot"),
         ("negatives --limit 3 audit", "--limit", "after it"),
         ("negatives audit --size 10 --depth 5", "--size, --depth", "--annotators"),
         ("judge --part dev --seed 3", "--part, --seed", "name one"),

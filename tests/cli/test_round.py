@@ -22,7 +22,7 @@ def project(store: Store) -> Store:
 
 def test_a_round_is_opened_paused_shared_and_closed_by_command(project: Store, goldgrade: Any) -> None:
     told = goldgrade("round", "open", "first", "--annotators", "ada,grace", "--per-day", "30", "--seed", "1")
-    assert "How far apart the two showings of blind duplicates are" in told
+    assert "Distance between the two showings of blind duplicates" in told
     assert "first is paused; 1" in goldgrade("round", "set", "first", "paused", "--reason", "rest")
     assert "paused" in goldgrade("round", "status")
     assert "first is open; 1" in goldgrade("round", "set", "first", "open")

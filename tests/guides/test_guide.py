@@ -277,7 +277,7 @@ def test_what_putting_a_guide_in_force_means_is_said_before_and_writes_nothing(w
     assert not effects.cannot_switch
     assert (effects.answers, effects.stale_pairs, effects.off_scale) == (2, 2, {})
     assert "22 open items" in effects.describe("switch")
-    assert guide_effects(working, BASE).sentences == ["This guide is the current one already."]
+    assert guide_effects(working, BASE).sentences == ["This guide is already the current guide."]
     assert rows_of(working, "SELECT count(*) FROM events") == before
 
 
@@ -288,7 +288,7 @@ def test_grades_that_leave_the_scale_are_counted_and_their_round_cannot_switch(w
     assert effects.off_scale_decisions == 1
     assert [state.round in effects.cannot_switch for state in effects.rounds] == [True, False]
     assert effects.sentences[0].startswith(
-        "Judgments that count have grades that leave the scale: grade 3 (2"
+        "Some judgments have grades that are not on the new scale: grade 3 (2"
     )
     with pytest.raises(RefusedError, match="cannot hold grades of two scales"):
         use_guide(working, without_grade_3(), "lee", "switch")
@@ -296,7 +296,7 @@ def test_grades_that_leave_the_scale_are_counted_and_their_round_cannot_switch(w
 
 def test_a_guide_put_in_force_meanwhile_is_not_replaced_unseen(working: Store) -> None:
     use_guide(working, REVISED, "mia", "keep")
-    with pytest.raises(RefusedError, match="Another guide was published meanwhile"):
+    with pytest.raises(RefusedError, match="A different guide was published meanwhile"):
         use_guide(working, without_grade_3(), "lee", "keep", instead_of=BASE.guide_hash)
     with working.reading() as cursor:
         assert current_guide(cursor) == REVISED

@@ -212,7 +212,9 @@ def changed(store: Store) -> Store:
 def test_a_grade_that_may_be_about_either_text_is_refused_until_that_is_said(changed: Store) -> None:
     with pytest.raises(InputError) as caught:
         add_judgments(changed, judged((A, "ada", 0)), "new.csv")
-    assert "line 2: ada had another text of the document 'document 0.0' than the corpus" in str(caught.value)
+    assert "line 2: ada judged a different text of the document 'document 0.0' than the corpus" in str(
+        caught.value
+    )
     assert "--about current" in str(caught.value)
     assert texts(changed) == [("ada", 3, "first")]
 
@@ -316,5 +318,5 @@ def test_a_pass_is_about_the_current_text_unless_it_says_otherwise(
     assert add_judgments(store, rows, "again.csv", round_name="second", about=about).judgments == 0
     if text == "new":
         change_text(store, A[1], version="third")
-        with pytest.raises(InputError, match="had another text"):
+        with pytest.raises(InputError, match="judged a different text"):
             add_judgments(store, judged((A, "ada", 0)), "again.csv", round_name="second")

@@ -86,10 +86,10 @@ def test_an_excerpt_is_what_the_grading_screen_would_show(project: Store, tmp_pa
 
 def test_a_file_that_is_there_or_has_no_known_ending_is_refused(project: Store, tmp_path: Path) -> None:
     (tmp_path / "there.csv").write_text("mine")
-    for name, told in [("there.csv", "there is such a file"), ("pairs.xlsx", "expected .csv or .jsonl")]:
+    for name, told in [("there.csv", "the file exists already"), ("pairs.xlsx", "expected .csv or .jsonl")]:
         with pytest.raises(InputError, match=told):
             export_pairs(project, tmp_path / name)
-    with pytest.raises(InputError, match="its folder does not exist"):
+    with pytest.raises(InputError, match="the folder does not exist"):
         export_pairs(project, tmp_path / "no" / "pairs.csv")
 
 
@@ -111,5 +111,5 @@ def test_the_command_builds_no_pool_unless_it_is_asked_for_one(project: Store, t
     assert printed["exported"]["pairs"] == len((tmp_path / "b.jsonl").read_text().splitlines())
     before = rows_of(project, "SELECT count(*) FROM pools")
     refused = invoke([*command, str(tmp_path / "b.jsonl"), "--systems", "bm25", "--depth", "3"])
-    assert "there is such a file" in str(refused.exception)
+    assert "the file exists already" in str(refused.exception)
     assert rows_of(project, "SELECT count(*) FROM pools") == before

@@ -237,7 +237,7 @@ def test_an_evaluation_of_a_former_version_opens_as_it_was_stored(project: Path)
 def test_a_rule_that_went_is_done_by_the_one_that_took_its_place(former: Path) -> None:
     done = invoke(["--project", str(former), "consensus"])
     assert done.exit_code == 0, done.stderr
-    assert "rule was ordinal-dawid-skene, which is gone: dawid-skene does its work now" in done.stdout
+    assert "rule was ordinal-dawid-skene, which was removed: dawid-skene replaces it" in done.stdout
 
 
 def test_a_split_with_blocks_of_time_is_still_the_split(project: Path, former: Path) -> None:

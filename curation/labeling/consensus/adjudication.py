@@ -1,9 +1,9 @@
 """Adjudication: the reviewer's decisions on disputed pairs, one by one or from a file.
 
-A decision is appended with the next revision, and with the version of the document that the reviewer read.
-The latest decision counts, whatever is judged later, until the corpus has a different version and somebody
-judges it. A screen sends the revision that its reviewer saw. So where two reviewers decide a pair at once,
-the second learns the decision of the first.
+Each decision is appended with the pair's next revision number and the document version that was read.
+The latest decision outranks later judgments, until the corpus has a new version of the document and somebody
+judges that version. The screen sends the revision that the reviewer saw. If two reviewers decide a pair at
+the same time, the second is refused and sees the first decision.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_even
 from curation.store.documents import documents_by_hash
 
 REVIEWERS = ("reviewer", "lead")
-BUSY = "Others kept deciding pairs while the file was read. Nothing was decided; try again."
+BUSY = "Other reviewers decided pairs while the file was read. No decision of the file was stored; try again."
 UNJUDGED = "nobody has judged the pair"
 UNDISPUTED = "not disputed"
 DECIDED = "decided already"
@@ -57,7 +57,7 @@ UNMARKED = "marks apart, and the guide requires evidence: decide it alone, with 
 
 
 class OvertakenError(RefusedError):
-    """An error for a pair that was decided since the reviewer saw it, with the decision that they missed."""
+    """Error: another reviewer decided the pair after this reviewer opened it. It holds that decision."""
 
     def __init__(self, decision: ReviewerDecision) -> None:
         super().__init__(overtaken(decision))
@@ -66,7 +66,7 @@ class OvertakenError(RefusedError):
 
 @dataclass(frozen=True)
 class Decided:
-    """The number of decisions that were written from a file; `left_out` counts the other lines by reason."""
+    """Counts of an import of decisions: decisions written, and lines left out by reason (`left_out`)."""
 
     decided: int
     left_out: dict[str, int]
@@ -74,7 +74,7 @@ class Decided:
 
     @property
     def sentences(self) -> list[str]:
-        """The number of decided pairs, and of lines left out, by reason."""
+        """A sentence with the number of decided pairs, and the number of lines left out for each reason."""
         return [f"{pluralize(self.decided, 'pair')} decided.", *left_out_sentences(self.left_out, "lines")]
 
     @property
@@ -97,16 +97,17 @@ def decide(
     content_hash: str | None = None,
     evidence: Spans = (),
 ) -> ReviewerDecision:
-    """Decide a judged pair; a decision that the reviewer sends again changes nothing.
+    """Store a reviewer's decision on a judged pair; sending the same decision again changes nothing.
 
     Parameters
     ----------
-    grade: a grade of the guide's scale, or None: no grade can be given.
+    grade: a grade of the guide's scale; None if no grade can be given.
     reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
-    seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
+    seen_revision: number of decisions on the pair when the reviewer opened it; None skips the check.
     content_hash: the version of the document that the reviewer read; None for the version of a `Case`.
-    evidence: characters of that version's body that show the grade. Without evidence, the characters that
-        most annotators marked count. A guide that requires evidence needs some where no such characters are.
+    evidence: ranges of the document's body that show the grade. Without evidence, the characters that most
+        annotators marked count; if there are no such characters and the guide requires evidence, the decision
+        is refused.
 
     Raises
     ------
@@ -155,7 +156,7 @@ def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
 
 
 def _repeats(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
-    """Tell whether the reviewer has made the same decision with the same marks."""
+    """Return whether the stored decision of the reviewer has the same grade, reason and marks."""
     same = ruling.repeats(decision, reviewer)
     return same and marks_of_decisions(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
@@ -216,7 +217,7 @@ def decide_many(
 
 
 def overtaken(decision: ReviewerDecision) -> str:
-    """Return the sentence for a reviewer who had a pair on screen when somebody else decided it."""
+    """Return the message for a reviewer who had a pair on screen when another reviewer decided the pair."""
     what = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
     return (
         f"{decision.reviewer} decided this pair while you had it open: {what}, because “{decision.reason}”. "
@@ -225,7 +226,7 @@ def overtaken(decision: ReviewerDecision) -> str:
 
 
 class _DecisionInputs(NamedTuple):
-    """The rows from which the decisions of a file are planned."""
+    """Stored rows that the import of a decision file needs: guide, corpus, pairs and earlier decisions."""
 
     guide: Guide
     queries: KnownQueries
@@ -236,7 +237,7 @@ class _DecisionInputs(NamedTuple):
 
 
 def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
-    """Read the guide, the corpus and the number of decisions; judgments do not affect a planned decision."""
+    """Read the guide hash, the corpus and the number of decisions, to detect changes during the import."""
     count = cursor.execute("SELECT count(*) FROM adjudications").fetchall()[0][0]
     return get_setting(cursor, "guide"), get_setting(cursor, "corpus"), count
 
@@ -248,7 +249,7 @@ def _chosen(
     every_pair: bool,
     left_out: Counter[str],
 ) -> list[Ruling]:
-    """Choose the rulings to write; count the others by reason."""
+    """Choose the rulings to write, and count the lines left out by reason."""
     hows = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}
     chosen = []
     for proposed in rulings:
@@ -294,7 +295,7 @@ def _rulings(
         if other is not ruling:
             left_out[REPEATED] += 1
         if other != ruling:
-            problems.append(f"line {item.line}: decides a pair of line {line} again, and differently")
+            problems.append(f"line {item.line}: has a different decision for the pair of line {line}")
     return [ruling for _, ruling in first.values()], problems
 
 
@@ -315,7 +316,7 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
 
 
 def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
-    """Return the problems of document ids that nobody has judged and that look like a judged one."""
+    """List unjudged document ids in the file that differ from a judged id only in form."""
     known = {document_id for _, document_id in judged}
     first = {item.document_id: item.line for item in reversed(items) if item.document_id not in known}
     return [
@@ -326,7 +327,7 @@ def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> l
 
 
 def _why_left_out(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
-    """Return the reason to leave a pair out; '' for a pair to be decided."""
+    """Return the reason why a pair is left out; '' for a pair that gets a decision."""
     if pair is None or not pair.judgments:
         return UNJUDGED
     if every_pair or marks.is_disputed(pair):

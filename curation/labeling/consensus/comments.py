@@ -1,8 +1,8 @@
-"""Comments: what reviewers and leads say to each other about a judged pair.
+"""Comments of reviewers and leads on a judged pair.
 
-Comments are appended, and never changed. No annotator reads a comment. A reviewer who has still to grade the
-pair reads none either, because comments would not leave them blind. Comments stay in the project; a release
-has the decision and its reason.
+Comments are appended, and never changed. Annotators never see comments. A reviewer who still has to judge the
+pair does not see its comments either, because the judgment must be blind. A release holds the decision and
+its reason, but no comments.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Comment(NamedTuple):
 def comments(cursor: Cursor, reader: str, query_id: str, document_id: str | None = None) -> list[Comment]:
     """Read the comments on a query's pairs, or on one pair, that a reviewer or lead may read, oldest first.
 
-    Comments on sealed queries are in the list: a function that shows the list asks a `SealAccess`.
+    The list includes comments on sealed queries: a function that shows the list must ask a `SealAccess`.
 
     Raises
     ------
-    NotFoundError: the project does not know the reader.
+    NotFoundError: the reader is not in the project.
     RefusedError: the reader is neither reviewer nor lead.
     """
     require_author(cursor, reader, "reviewer", "lead")
@@ -52,14 +52,14 @@ def comments(cursor: Cursor, reader: str, query_id: str, document_id: str | None
 def add_comment(
     store: Store, query_id: str, document_id: str, words: str, author: str, client_key: str
 ) -> None:
-    """Add a comment to a judged pair; a comment that is sent again with its key changes nothing.
+    """Add a comment to a judged pair; sending a comment again with the same client key changes nothing.
 
     Raises
     ------
-    InputError: the words or the key are missing or too long.
-    NotFoundError: the project does not know the author.
-    RefusedError: the author is neither reviewer nor lead, nobody has judged the pair, or the author has still
-        to grade it.
+    InputError: the comment or the client key is missing or too long.
+    NotFoundError: the author is not in the project.
+    RefusedError: the author is neither reviewer nor lead, nobody has judged the pair, or the author still has
+        to judge the pair.
     """
     words = words.strip()
     if not words or len(words) > MAX_NOTE_LENGTH:

@@ -1,19 +1,20 @@
 """The consensus on pairs: each pair's grade, from the reviewer's decision or else by the project's rule.
 
-A reviewer's decision is the grade of its pair. Of other pairs the rule of the project gives the grade:
+A reviewer's decision is the grade of its pair. All other pairs get their grade by the project's consensus
+rule:
 
     majority     the grade that more than half of the votes name
-    median       the middle vote; of an even number both middle ones, if they are the same grade
-    dawid-skene  the grade that is most probable given what annotators' errors look like (`dawid_skene`)
+    median       the middle vote; of an even number of votes, the two middle votes if they are equal
+    dawid-skene  the most probable grade, given each annotator's estimated errors (`dawid_skene`)
 
-Where the rule gives no grade, the pair is disputed and has no grade until somebody decides. Where the votes
-of a re-labeling disagree, the grade from before the re-labeling counts until then. Grades and cannot-tell are
-kept apart: a cannot-tell is no vote for any grade. The whole project has one rule: a pair has the votes of
-all rounds, and errors are estimated from all votes of an annotator.
+Where the rule gives no grade, the pair is disputed and has no grade until a reviewer decides. Where the votes
+of a re-labeling disagree, the earlier grade counts until a reviewer decides. The answer cannot-tell is not a
+vote for any grade. A project has one rule for all rounds: a pair has the votes of all rounds, and annotators'
+errors are estimated from all their votes.
 
 Where somebody judged the version of the document that the corpus has now, judgments and decisions about older
-versions do not count (`counted_judgments`, `counted_adjudications`). Of other pairs they count, and are
-marked as judgments of an older text.
+versions do not count (`counted_judgments`, `counted_adjudications`). For all other pairs, judgments of older
+versions count, and are marked as judgments of an older text.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ ADJUDICATED, _, SINGLE, DISPUTED, UNJUDGEABLE, RULED = range(len(HOWS))
 
 
 PairGrades = tuple[Ints, Ints, Floats]
-"""One value a pair: the place of its grade in `values` (-1: no grade), its place in `HOWS`, its confidence
-(NaN: unknown)."""
+"""Three arrays with a value for each pair: index of its grade in `values` (-1: no grade), index in `HOWS`,
+confidence (NaN: unknown)."""
 
 
 class PairConsensus(NamedTuple):
@@ -48,16 +49,16 @@ class PairConsensus(NamedTuple):
 
     Attributes
     ----------
-    grade: None for an unjudgeable pair, and for a pair that by the reviewer's decision has no grade; a
-        disputed pair keeps the grade from before its re-labeling, if it had one.
-    how: 'adjudicated', 'single', 'disputed', 'unjudgeable', or the rule that gave the grade. A single vote
-        is 'single' with majority and median; Dawid and Skene's rule weighs a single vote like all others.
+    grade: None for an unjudgeable pair, and for a pair that a reviewer decided cannot be graded; a disputed
+        pair keeps its grade from before the re-labeling, if any.
+    how: 'adjudicated', 'single', 'disputed', 'unjudgeable', or the rule that gave the grade. A single vote is
+        'single' with majority and median; Dawid and Skene's rule weighs a single vote like all others.
     votes: grade → number of annotators, ascending by grade.
-    cannot_tell: annotators who could not tell.
-    judgments: annotators who judged the pair, those who could not tell among them.
-    confidence: majority, median: the share of the votes that name the grade; Dawid and Skene's rule: the
-        grade's probability. None for a decision, for a single vote, and where there is no grade.
-    changed: the judgments are about an older text of the document: nobody judged or decided the current one.
+    cannot_tell: number of annotators who answered cannot-tell.
+    judgments: number of annotators who judged the pair, including cannot-tell.
+    confidence: share of the votes for the grade (majority, median), or probability of the grade (Dawid and
+        Skene's rule). None for a decision, for a single vote, and where there is no grade.
+    changed: whether all judgments and decisions are about an older text of the document.
     """
 
     query_id: str
@@ -73,13 +74,13 @@ class PairConsensus(NamedTuple):
 
 @dataclass(frozen=True)
 class ConsensusCounts:
-    """The number of pairs by how they got their grade.
+    """The number of pairs by the source of their grade: a decision, a single vote or a rule.
 
     Attributes
     ----------
     rule: the name of the project's rule.
-    pairs: all pairs, however they got their grade.
-    ruled: pairs with a grade by a rule other than majority.
+    pairs: number of all pairs.
+    ruled: number of pairs whose grade comes from a rule other than majority.
     """
 
     rule: str
@@ -103,7 +104,7 @@ class ConsensusCounts:
 class Consensus:
     """The consensus on every judged or adjudicated pair, ordered by query id and document id.
 
-    Arrays hold it. Iterating makes a `PairConsensus` of one pair after the other; `pairs` makes all at once.
+    Arrays hold it. Iteration yields the `PairConsensus` of each pair; `pairs` holds all in a list.
     """
 
     rule: str
@@ -139,7 +140,7 @@ class Consensus:
             yield PairConsensus(query_id, document_id, grade, names[how], given, silent, number, sure, older)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the columns of each pair as Python's own values; a batch of pairs is converted at a time."""
+        """Yield the column values of each pair as plain Python values, converted in batches."""
         names = ("query_id", "document_id", "decision", "wanted", "changed", "kept", "kept_changed")
         texts = [pair_column(self.by_pair, name) for name in names]
         numbers = (*self.grades, self.by_pair.tally, _judgments(self.by_pair))
@@ -149,33 +150,34 @@ class Consensus:
 
 
 def read_consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
-    """Work out the consensus on every pair from all judgments; with a round, only on pairs of the round."""
+    """Compute the consensus on every pair from all judgments, or only on the pairs of a round."""
     return compute_consensus(read_votes(cursor, round_id))
 
 
 def query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list[PairConsensus]:
-    """Work out the consensus on the pairs of one query, from the votes that `read_query_votes` returned.
+    """Compute the consensus on the pairs of one query, from the votes that `read_query_votes` returned.
 
-    Dawid and Skene's rule estimates annotators' errors from the votes of all queries, which takes longer.
+    With Dawid and Skene's rule this takes longer, because annotators' errors are estimated from all queries.
     """
     whole = read_votes(cursor) if votes.rule.by_errors else votes
     return [pair for pair in compute_consensus(whole) if pair.query_id == query_id]
 
 
 def compute_consensus(votes: Votes) -> Consensus:
-    """Work out the consensus on every pair from the votes that `read_votes` found."""
+    """Compute the consensus on every pair from the votes that `read_votes` returned."""
     pairs = votes_by_pair(votes.rows)
     return Consensus(votes.rule.name, pairs, pair_grades(pairs, votes.rule))
 
 
 def _judgments(pairs: VotesByPair) -> Ints:
-    """Count the annotators who judged each pair, those who could not tell among them."""
+    """Count the annotators who judged each pair, including the answer cannot-tell."""
     judged = pc.is_valid(pairs.rows["annotator"]).to_numpy().astype(np.int64)
     return np.add.reduceat(judged, pairs.first) if len(pairs.first) else judged
 
 
 def pair_grades(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
-    """Give each pair its grade by the decisions and a rule, in the order of the pairs."""
+    """Compute the grade of each pair from reviewers' decisions or else by a rule, in the order of the
+    pairs."""
     decided = pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
     total = pairs.tally.sum(axis=1)
     if rule.by_errors:
@@ -212,7 +214,7 @@ def _median(tally: Ints) -> Ints:
 
 
 def _vote_share(tally: Ints, value: Ints) -> Floats:
-    """Compute the share of the votes that name the chosen grade; NaN where no grade is chosen."""
+    """Compute the share of each pair's votes that name the chosen grade; NaN for a pair without a grade."""
     shares = np.full(len(value), np.nan)
     chosen = np.flatnonzero(value >= 0)
     shares[chosen] = np.round(tally[chosen, value[chosen]] / tally[chosen].sum(axis=1), 6)

@@ -1,7 +1,8 @@
 """Dawid and Skene's model: the true grades of pairs, and each annotator's errors, estimated from all votes.
 
-Each pair has one true grade, each annotator a confusion matrix: how often they give grade l where k is true.
-Both are estimated together by EM. It starts from the shares of votes, so there is no random step.
+Each pair has one true grade, and each annotator a confusion matrix: how often the annotator gives grade l
+where k is true. EM estimates the true grades and the matrices together. EM starts from the shares of votes,
+so no step is random.
 
 A. P. Dawid and A. M. Skene (1979), Maximum likelihood estimation of observer error-rates using the EM
 algorithm, Applied Statistics 28.
@@ -24,16 +25,16 @@ from curation.store import Store
 
 ITERATIONS = 500
 TOLERANCE = 1e-8
-"""EM stops when the mean log-likelihood of a judgment grows by less than this."""
+"""EM stops when the mean log-likelihood of a judgment grows by less than this tolerance."""
 MIN_CASES = 1e-10
-"""The least number of weighted cases in a cell of a confusion matrix: no error is impossible."""
+"""Smallest weighted count in a cell of a confusion matrix, so that no error has probability 0."""
 
 
 class GradeArrays(NamedTuple):
-    """The grades given, as parallel arrays of shape (J,): items, annotators and grades are numbered from 0.
+    """Annotators' grades as parallel arrays of shape (J,); items, annotators and grades are numbered from 0.
 
-    item: ascending; each number up to the highest occurs.
-    annotators, values: how many annotators and how many different grades there are.
+    item: item numbers, ascending and without gaps.
+    annotators, values: number of annotators, and number of distinct grades.
     """
 
     item: Ints
@@ -44,14 +45,14 @@ class GradeArrays(NamedTuple):
 
 
 class DawidSkeneFit(NamedTuple):
-    """The result of EM.
+    """The estimates that EM returns.
 
     Attributes
     ----------
     posterior: shape (items, values), each item's probability of each grade.
     shares: shape (values,), the frequency of each grade.
-    confusion: shape (annotators, values, values), true × given, rows that add up to 1.
-    log_likelihood: of all judgments.
+    confusion: shape (annotators, values, values), true × given, each row adds up to 1.
+    log_likelihood: log-likelihood of all judgments.
     iterations, converged: the number of steps, and whether EM converged within `ITERATIONS` steps.
     """
 
@@ -64,7 +65,7 @@ class DawidSkeneFit(NamedTuple):
 
 
 def given_grades(pairs: VotesByPair) -> GradeArrays:
-    """Return the grades of all votes, pairs with a grade numbered from 0."""
+    """Return the grades of all votes; pairs with at least one grade are numbered from 0."""
     _, item = np.unique(pairs.item, return_inverse=True)
     return GradeArrays(
         item.astype(np.int64), pairs.annotator, pairs.value, len(pairs.names), len(pairs.values)
@@ -103,7 +104,7 @@ def _vote_shares(grades: GradeArrays, starts: Ints) -> Floats:
 def _expected(
     grades: GradeArrays, cells: Ints, starts: Ints, shares: Floats, confusion: Floats
 ) -> tuple[Floats, float]:
-    """Do the E-step, in logarithms: the items' probabilities of each grade, and the log-likelihood."""
+    """Compute the E-step in logarithms: each item's probability of each grade, and the log-likelihood."""
     by_cell = np.log(confusion).transpose(0, 2, 1).reshape(-1, grades.values)
     logs = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CASES))
     top = logs.max(axis=1, keepdims=True)
@@ -113,7 +114,7 @@ def _expected(
 
 
 def _confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: float) -> Floats:
-    """Do the M-step for the confusion matrices."""
+    """Compute the M-step: the confusion matrices from the items' grade probabilities."""
     number, values = grades.annotators * grades.values, grades.values
     columns = [np.bincount(cells, posterior[grades.item, true], number) for true in range(values)]
     cases = np.stack(columns).reshape(values, grades.annotators, values).transpose(1, 0, 2)
@@ -129,8 +130,9 @@ class AnnotatorConfusion(NamedTuple):
     ----------
     grades: the number of grades that the annotator gave.
     right: the probability that the annotator gives the true grade.
-    bias: the mean of the given grade less the true grade.
-    matrix: a row for each true grade, a column for each given grade; each row adds up to 1.
+    bias: the mean of the given grade minus the true grade.
+    matrix: confusion matrix with a row for each true grade and a column for each given grade; each row adds
+        up to 1.
     """
 
     annotator: str
@@ -146,9 +148,9 @@ class AnnotatorErrors:
 
     Attributes
     ----------
-    values: the grades that were given, ascending: the rows and columns of the matrices.
+    values: all grades that annotators gave, ascending; rows and columns of the matrices.
     shares: the estimated frequency of each grade.
-    converged: False where EM stopped after `ITERATIONS` steps without converging.
+    converged: False if EM stopped after `ITERATIONS` steps without converging.
     """
 
     values: tuple[int, ...]
@@ -159,7 +161,7 @@ class AnnotatorErrors:
 
 
 def error_section(annotator_errors: AnnotatorErrors) -> Section:
-    """Draw a table of each annotator's estimated shares of given grades, by true grade."""
+    """Draw each annotator's estimated confusion matrix as a table: shares of given grades by true grade."""
     rows: list[tuple[object, ...]] = []
     for annotator in annotator_errors.annotators:
         first: tuple[object, ...] = (
@@ -175,8 +177,8 @@ def error_section(annotator_errors: AnnotatorErrors) -> Section:
     columns = ("Annotator", "Grades", "Right", "Bias in grades", "Where true is", *scale)
     table = Table("Annotators' errors, estimated by this rule", columns, tuple(rows))
     late = (
-        f"The estimate did not converge in {pluralize(annotator_errors.iterations, 'step')}: read it "
-        "with care."
+        f"The estimate did not converge in {pluralize(annotator_errors.iterations, 'step')}; interpret "
+        "the values with care."
     )
     return Section("", "", tables=(table,), remark="" if annotator_errors.converged else late)
 
@@ -202,7 +204,7 @@ def errors(votes: Votes) -> AnnotatorErrors | None:
 
 
 def _round(figure: np.float64) -> float:
-    """Round a figure to six decimals, and turn -0.0 into 0.0."""
+    """Round a number to six decimals, and turn -0.0 into 0.0."""
     return round(float(figure), 6) + 0.0
 
 

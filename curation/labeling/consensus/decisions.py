@@ -1,4 +1,4 @@
-"""Decisions of reviewers, as they are stored: appended with the next revision, so that the latest counts."""
+"""Storage of reviewers' decisions: each is appended with the pair's next revision, and the latest counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ReviewerDecision(NamedTuple):
     Attributes
     ----------
     content_hash: the version of the document that the reviewer read; None in older decisions.
-    guide_hash: the current guide at that time; None in older decisions.
+    guide_hash: hash of the labeling guide at the time of the decision; None in older decisions.
     """
 
     query_id: str
@@ -46,7 +46,8 @@ class ReviewerDecision(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """A decision to be written; `content_hash` is the version that was read, None the judged version.
+    """A decision to be written; `content_hash` is the version that the reviewer read (None: the judged
+    version).
 
     evidence: characters of the body that the reviewer marked. Without evidence, the characters that most
         annotators marked count.
@@ -64,7 +65,7 @@ class Ruling(NamedTuple):
         return (self.query_id, self.document_id)
 
     def repeats(self, decision: ReviewerDecision, reviewer: str) -> bool:
-        """Tell whether the reviewer has made the same decision on the same version of the document."""
+        """Return whether the reviewer has made the same decision on the same version of the document."""
         before = (decision.grade, decision.reason, decision.reviewer)
         same_text = decision.content_hash in (None, self.content_hash)
         return same_text and before == (self.grade, self.reason, reviewer)
@@ -76,9 +77,9 @@ def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> di
 
 
 def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
-    """Read the decision that counts of every pair, or of each pair among `pairs`.
+    """Read the decision that counts for every pair, or for each pair among `pairs`.
 
-    Where an older text of a document came back, the decision that counts may not be the newest.
+    If the corpus returned to an older text of a document, the decision that counts may not be the newest.
     """
     return _decisions(cursor, "counted_adjudications", pairs)
 
@@ -90,20 +91,21 @@ def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[
 
 
 def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
-    """Read the newest decision on each document of a query, whether the decision counts or not."""
+    """Read the newest decision on each document of a query, even if a later text made the decision
+    outdated."""
     sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
     return {row.document_id: row for row in fetch(cursor, ReviewerDecision, sql, [query_id])}
 
 
 def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
-    """Read the decision on a pair with this revision; None where it does not exist."""
+    """Read the decision on a pair with a given revision number; None if the pair has no such decision."""
     sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
     decisions = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
     return decisions[0] if decisions else None
 
 
 def is_judged(cursor: Cursor, pair: Pair) -> bool:
-    """Tell whether somebody has judged a pair."""
+    """Return whether somebody has judged a pair."""
     sql = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
     return cursor.execute(sql, list(pair)).fetchone() is not None
 
@@ -117,7 +119,8 @@ def unjudged(query: str, document_id: str) -> NotFoundError:
 
 
 def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
-    """Read the document version of each judged pair: the corpus's if it was judged, else the last judged."""
+    """Read the document version of each judged pair: the corpus's version if judged, else the last judged
+    version."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
     rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
     return {(row[0], row[1]): row[2] for row in rows.fetchall()}
@@ -158,7 +161,8 @@ def append_decisions(
 
 
 def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
-    """Read the characters that were marked with each decision, by pair, of decisions with marks."""
+    """Read the characters that reviewers marked with their decisions, by pair; decisions without marks are
+    absent."""
     keys = [list(column) for column in zip(*(decision[:3] for decision in decisions), strict=True)]
     rows = cursor.execute(_DECISION_MARKS, keys).fetchall() if keys else []
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}

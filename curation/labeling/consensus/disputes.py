@@ -1,6 +1,6 @@
-"""Disputes: pairs on which annotators disagree, ordered by what a decision would change, with their opinions.
+"""Disputes: pairs on which annotators disagree, with their opinions, ordered by the effect of a decision.
 
-A reviewer sees the grades and notes of a pair, and never an annotator's name.
+A reviewer sees the grades and notes of a pair, but never an annotator's name.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ _DESCRIPTION = f"""
 
 
 class Opinion(NamedTuple):
-    """The answer of one annotator, without a name; grade is None for cannot-tell, explained by `reason`.
+    """An annotator's answer on a pair, without the name; grade None is cannot-tell, and `reason` says why.
 
-    other_text: the annotator judged a version of the document that is not the reviewer's.
-    evidence: the characters that the annotator marked in the body of their version.
+    other_text: the annotator judged a different version of the document than the reviewer reads.
+    evidence: the characters that the annotator marked in the body of the judged version.
     """
 
     grade: int | None
@@ -81,7 +81,7 @@ class Opinion(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The annotator's reason and note, or ''."""
+        """The annotator's reason and note as one text, or ''."""
         return ": ".join(filter(None, (self.reason, self.note)))
 
 
@@ -92,14 +92,15 @@ class Dispute:
     Attributes
     ----------
     grades: the grades that annotators gave, ascending.
-    opinions: grades and cannot-tells with their notes, ordered by content, so that the order names nobody.
-    decision: the decision that counts, else the newest one; with `decision_outdated` it does not count.
+    opinions: grades and cannot-tells with their notes, ordered by content, so that the order reveals no
+        annotator.
+    decision: the decision that counts, else the newest decision, marked `decision_outdated`.
     decisions: the number of decisions on the pair.
     content_hash: the version of the document that the annotators judged and the reviewer reads.
-    changed: nobody judged the version that the corpus has now.
-    older: judgments of older versions; they do not count once the current version is judged.
+    changed: nobody judged the corpus's current version.
+    older: number of judgments of older versions, which do not count once the current version is judged.
     evidence: the characters that the reviewer marked with `decision`.
-    weight: see `dispute_weight`; a query of unknown traffic has the median traffic of all disputes.
+    weight: weight by `dispute_weight`; a query without known traffic gets the median traffic of all disputes.
     """
 
     query_id: str
@@ -125,7 +126,7 @@ class Dispute:
 
     @property
     def marks_apart(self) -> bool:
-        """Whether annotators gave the same grade, and their marks have no common character."""
+        """Whether annotators gave the same grade, but marked no common character as evidence."""
         people = tuple(
             MarkedEvidence("", opinion.grade, opinion.evidence, ())
             for opinion in self.opinions
@@ -136,7 +137,8 @@ class Dispute:
 
 @dataclass(frozen=True)
 class Disputes:
-    """All disputes: their number, the number that a release seals, and the others in order."""
+    """The disputes of a project: total number, number that a release seals, and the unsealed disputes in
+    order."""
 
     total: int
     sealed: int
@@ -144,17 +146,18 @@ class Disputes:
 
     @property
     def sentences(self) -> list[str]:
-        """The number of disputes, and of those about an older text or about evidence alone."""
+        """A sentence with the number of disputes, and the numbers about an older text or only about
+        evidence."""
         if not self.total:
             return ["No pair is disputed."]
         older = sum(pair.changed for pair in self.disputes)
         marks = sum(pair.is_about_marks and pair.decision is None for pair in self.disputes)
         sentences = {
             f"{pluralize(self.total, 'pair is', 'pairs are')} disputed.": True,
-            f"{older:,} of them about an older text: nobody has judged the one that the corpus has "
-            "now.": older,
-            f"{marks:,} of them about evidence alone: the grades agree, the marks have no common "
-            "character.": marks,
+            f"{older:,} of these disputes are about an older text: nobody has judged the corpus's "
+            "current text.": older,
+            f"{marks:,} of these disputes are only about evidence: the grades agree, but the marks "
+            "have no common character.": marks,
             withheld(self.sealed): self.sealed,
         }
         return [sentence for sentence, is_so in sentences.items() if is_so]
@@ -178,7 +181,7 @@ def _dispute_row(pair: Dispute) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Case:
-    """A judged pair with the information need and the document in the version that the annotators judged."""
+    """A judged pair with its information need, and its document in the version that annotators judged."""
 
     dispute: Dispute
     information_need: str | None
@@ -191,10 +194,10 @@ class Case:
 
 
 def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
-    """List the disputed pairs, the greatest weight first; with `include_settled` also pairs decided before.
+    """List the disputed pairs, greatest weight first; `include_settled` adds pairs already decided.
 
-    A pair that waits for one more opinion is left out. Sealed pairs are in the list: a function that shows
-    the list asks a `SealAccess` (`list_disputes`, `queue`).
+    Pairs that wait for a second opinion are left out. The list includes sealed pairs: a function that shows
+    the list must ask a `SealAccess` (`list_disputes`, `queue`).
     """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
@@ -214,7 +217,7 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
 
 
 def list_disputes(store: Store, include_decided: bool = False, access: SealAccess | None = None) -> Disputes:
-    """List the disputes that may be shown, and count those that a release seals.
+    """List the disputes that may be shown, and count the disputes that a release seals.
 
     Without access, no pair that a release seals is shown.
     """
@@ -226,7 +229,7 @@ def list_disputes(store: Store, include_decided: bool = False, access: SealAcces
 
 
 def dispute(store: Store, query_id: str, document_id: str) -> Case:
-    """Read a judged pair, disputed or not, with the texts that its reviewer needs.
+    """Read a judged pair, disputed or not, with its information need and document.
 
     Raises
     ------
@@ -240,7 +243,7 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
 
 
 def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
-    """Read pairs with the texts that their reviewer needs, in order, without pairs that nobody judged."""
+    """Read the judged pairs among `pairs` with their information needs and documents, in order."""
     described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
     known = [described[pair] for pair in pairs if pair in described]
     return [case_of(cursor, item) for item in known if item.opinions or item.decision]
@@ -254,22 +257,22 @@ def case_of(cursor: Cursor, item: Dispute) -> Case:
 
 
 def remarks(item: Dispute) -> list[str]:
-    """Say what is special about the marks and the judged versions of a pair, in a sentence each."""
+    """List remarks for the reviewer on the marks and judged versions of a pair, a sentence each."""
     sentences = []
     if item.is_about_marks:
         sentences.append("The grades agree. The marks have no common character: mark what shows the grade.")
     if item.changed:
-        sentences.append("This text is not the one that the corpus has now: nobody has judged that one.")
+        sentences.append("The corpus now has a newer text of this document, which nobody has judged.")
     if item.older:
-        sentences.append(f"Not shown: judgments of an older text, which do not count: {item.older:,}.")
+        sentences.append(f"Judgments of an older text, which are not shown and do not count: {item.older:,}.")
     return sentences
 
 
 def dispute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
-    """Weigh a disputed pair: the grades that a decision would move, times the traffic of the query.
+    """Compute a disputed pair's weight: the expected change of its grade by a decision, times the query's
+    traffic. The decision is assumed to be distributed like the votes.
 
-    The decision is assumed to fall like the votes. It then moves the grade by the votes' mean distance from
-    their median. Without votes the weight is 0.
+    The expected change is then the votes' mean distance from their median. Without votes the weight is 0.
     """
     if not grades:
         return 0.0
@@ -278,7 +281,7 @@ def dispute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
 
 
 def _spread(grades: Sequence[int]) -> int:
-    """Return the lowest less the highest grade, by which the widest disagreement sorts first."""
+    """Return the lowest minus the highest grade: a sort key that puts the widest disagreement first."""
     return min(grades, default=0) - max(grades, default=0)
 
 

@@ -1,9 +1,9 @@
-"""Marks: the characters of documents that people marked as evidence of a grade, and the resulting evidence.
+"""Marks: characters of documents that people marked to show a grade, and the evidence that results.
 
 Evidence is the characters that show the grade. A character is evidence where more than half of the people
-with marks marked it; where one person made marks, their marks are the evidence. The marks of a reviewer's
-decision replace all others. Where two people gave the same grade and their marks have no common character,
-the pair is disputed until a reviewer decides it.
+with marks marked it; if only one person made marks, the evidence is that person's marks. The marks of a
+reviewer's decision replace the annotators' marks. Where two people gave the same grade and their marks have
+no common character, the pair is disputed until a reviewer decides it.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ ORDER BY ALL
 
 
 class MarkedEvidence(NamedTuple):
-    """The characters that one person marked.
+    """The characters of a document that one person marked as evidence.
 
     Attributes
     ----------
-    annotator: None for the reviewer who decided.
+    annotator: the annotator's id; None for the marks of a reviewer's decision.
     grade: the grade of the judgment or decision.
     quotes: the characters of each range.
     """
@@ -60,7 +60,8 @@ class MarkedEvidence(NamedTuple):
 
 
 class PairMarks(NamedTuple):
-    """The marks on one version of a pair's document; `decided`: the marks of the decision that counts."""
+    """The marks on one version of a pair's document. `decided` holds the marks of the decision that
+    counts."""
 
     content_hash: str
     people: tuple[MarkedEvidence, ...]
@@ -72,22 +73,22 @@ class PairMarks(NamedTuple):
 
     @property
     def consensus(self) -> Spans:
-        """The characters that are evidence."""
+        """The characters of the document that are evidence of the grade."""
         counting = self._counting
         return held_by([marked.spans for marked in counting], len(counting) // 2 + 1)
 
     @property
     def apart(self) -> bool:
-        """Whether people gave the same grade and no character of their marks is evidence."""
+        """Whether people gave the same grade, but marked no common character as evidence."""
         given = Counter(person.grade for person in self.people)
         return not self.consensus and max(given.values(), default=0) > 1
 
     def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
-        """Return the ranges that are evidence, with their characters; None if a range is not found again.
+        """Return the ranges of the evidence with their characters; None if a range is not found in `newer`.
 
         Parameters
         ----------
-        newer: the version that the corpus has, where some evidence of its document is in an older version.
+        newer: the corpus's version of the document, where some of its evidence is in an older version.
         """
         marked = [
             piece for marked in self._counting for piece in zip(marked.spans, marked.quotes, strict=True)
@@ -102,9 +103,9 @@ class PairMarks(NamedTuple):
 
 
 class ProjectMarks(NamedTuple):
-    """The marks of all pairs with marks, and the current guide, which says at which grades people mark.
+    """The marks by pair, and the current guide, which says which grades need marked evidence.
 
-    outside: pairs outside the filter of their query; nobody has to decide these pairs.
+    outside: pairs whose document does not pass the query's filter; reviewers need not decide these pairs.
     """
 
     guide: Guide
@@ -116,18 +117,19 @@ class ProjectMarks(NamedTuple):
         return self.of.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
 
     def lacks_marks(self, pair: Pair, grade: int | None) -> bool:
-        """Tell whether a decision without marks would leave marks apart at a grade that needs evidence."""
+        """Return whether a decision without marks would leave a grade without the evidence that the guide
+        requires."""
         marks = self.of.get(pair)
         needed = bool(self.guide.against_marks(grade, marked=False))
         return needed and marks is not None and marks._replace(decided=None).apart
 
     def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:
-        """Tell whether the evidence is missing from the corpus's current text; see `newer_versions`."""
+        """Return whether the evidence is missing from the corpus's current text (`newer_versions`)."""
         marks = self.evidence(pair)
         return marks is not None and marks.found_in(newer.get(pair.document_id)) is None
 
     def is_disputed(self, pair: PairConsensus) -> bool:
-        """Tell whether people disagree on the pair's grade, or on its evidence."""
+        """Return whether people disagree on the pair's grade, or on its evidence."""
         if pair.how == "adjudicated" or pair[:2] in self.outside:
             return False
         if pair.how == "disputed":
@@ -137,7 +139,7 @@ class ProjectMarks(NamedTuple):
 
 
 def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
-    """Read all marks that count; `showings` as for `read_votes`."""
+    """Read all marks that count; `showings` limits the presentations read at a time, as in `read_votes`."""
     sql = _MARKS.format(decisions=counted_decisions_view(cursor), within=WITHIN)
     some = cursor.execute(_SOME).fetchall()
     rows = (row for table in tables_by_range(cursor, sql, showings) for row in table_rows(table))
@@ -148,7 +150,7 @@ def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
 def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
     """Read the corpus's current versions of the documents with marks on an older version, by document id.
 
-    A document of an external corpus whose text was not brought in has an empty body here.
+    A document of an external corpus whose text is not stored has an empty body.
     """
     ids = sorted({document_id for _, document_id in marks.of})
     now = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
@@ -164,7 +166,7 @@ def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
 
 
 def _by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
-    """Group rows by pair; the rows are ordered by pair, the reviewer's marks last."""
+    """Group rows by pair; rows must be ordered by pair, with the reviewer's marks last."""
     for pair, group in groupby(rows, key=lambda row: (row["query_id"], row["document_id"])):
         marks = []
         for row in group:

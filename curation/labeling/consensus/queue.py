@@ -1,17 +1,18 @@
-"""The reviewer's queue: the disputed pairs that come next, claims of reviewers, and reviewers' submissions.
+"""The reviewer's queue: next disputed pairs, reviewers' claims on pairs, and reviewers' submissions.
 
-A reviewer reads the grades and notes of a pair, and never an annotator's name. Sealed pairs are in the queue,
-because a reviewer has to read a pair to decide it. For each day on which a reviewer had sealed pairs on
-screen, the log of the seal gets a line (`reviewer_access`).
+A reviewer reads the grades and notes of a pair, but never an annotator's name. Sealed pairs are in the queue,
+because a reviewer has to read a pair to decide it. The seal's log gets an entry for each day on which a
+reviewer opens sealed pairs (`reviewer_access`).
 
-The pairs come in the order of `disputes`. A pair on another reviewer's screen is claimed: it is left out, and
-comes later if the other reviewer does not decide it. Claims are in the memory of the process that serves the
-project, and expire. Claims only spare work: the revision that a reviewer saw guards their decision. A pair
-that the reviewer has still to grade waits, because its opinions would not leave them blind.
+The pairs come in the order of `disputes`. A pair on a different reviewer's screen is claimed: the queue
+leaves the pair out until the claim expires. Claims are in the memory of the process that serves the project,
+and expire. Claims only avoid double work; the revision that a reviewer saw is what prevents conflicting
+decisions. A pair that the reviewer still has to judge waits, because its opinions would bias the reviewer's
+judgment.
 
-A submission has a key by which the screen knows its outcome. No submission takes effect twice: a repeated
-decision is known by the revision that its reviewer saw, a pair waits for one opinion at a time, and the same
-question is stored once.
+A submission has a key with which the screen finds its outcome. No submission takes effect twice: a repeated
+decision is recognized by the revision that its reviewer saw, a pair waits for one opinion at a time, and the
+same question is stored once.
 """
 
 from __future__ import annotations
@@ -45,14 +46,15 @@ from curation.store import Store, fetch
 from curation.store.documents import title_last_shown
 
 MAX_SHOWN_LENGTH = 12_000
-"""Characters of a document that are shown at once; of a longer one, the best passage of about as many."""
+"""Maximum characters of a document on screen; a longer document is cut to its best passage of about this
+length."""
 _ANCHORS = f"""
 SELECT a.document_id, {title_last_shown("a")}, a.grade, a.reason
 FROM counted_adjudications a
 WHERE a.query_id = ? AND a.document_id <> ? AND a.grade IS NOT NULL ORDER BY a.grade DESC, a.document_id
 """  # noqa: S608
 CLAIM_SECONDS = 600.0
-"""Seconds for which a claim holds after the reviewer last did something with the pair on screen."""
+"""Seconds until a claim expires after the reviewer's last action on the pair."""
 _projects: WeakKeyDictionary[Store, dict[Pair, tuple[str, float]]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
@@ -65,7 +67,7 @@ class ShownDecision(NamedTuple):
     Attributes
     ----------
     outdated: the decision is about an older text and does not count.
-    guide_hash: the current guide at that time; None in older decisions.
+    guide_hash: hash of the guide at the time of the decision; None in older decisions.
     evidence: the characters that the reviewer marked.
     """
 
@@ -86,11 +88,11 @@ class CaseShowing(NamedTuple):
     revision: the number of decisions on the pair.
     content_hash: the version of the document on screen.
     passage: the document drawn by the guide's template, the query's words marked.
-    has_more: the document is longer; `whole_case` returns the whole document.
+    has_more: whether the document is longer than the passage; `whole_case` returns the whole document.
     url, published: address and date of the document, where the guide has no template.
     facts: the fields that the guide's template shows, in order; None without a template.
-    guide_hash: the current guide.
-    opinions: ordered by content, so that the order names nobody.
+    guide_hash: hash of the current guide.
+    opinions: ordered by content, so that the order reveals no annotator.
     remarks: sentences about the marks and about the judged versions of the document.
     """
 
@@ -114,7 +116,7 @@ class CaseShowing(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """A decided document of the query, against which the reviewer may measure other documents."""
+    """A decided document of the query, with which the reviewer compares other documents."""
 
     document_id: str
     title: str
@@ -123,13 +125,13 @@ class Anchor(NamedTuple):
 
 
 class CaseQueue(NamedTuple):
-    """The next pairs of a reviewer.
+    """The next disputed pairs for a reviewer, and counts of disputed pairs.
 
     Attributes
     ----------
     disputed: the number of pairs that wait for a decision.
-    elsewhere: the number of these pairs that are claimed by another reviewer.
-    waiting: the number of pairs that wait for one more opinion, or for the reviewer's own grades.
+    elsewhere: the number of disputed pairs that other reviewers have claimed.
+    waiting: the number of pairs that wait for a second opinion, or for a judgment by this reviewer.
     """
 
     showings: list[CaseShowing]
@@ -145,7 +147,7 @@ def next_cases(
     after: Sequence[str] = (),
     image_hosts: frozenset[str] = NOBODY,
 ) -> CaseQueue:
-    """Read the next disputed pairs, without the pairs that the screen has already (`after`: their pair ids).
+    """Read the next disputed pairs, without the pairs already on screen (pair ids in `after`).
 
     Raises
     ------
@@ -169,7 +171,8 @@ def next_cases(
 
 
 def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBODY) -> list[CaseShowing]:
-    """Read the pairs that the reviewer decided last, newest first, to be decided again."""
+    """Read the pairs that the reviewer decided last, newest first, so that the reviewer can change a
+    decision."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         own_pairs = withheld_pairs(cursor, reviewer)
@@ -184,12 +187,12 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
 def one_case(
     store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> CaseShowing:
-    """Read a judged pair, disputed or not, as it is now.
+    """Read the current state of a judged pair, disputed or not.
 
     Raises
     ------
     NotFoundError: nobody has judged the pair.
-    RefusedError: the person is neither reviewer nor lead, or has still to grade the pair.
+    RefusedError: the person is neither reviewer nor lead, or still has to judge the pair.
     """
     return showing_of_case(*_open_case(store, reviewer, (query_id, document_id)), image_hosts)
 
@@ -207,8 +210,8 @@ def context_of_case(
 ) -> tuple[list[Anchor], list[Comment]]:
     """Read the query's other decided documents, best first, and the comments; raises what `one_case` does.
 
-    A document is an anchor while its decision counts and its grade is on the current scale. A pair that the
-    reviewer has still to grade is never an anchor.
+    A document serves for comparison while its decision counts and its grade is on the current scale. A pair
+    that the reviewer still has to judge is never shown for comparison.
     """
     case, guide = _open_case(store, reviewer, (query_id, document_id))
     with store.reading() as cursor:
@@ -229,7 +232,7 @@ def pair_id(query_id: str, document_id: str) -> str:
 
 
 def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
-    """Draw a case for the screen under the current guide."""
+    """Draw a judged pair for the reviewer's screen under the current guide."""
     item = case.dispute
     shown = draw(
         case.document,
@@ -263,9 +266,7 @@ def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         if pair in withheld_pairs(cursor, reviewer):
-            raise RefusedError(
-                "This pair is among yours, and you have still items to grade. Decide it afterwards."
-            )
+            raise RefusedError("This pair is in your queue as an annotator: first judge your own open items.")
         described, guide = cases(cursor, [pair]), current_guide(cursor)
     if not described:
         raise unjudged(*pair)
@@ -274,7 +275,7 @@ def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
 
 
 def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
-    """Replace the reviewer's claims by claims on these pairs; the claims of other reviewers stay."""
+    """Replace the reviewer's claims with claims on `pairs`; the claims of other reviewers stay."""
     now = time.monotonic()
     with _lock:
         claims = _projects.setdefault(store, {})
@@ -294,7 +295,7 @@ def claimed_by_others(store: Store, reviewer: str) -> set[Pair]:
 
 
 class ReviewerSubmission(BaseModel):
-    """One action of a reviewer on a pair, as the screen sends it.
+    """An action of a reviewer on a pair, sent by the screen.
 
     Attributes
     ----------
@@ -302,7 +303,7 @@ class ReviewerSubmission(BaseModel):
         to other reviewers).
     revision: with 'decide', the number of decisions that the pair had when the reviewer saw it.
     grade: with 'decide', a grade of the scale, or None for "no grade can be given".
-    words: with 'decide' the reason, with 'unclear' the question, with 'comment' its text.
+    words: with 'decide' the reason, with 'unclear' the question, with 'comment' the comment.
     content_hash: with 'decide', the version of the document that the reviewer read.
     evidence: with 'decide', characters of the document's body that show the grade, as pairs of start and end.
     """
@@ -321,14 +322,14 @@ class ReviewerSubmission(BaseModel):
 
     @model_validator(mode="after")
     def says_its_grade(self) -> Self:
-        """Refuse a decision without the field `grade`: null is a decision, and no accident may make it."""
+        """Refuse a decision without the field `grade`, because null is a decision and must be explicit."""
         if self.kind == "decide" and "grade" not in self.model_fields_set:
-            raise ValueError("a decision says its grade, or null where none can be given")
+            raise ValueError("a decision needs the field `grade`: a grade, or null if no grade can be given")
         return self
 
 
 def submit_decisions(store: Store, reviewer: str, submissions: Sequence[ReviewerSubmission]) -> list[Outcome]:
-    """Carry out a reviewer's submissions, in order; each submission gets its own outcome."""
+    """Carry out a reviewer's submissions, in order; return the outcome of each."""
     return [_outcome(store, reviewer, submission) for submission in submissions]
 
 

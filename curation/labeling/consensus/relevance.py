@@ -1,4 +1,4 @@
-"""The relevance of judged pairs, as it follows from their consensus."""
+"""The relevance of judged pairs, derived from their consensus."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from curation.store import Cursor, Store
 
 
 def read_for_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[], Relevance]:
-    """Read votes, guide and filters, and return a function that works out the relevance of every judged pair.
+    """Read votes, guide and filters, and return a function that computes the relevance of every judged pair.
 
-    Call the function outside a lease, because Dawid and Skene's rule takes longer.
+    Call the function after the database lease ends, because Dawid and Skene's rule takes longer.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def relevance_of_pairs(pairs: Sequence[PairConsensus], lowest: int) -> Relevance
 
 
 def read_relevance(store: Store) -> Relevance:
-    """Work out the relevance of every judged pair of a project."""
+    """Compute the relevance of every judged pair of a project."""
     with store.reading() as cursor:
         relevance = read_for_relevance(cursor)
     return relevance()

@@ -1,6 +1,7 @@
-"""The consensus rule of a project: its settings, and how a lead sets the rule.
+"""The consensus rule of a project: reading and setting the rule and its parameters.
 
-The rule is kept as the setting 'consensus'; a project without this setting has majority. No rule has a random
+The rule is stored as the setting 'consensus'; a project without this setting uses majority. No rule has a
+random
 step: the EM of Dawid and Skene's rule starts from the shares of votes, and the stored rule names this start.
 """
 
@@ -20,11 +21,11 @@ MAJORITY, MEDIAN, DAWID_SKENE = "majority", "median", "dawid-skene"
 RULES = (MAJORITY, MEDIAN, DAWID_SKENE)
 
 GONE = "ordinal-dawid-skene"
-"""A rule of earlier versions; `DAWID_SKENE` does its work now."""
+"""Name of a rule that earlier versions had; `DAWID_SKENE` replaces that rule."""
 
 MEANING = {
     MAJORITY: "A pair has the grade that more than half of the votes name.",
-    MEDIAN: "A pair has the middle vote. Where two middle votes differ, it has no grade.",
+    MEDIAN: "A pair has the middle vote as its grade. If the two middle votes differ, the pair has no grade.",
     DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
     "(Dawid and Skene).",
 }
@@ -81,7 +82,8 @@ class ConsensusRule:
 
 
 def read_rule(cursor: Cursor) -> ConsensusRule:
-    """Read the project's current rule; an older project with the rule `GONE` has Dawid and Skene's now."""
+    """Read the project's current rule; the removed rule `GONE` of an older project is read as
+    `DAWID_SKENE`."""
     stored = json.loads(get_setting(cursor, "consensus") or "{}")
     name = stored.get("rule", MAJORITY)
     name = DAWID_SKENE if name == GONE else name
@@ -90,15 +92,15 @@ def read_rule(cursor: Cursor) -> ConsensusRule:
 
 
 def replaced_rule(cursor: Cursor) -> str:
-    """Return a sentence for an older project whose rule is gone; '' for other projects."""
+    """Return a sentence for an older project whose consensus rule was removed; '' for other projects."""
     stored = json.loads(get_setting(cursor, "consensus") or "{}")
     if stored.get("rule") != GONE:
         return ""
-    return f"This project's rule was {GONE}, which is gone: {DAWID_SKENE} does its work now."
+    return f"This project's consensus rule was {GONE}, which was removed: {DAWID_SKENE} replaces it."
 
 
 def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
-    """Make a rule the project's; from now on the rule grades all pairs without a decision.
+    """Set the project's consensus rule, which then grades all pairs without a reviewer's decision.
 
     Raises
     ------
@@ -127,8 +129,8 @@ def check_consensus_rule(rule: ConsensusRule) -> None:
     """
     problems = []
     if rule.name == GONE:
-        problems.append(f"The rule {GONE} is gone: {DAWID_SKENE} does its work now.")
+        problems.append(f"The consensus rule {GONE} was removed: use {DAWID_SKENE}.")
     elif rule.name not in RULES:
-        problems.append(f"The rule {rule.name!r}: expected one of {', '.join(RULES)}.")
+        problems.append(f"There is no consensus rule {rule.name!r}: expected one of {', '.join(RULES)}.")
     problems += out_of_bounds(ConsensusRule, vars(rule))
     refuse_problems(problems)

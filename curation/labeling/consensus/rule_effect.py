@@ -1,4 +1,4 @@
-"""The effect of a consensus rule: the pairs whose grade would change if the rule were the project's."""
+"""The effect of a consensus rule: numbers of pairs whose grade would change if the project used the rule."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from curation.store import Store
 
 
 def rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, int, int, int]:
-    """Compare a rule with the current rule, on all votes and decisions.
+    """Compare a consensus rule with the project's current rule, on all votes and decisions.
 
     Returns
     -------
-    The counts under the rule; and the numbers of pairs that would get a first grade, lose their grade, and
-    get a different grade.
+    The counts of pairs under the rule, and the numbers of pairs that would gain a grade, lose their grade,
+    and get a different grade.
 
     Raises
     ------
-    InputError: there is no such rule, or its settings are out of range.
+    InputError: the rule is unknown, or its settings are out of range.
     """
     check_consensus_rule(rule)
     with store.reading() as cursor:

@@ -1,9 +1,9 @@
-"""Second opinions: a reviewer asks for one more judgment of a pair before deciding it.
+"""Second opinions: a reviewer's requests for one more judgment of a pair before the decision.
 
-A request makes one more presentation in the round that showed the pair. The presentation goes to the member
-with the fewest open items who never had the pair with this text, after the member's open items. It looks like
-all others: the reviewer does not learn who judges, and the annotator does not learn why. The dispute is not
-listed until the opinion is given or the round is closed.
+A request adds a presentation of the pair to the round that showed the pair. The presentation goes to the end
+of the queue of the member with the fewest open items who never saw the pair with this text. The presentation
+looks like all others: the reviewer does not learn who judges, and the annotator does not learn why the pair
+is shown. The dispute is not listed until the annotator has judged the pair or the round is closed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def ask_opinion(
 ) -> tuple[str, datetime]:
     """Ask for one more opinion on a judged pair, unless the pair waits for an opinion already.
 
-    Returns the round that shows the pair again, and the time of the request.
+    Return the round that shows the pair again, and the time of the request.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def ask_opinion(
     ------
     NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
     RefusedError: the author is neither reviewer nor lead, the pair is decided, no round that shows the pair
-        is open, or every member has had the pair.
+        is open, or every member has seen the pair.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, "reviewer", "lead")
@@ -77,7 +77,7 @@ def ask_opinion(
         if before is not None:
             return before
         if cursor.execute(_DECIDED, list(pair)).fetchall():
-            raise RefusedError("This pair is decided, and a decision counts whatever is judged later.")
+            raise RefusedError("This pair is decided, and later judgments do not change a decision.")
         (round_id, name), version = _open_round(cursor, pair), judged_versions(cursor, [pair])[pair]
         who = _choose_annotator(cursor, round_id, name, pair, version, reviewer)
         asked_at = utc_now()
@@ -90,7 +90,7 @@ def ask_opinion(
 
 
 def awaited_opinions(cursor: Cursor) -> dict[Pair, tuple[str, datetime]]:
-    """Read the pairs that wait for an opinion: pair → name of the round, and time of the request."""
+    """Read the pairs that wait for a second opinion: pair → name of the round, and time of the request."""
     rows = cursor.execute(_AWAITED).fetchall()
     return {(query_id, document_id): (name, asked_at) for query_id, document_id, name, asked_at in rows}
 
@@ -104,34 +104,34 @@ def _open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
     closed = [name for _, name, _, is_closed, _ in rounds if is_closed]
     if closed:
         raise RefusedError(
-            f"{closed[0]} is closed: nobody would be shown the pair. Decide it, or let the lead reopen the "
+            f"{closed[0]} is closed, so nobody would see the pair. Decide it, or let the lead reopen the "
             "round."
         )
     raise RefusedError(
-        "The pair was judged elsewhere and imported: no round of this project shows it. Decide it, or let "
-        "the lead open a round over it."
+        "The judgments of this pair were imported, so no round of this project shows the pair. "
+        "Decide it, or let the lead open a round over it."
     )
 
 
 def _choose_annotator(
     cursor: Cursor, round_id: str, name: str, pair: Pair, version: str, reviewer: str
 ) -> str:
-    """Choose the member of the round with the fewest open items who never had the pair with this text."""
+    """Choose the member of the round with the fewest open items who never saw the pair with this text."""
     had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
     practising = {status.annotator for status in practice_statuses(cursor) if status.open}
     able = {annotator.name for annotator in able_to_judge(cursor)} - had - practising - {reviewer}
     left = [who for who in members(cursor, round_id) if who in able]
     if not left:
         raise RefusedError(
-            f"Nobody is left in {name} who could judge this pair without having had it before. Decide "
-            "it, or let the lead add somebody to the round."
+            f"No member of {name} can judge this pair without having seen it before. Decide it, or "
+            "let the lead add somebody to the round."
         )
     loads = workloads(cursor)
     return min(left, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))
 
 
 def _present(cursor: Cursor, round_id: str, candidate: Candidate, who: str) -> str:
-    """Add a pair to the end of an annotator's order, and return the id of the new presentation."""
+    """Add a pair to the end of an annotator's queue, and return the id of the new presentation."""
     start = free_positions(cursor, round_id).get(who, 0)
     rows = presentations_of(round_id, who, [Slot(candidate, again=False)], start)
     append_rows(cursor, "presentations", rows)

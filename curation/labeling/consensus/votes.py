@@ -1,4 +1,4 @@
-"""Votes: the judgments that count and the reviewers' decisions that count, as rows and by pair."""
+"""Votes: judgments and reviewers' decisions that count, as rows and grouped by pair."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ ORDER BY query_id, document_id
 
 
 class Votes(NamedTuple):
-    """All votes as rows, and the current rule.
+    """All votes as rows, and the project's consensus rule.
 
     Attributes
     ----------
     rows: query_id, document_id, annotator, grade (null: cannot tell), decided, decision, changed, kept,
         kept_changed, wanted; one row for each judgment, and one row without an annotator for a pair that has
-        a decision and no judgment; ordered by the ids. `changed`: the judgment or decision is about a version
-        of the document that is not the corpus's. `kept`: the grade before the re-labeling whose votes
+        a decision and no judgment; ordered by the ids. `changed`: the judgment or decision is about an older
+        version of the document than the corpus has. `kept`: the grade from before a re-labeling whose votes
         disagree.
     """
 
@@ -61,13 +61,13 @@ class Votes(NamedTuple):
 
 
 class VotesByPair(NamedTuple):
-    """The rows of `Votes` by pair, as arrays.
+    """The rows of `Votes` grouped by pair, as arrays.
 
     Attributes
     ----------
-    first: shape (P,), each pair's first row.
-    item, annotator, value: shape (J,), the pair, the annotator and the index in `values` of each given grade.
-    tally: shape (P, values), the number of votes for each grade.
+    first: shape (P,), index of each pair's first row.
+    item, annotator, value: shape (J,), pair, annotator and index in `values` of each grade that was given.
+    tally: shape (P, values), number of votes for each grade.
     """
 
     rows: pa.Table
@@ -81,11 +81,11 @@ class VotesByPair(NamedTuple):
 
 
 def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Votes:
-    """Read the judgments of every pair, the decisions, and the current rule.
+    """Read all judgments and decisions that count, and the project's consensus rule.
 
     Parameters
     ----------
-    showings: number of presentations to read at a time; fewer take less memory and more time.
+    showings: number of presentations to read at a time; a smaller number takes less memory and more time.
     """
     sql = _VOTES.format(**_views(cursor), within=WITHIN, more="")
     tables = list(tables_by_range(cursor, sql, showings, round=round_id))
@@ -93,7 +93,7 @@ def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None
 
 
 def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
-    """Read the votes of one query, each with the annotator's reason, note and flag and the text's version."""
+    """Read the votes of one query, with the annotator's reason, note and flag and the document version."""
     more = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
     sql = _VOTES.format(**_views(cursor), within="true", more=more)
     sql = of_one_query(cursor, sql)
@@ -104,8 +104,7 @@ def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
 def counted_decisions_view(cursor: Cursor) -> str:
     """Return the name of the view with the decisions that count.
 
-    Where nobody has decided anything, return a view that is as empty and cheaper: planning
-    `counted_adjudications` takes 20 ms of processor time.
+    Without any decision, return a cheaper empty view: planning `counted_adjudications` takes 20 ms.
     """
     decided = cursor.execute("SELECT 1 FROM adjudications LIMIT 1").fetchall()
     return "counted_adjudications" if decided else "current_adjudications"

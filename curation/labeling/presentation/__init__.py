@@ -1,1 +1,1 @@
-"""Presentation: documents drawn for judging, with title, passage, facts and marked words."""
+"""Presentation: documents drawn for judging, with title, passage, metadata fields and marked words."""

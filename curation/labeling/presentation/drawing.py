@@ -1,9 +1,9 @@
-"""Drawing a document for a screen: its title, its facts and its body, by a guide's template.
+"""Drawing of documents for a screen: title, metadata fields and body, by a guide's template.
 
 Without a template a document is plain text, with its date and its address. A long body is shown as a passage
 of whole blocks; a block that does not fit is cut and marked as continued. A short list or table stays whole.
-A longer list or table is cut between items or rows, a long paragraph between sentences. A table keeps its
-head.
+A longer list or table is cut between items or rows, a long paragraph between sentences. A cut table keeps its
+header rows.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ from curation.labeling.presentation.markup import (
 from curation.store import Document
 
 _CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
-"""Blocks that are marked as continued where they are cut; the blocks within them need no mark."""
+"""Blocks that get a mark "continued" where they are cut; nested blocks get no mark."""
 
 _EMPTY = frozenset("br hr img td th".split())
 """Elements that are shown without text."""
 
 _HEADS = frozenset("h3 h4 h5 h6 caption thead".split())
-"""Blocks that have no meaning without the block after them."""
+"""Blocks that are kept together with the next block."""
 
 MAX_FACT_LENGTH = 300
-"""Characters of a fact that are shown."""
+"""Maximum characters shown of a metadata field."""
 
 MAX_ADDRESSES = 4
-"""Images or links of one field that are shown."""
+"""Maximum images or links shown of a field."""
 
 MAX_LINES = 20
-"""The number of lines at either end of a matched part that are looked for in the text on screen."""
+"""Number of lines at either end of a matched part that are searched for in the text on screen."""
 
 MAX_KEPT_LENGTH = 40_000
-"""The characters of the longest body whose tree is kept."""
+"""Maximum characters of a body whose parsed tree is cached."""
 
 MARKUPS = {"html": "HTML", "markdown": "Markdown"}
-"""The kinds of body that are read into a tree → their names for people."""
+"""Kind of body that is parsed into a tree → name for people."""
 
 PLAIN = PresentationTemplate()
 NOBODY: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ NOBODY: frozenset[str] = frozenset()
 
 
 class _Unit(NamedTuple):
-    """A part of the text that is not cut; `heads` where it is the head of the part after it."""
+    """A part of the text that is never cut; `heads` if the part is the heading of the next part."""
 
     start: int
     end: int
@@ -82,7 +82,8 @@ class _Unit(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A part of a tree's text for the screen, with the marked parts and the sentences that can be marked."""
+    """A part of a tree's text for the screen, with highlighted words and the sentences that people can
+    mark."""
 
     start: int
     end: int
@@ -108,11 +109,11 @@ class _View(NamedTuple):
 
 
 def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
-    """Find the part of a tree's text with most different stems, of at most `longest` characters.
+    """Find the passage of a tree's text with the most distinct query stems, of at most `longest` characters.
 
     Parameters
     ----------
-    within: the part of the text to choose from, grown to whole blocks.
+    within: the part of the text to choose from, extended to whole blocks.
     """
     units = _join_heads(_find_units(tree, tree.root, longest), longest)
     if within is not None:
@@ -135,7 +136,7 @@ def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sent
 
 
 def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
-    """Draw a part of a tree as safe elements, its words marked by stem.
+    """Draw a part of a tree as safe elements, with words highlighted by stem.
 
     Parameters
     ----------
@@ -150,7 +151,8 @@ def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentenc
 
 
 def _find_units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
-    """Find the parts that are not cut: blocks that fit, else their blocks, else their sentences."""
+    """Find the uncuttable parts: blocks that fit into a passage, else their nested blocks, else their
+    sentences."""
     if branch.end - branch.start <= longest and branch.name:
         return [_Unit(branch.start, branch.end, branch.name in _HEADS)]
     units: list[_Unit] = []
@@ -170,7 +172,7 @@ def _sentence_units(tree: Tree, start: int, end: int, longest: int) -> list[_Uni
 
 
 def _join_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
-    """Join each head with the part after it."""
+    """Join each heading with the next part."""
     joined: list[_Unit] = []
     for unit in units:
         if joined and joined[-1].heads and unit.end - joined[-1].start <= longest:
@@ -217,7 +219,7 @@ def _branches(branch: Branch) -> Sequence[Branch]:
 
 
 def _order_headings(nodes: list[Node], last: int) -> int:
-    """Make each heading at most one level lower than the heading before it; return the last level."""
+    """Limit each heading to one level below the previous heading; return the last level."""
     for place, node in enumerate(nodes):
         if isinstance(node, Segment):
             continue
@@ -230,7 +232,7 @@ def _order_headings(nodes: list[Node], last: int) -> int:
 
 
 class ReadDocument(NamedTuple):
-    """The fields of a document version that are drawn; `metadata` has its other fields, as JSON."""
+    """The fields of a document version that a screen draws; `metadata` holds all further fields as JSON."""
 
     title: str
     body: str
@@ -240,17 +242,17 @@ class ReadDocument(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> ReadDocument:
-        """Take the drawn fields of a stored version."""
+        """Build the drawn document from a stored version."""
         return cls(document.title, document.body, document.url, document.published, document.metadata)
 
 
 class DrawnDocument(NamedTuple):
-    """A document for a screen, the query's words marked.
+    """A document drawn for a screen, with the query's words highlighted.
 
     Attributes
     ----------
-    passage: text in segments, or safe elements.
-    has_more: the document is longer than the passage.
+    passage: text segments, or safe elements.
+    has_more: whether the document is longer than the passage.
     url, published: address and date of the document; None where the guide has a template.
     facts: the template's fields that the document has, in order; None without a template.
     """
@@ -273,14 +275,14 @@ def draw(
     image_hosts: frozenset[str] = NOBODY,
     markable: bool = False,
 ) -> DrawnDocument:
-    """Draw a document by a template, the query's words marked.
+    """Draw a document by a template, with the query's words highlighted.
 
     Parameters
     ----------
     matched: the part of the document's text (title, line break, body) to take the passage from.
-    longest: the most characters of the body on screen; None for the whole body.
+    longest: maximum characters of the body on screen; None for the whole body.
     image_hosts: the hosts from which browsers may fetch images.
-    markable: give each sentence of the body its place, so that people can mark it as evidence.
+    markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
     """
     stems = query_stems(query)
     within = in_body(document.title, document.body, matched) if matched else None
@@ -303,7 +305,8 @@ def draw(
 
 
 def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
-    """Draw the whole body of a document as annotators see it under a guide, the query's words marked.
+    """Draw the whole body of a document as annotators see it under a guide, with the query's words
+    highlighted.
 
     Parameters
     ----------
@@ -339,7 +342,7 @@ def _draw_body(
 
 @lru_cache(maxsize=64)
 def _find_sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
-    """Find the sentences that can be marked as evidence; the last 64 results are kept."""
+    """Find the sentences that people can mark as evidence; the last 64 results are cached."""
     return plain_sentences(body) if shown is None else drawn_sentences(shown, body, kind)
 
 
@@ -347,12 +350,12 @@ _read_kept = lru_cache(maxsize=64)(read_markup)
 
 
 def _read_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    """Read the tree of a body; the tree of a short body is kept for the next reader of the document."""
+    """Parse a body into a tree; the tree of a short body is cached."""
     return (_read_kept if len(body) <= MAX_KEPT_LENGTH else read_markup)(body, kind, addresses)
 
 
 def _locate(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
-    """Locate the matched part of a body in the tree's text: from the part's first line to its last line."""
+    """Locate the matched part of a body in the tree's text, by its first and last lines."""
     part = read_markup(matched, kind, addresses)
     lines = [line for line in (part.text.splitlines() if part else []) if len(line) > 3]
     ends = lines if len(lines) <= 2 * MAX_LINES else [*lines[:MAX_LINES], *lines[-MAX_LINES:]]
@@ -362,7 +365,7 @@ def _locate(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span |
 
 
 def _read_fields(document: ReadDocument) -> dict[str, Any]:
-    """Read the document's fields by name: the fields of its file, and the fields that the import made."""
+    """Read the document's fields by name: fields of the imported file, and fields that the import added."""
     taken: dict[str, Any] = {"title": document.title, "url": document.url}
     taken |= {"date": document.published, "published": document.published}
     return taken | dict(json.loads(document.metadata))
@@ -392,7 +395,7 @@ def _shorten(text: str) -> str:
 
 
 def _draw_addresses(field: TemplateField, value: Any, addresses: Addresses) -> list[Node]:
-    """Draw links or images; an address that may not be used becomes text, or an image without its file."""
+    """Draw links or images; a disallowed address becomes text, or an image without a source."""
     lines = [line.strip() for line in text_of(value).splitlines() if line.strip()][:MAX_ADDRESSES]
     if field.drawn_as == "image":
         sources = [addresses.image(text) for text in lines]
@@ -403,7 +406,7 @@ def _draw_addresses(field: TemplateField, value: Any, addresses: Addresses) -> l
 
 
 def _join_values(values: Sequence[Node], between: str) -> list[Node]:
-    """Put a text between each two values of a field."""
+    """Insert a separator between the values of a field."""
     return [node for value in values for node in (Segment(between, False), value)][1:]
 
 

@@ -1,9 +1,9 @@
-"""Excerpts: the best passage of a document for a query, with the query's words marked.
+"""Excerpts: the best passage of a document for a query, with the query's words highlighted.
 
-A passage is a run of whole sentences. The best passage holds the most different content words of the query;
-of equal passages the earlier one is best. If the part of the document that matched the query is known, the
-passage is chosen within the part. Words match by stem (`retrieval.terms.stem`), in scripts without spaces by
-grams.
+A passage is a sequence of whole sentences. The best passage holds the most distinct content words of the
+query; of equal passages the earliest is chosen. If the part of the document that matched the query is known,
+the passage is chosen within that part. Words match by stem (`retrieval.terms.stem`), or by character n-grams
+in scripts without spaces.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from curation.core.words import located_words, words
 from curation.retrieval.terms import STOP_WORDS, stem
 
 LONGEST = 700
-"""Characters of a passage; a shorter document is shown whole."""
+"""Length of a passage in characters; a shorter document is shown whole."""
 
 MAX_PLACES = 10_000
-"""The number of passages whose places are remembered, half a kilobyte each; one more forgets all."""
+"""Number of passage positions in the cache, half a kilobyte each; a full cache is cleared."""
 
 _places: dict[tuple[str, frozenset[str], int], tuple[int, int]] = {}
 _SPACE = re.compile(r"\s+")
@@ -31,14 +31,15 @@ _SENTENCE = re.compile(r".+?(?:[.!?…؟।](?=\s)|[。！？｡]|\n|\Z)\s*", re
 
 
 class Segment(NamedTuple):
-    """A piece of text; `marked` where it is a word of the query."""
+    """A segment of text; `marked` if the segment is a word of the query."""
 
     text: str
     marked: bool
 
 
 def query_stems(query: str) -> frozenset[str]:
-    """Return the stems of a query to mark; function words only where the query has no other words."""
+    """Return the query's stems to highlight; function words are included only if the query has no other
+    words."""
     asked = words(query)
     content = [word for word in asked if word not in STOP_WORDS] or asked
     return frozenset(map(stem, content))
@@ -57,14 +58,14 @@ def mark(text: str, stems: frozenset[str]) -> list[Segment]:
 
 
 def marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
-    """Find start and end of each marked part, in order, without overlaps."""
+    """Find start and end of each highlighted part, in order, without overlaps."""
     return list(_join_overlapping(sorted(match[1:] for match in _find_matches(text, stems))))
 
 
 def best_passage(
     body: str, query: str, longest: int = LONGEST, within: tuple[int, int] | None = None
 ) -> tuple[int, list[Segment]]:
-    """Find the passage of a document with most words of a query; return its start, and its text in segments.
+    """Find the passage of a document with the most words of a query; return its start and its text segments.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def best_passage(
 
 
 def _find_best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
-    """Find the range of the best passage, and remember it for other annotators of the pair."""
+    """Find the range of the best passage, and cache the range for other annotators of the pair."""
     asked = (digest(text), stems, longest)
     place = _places.get(asked)
     if place is None:
@@ -92,12 +93,13 @@ def _find_best_place(text: str, stems: frozenset[str], longest: int) -> tuple[in
 
 
 def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
-    """Find the run of pieces with most different stems, as (start, end); of equal runs, the earlier.
+    """Find the sequence of pieces with the most distinct stems, as (start, end); of equal sequences, the
+    earliest.
 
     Parameters
     ----------
     places: the start of each piece of the text, and the end of the last piece.
-    longest: the most characters of a run; a run has at least one piece.
+    longest: maximum characters of a sequence, which has at least one piece.
     """
     matches = sorted(_find_matches(text, stems), key=itemgetter(1))
     starts = [start for _, start, _ in matches]
@@ -111,7 +113,7 @@ def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: i
 
 
 def sentences(text: str, longest: int) -> list[str]:
-    """Cut a text into sentences or lines; those over `longest` characters are cut before a word."""
+    """Cut a text into sentences or lines, and cut a piece over `longest` characters before a word."""
     return [piece for match in _SENTENCE.finditer(text) for piece in _cut(match.group(), longest)]
 
 
@@ -130,7 +132,7 @@ def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, 
 
 
 def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join ordered spans that overlap; spans that only touch stay apart."""
+    """Join ordered spans that overlap; adjacent spans stay separate."""
     first, last = 0, 0
     for start, end in spans:
         if start >= last:
@@ -143,7 +145,7 @@ def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, i
 
 
 def _grow_part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
-    """Grow a part to whole words; return its start and text, or the whole body where the part has no text."""
+    """Extend a part to whole words; return its start and text, or the whole body if the part has no text."""
     if within is None:
         return 0, body
     start, end = within
@@ -156,7 +158,8 @@ def _grow_part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
 
 
 def _runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
-    """Yield runs of pieces of at most `longest` characters; each starts half a run after the run before."""
+    """Yield overlapping sequences of pieces, each at most `longest` characters and half a sequence after the
+    last."""
     start, pieces = 0, len(places) - 1
     while start < pieces:
         end = max(start + 1, bisect_right(places, places[start] + longest) - 1)

@@ -1,10 +1,9 @@
 """Markable sentences: the ranges of a stored body that a person can mark as evidence.
 
-A drawn body (Markdown, HTML) shows a text without the signs of its markup. The sentences, rows and items are
-ranges of the text on screen. Their words are looked up in the body one after the other, without tags,
-entities and the targets of links. Words that are not found, such as those of an image, are in no range.
-Ranges do not overlap. Where no word of a text is found, the whole body is one range, so that a person can
-mark something.
+A drawn body (Markdown, HTML) shows the text without its markup. Sentences, table rows and list items are
+ranges of the text on screen. Their words are searched in the body in order, skipping tags, entities and link
+targets. Words that are not found, such as an image's text, belong to no range. Ranges do not overlap. If no
+word of a text is found, the whole body is a single range, so that a person can mark it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from curation.core.spans import Span, trimmed
 from curation.labeling.presentation.excerpts import LONGEST, Segment, sentences
 
 AHEAD = 400
-"""The characters of the body, without its markup, in which the next word of a drawn text is looked for."""
+"""Characters of the body, without markup, that are searched for the next word of a drawn text."""
 _WORD = re.compile(r"\w+")
 _TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
 _TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
@@ -31,13 +30,14 @@ _ENDS = {
     "<script": re.compile(r"</script\s*+>"),
     "<style": re.compile(r"</style\s*+>"),
 }
-"""The start of a part that is left out → its end; a part without its end is not left out."""
+"""Start marker of a skipped part of the body → its end marker; a part without an end marker is not
+skipped."""
 _BEFORE = "\"'“‘«‹([*_`¿¡（「『《"
 _AFTER = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"
 
 
 class Sentence(NamedTuple):
-    """A sentence of the text on screen, and its range in the stored body."""
+    """A sentence of the text on screen, with its range in the stored body."""
 
     start: int
     end: int
@@ -45,12 +45,13 @@ class Sentence(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The range in the body, by which a screen names the sentence, as in 120-245."""
+        """The sentence's range in the body as text, such as 120-245; a screen names the sentence by this
+        range."""
         return f"{self.body[0]}-{self.body[1]}"
 
 
 def plain_sentences(body: str) -> list[Sentence]:
-    """Find the sentences of a body that the screen shows as it is stored."""
+    """Find the sentences of a plain-text body, which the screen shows unchanged."""
     return [Sentence(start, end, (start, end)) for start, end in sentence_spans(body)]
 
 
@@ -78,7 +79,7 @@ def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Find the ranges of a text's sentences without white space around them; long sentences in pieces."""
+    """Find the ranges of a text's sentences without surrounding white space; long sentences are split."""
     cuts = accumulate(map(len, sentences(text, LONGEST)), initial=0)
     return trimmed(text, pairwise(cuts))
 
@@ -86,11 +87,11 @@ def sentence_spans(text: str) -> list[Span]:
 def in_sentences(
     segments: Sequence[Segment], start: int, among: Sequence[Sentence]
 ) -> list[tuple[str | None, list[Segment]]]:
-    """Cut segments where sentences begin and end; return each sentence's place, or None, with its segments.
+    """Cut segments at sentence boundaries; return each sentence's position, or None, with its segments.
 
     Parameters
     ----------
-    start: the place of the first segment in the text on screen.
+    start: the position of the first segment in the text on screen.
     among: the sentences of the text, in order.
     """
     pieces: list[tuple[str | None, list[Segment]]] = []
@@ -114,7 +115,7 @@ def in_sentences(
 
 
 def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
-    """Find the range of each word of a drawn text, and its range in the body; skip words not found."""
+    """Find the range of each word in a drawn text and in the body; skip words that are not found."""
     pieces = list(_strip_markup(body, kind))
     starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
     bare = "".join(piece.text for piece in pieces)
@@ -129,19 +130,20 @@ def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]
 
 
 class _Piece(NamedTuple):
-    """A part of the body without markup: its text and its range; `whole` for the text of an entity."""
+    """A part of the body without markup, with its text and range; `whole` if the text is an HTML entity's."""
 
     text: str
     body: Span
     whole: bool = False
 
     def place(self, index: int) -> Span:
-        """Return the range in the body of a character of the text."""
+        """Return the body range of a character of the text."""
         return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
 
 
 def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
-    """Yield the pieces of a body without markup, entities read; a missing end is looked for once."""
+    """Yield the pieces of a body without markup, with decoded entities; a missing end marker is searched only
+    once."""
     at, endless = 0, set[str]()
     markup = _MARKUP[kind]
     match = markup.search(body)
@@ -165,7 +167,7 @@ def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
 
 
 def _grow(body: str, start: int, end: int, least: int) -> Span:
-    """Grow a range by the quotes, brackets and full stops around it, not below `least`."""
+    """Extend a range to the quotes, brackets and full stops around it, but not to the left of `least`."""
     start = max(start, least)
     while start > least and body[start - 1] in _BEFORE:
         start -= 1

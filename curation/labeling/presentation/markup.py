@@ -1,20 +1,20 @@
-"""Markup: Markdown and HTML of documents, read into a tree of safe elements with its text.
+"""Markup: parsing of documents' Markdown and HTML into a tree of safe elements and text.
 
-Screens make their elements from safe elements by name, and text stays text. So a browser never reads any
-content of a document as markup.
+Screens build their elements from the names of safe elements, and insert text as text. So a browser never
+interprets a document's content as markup.
 
 nh3, a sanitiser with a browser's parser, turns any input into well-formed HTML of allowed elements. The
-reader makes a tree of these elements, without style, class, id or script, and with no addresses but http(s).
+reader builds a tree of these elements, without style, class, id or script, and only with http(s) addresses.
 
-The text of a tree has a line for each block and a tab between cells. Each element has its range in the text,
-in which words are found and passages cut.
+The text of a tree has a line for each block and a tab between cells. Each element has its range in this text,
+which is used to find words and cut passages.
 
 Time is bounded: markup with more tags or characters than `MAX_TAGS` and `MAX_HTML_LENGTH`, and Markdown with
-more signs or characters than `MAX_SIGNS` and `MAX_MARKDOWN_LENGTH`, is shown as text, with a sentence that
-says so. Parsers need quadratic time for deeply nested elements, and the Markdown parser needs up to 20 µs for
+more ASCII signs or characters than `MAX_SIGNS` and `MAX_MARKDOWN_LENGTH`, is shown as plain text with a
+notice. Parsers need quadratic time for deeply nested elements, and the Markdown parser needs up to 20 µs for
 a sign. As in browsers, the parser reopens unclosed styling tags, such as bold, in each following block, once
-for each set of attributes. If `MAX_REOPENED` is exceeded, such tags do not style; markup that becomes more
-than `MAX_MADE` tags is shown as text.
+for each set of attributes. If `MAX_REOPENED` is exceeded, styling tags are dropped; markup that expands to
+more than `MAX_MADE` tags is shown as text.
 """
 
 from __future__ import annotations
@@ -43,25 +43,26 @@ ATTRIBUTES = frozenset("href src alt start colspan rowspan cut at".split())
 
 
 MAX_TAGS = 12_000
-"""The number of signs `<` in a text that is read as HTML."""
+"""Maximum number of `<` characters in a text that is parsed as HTML."""
 
 MAX_MADE = 3 * MAX_TAGS
-"""The number of signs `<` in the HTML that the parser makes."""
+"""Maximum number of `<` characters in the HTML that the parser produces."""
 
 MAX_REOPENED = 100_000
-"""The number of styling tags with attributes, times the number of all tags."""
+"""Maximum of the number of styling tags with attributes, times the number of all tags."""
 
 MAX_HTML_LENGTH = 300_000
-"""Characters of a text that is read as HTML; the parser compares each attribute of a tag with all others."""
+"""Maximum characters of a text parsed as HTML; the parser compares each attribute of a tag with all
+others."""
 
 MAX_MARKDOWN_LENGTH = 40_000
-"""Characters of a text that is read as Markdown."""
+"""Maximum characters of a text that is parsed as Markdown."""
 
 MAX_SIGNS = 10_000
-"""The number of ASCII signs, line breaks and table cells in a text that is read as Markdown."""
+"""Maximum number of ASCII signs, line breaks and table cells in a text that is parsed as Markdown."""
 
 MAX_DEPTH = 40
-"""The depth of nested elements; deeper elements are text at this depth."""
+"""Maximum depth of nested elements; deeper elements become text at this depth."""
 
 _RENAMED = {"b": "strong", "i": "em", "cite": "em", "dfn": "em", "var": "em", "kbd": "code", "samp": "code"}
 _RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
@@ -70,7 +71,7 @@ _BREAKS = frozenset(
     "div section article header footer main aside nav figure figcaption details summary address center "
     "fieldset form hgroup".split()
 )
-"""Blocks that only break the line."""
+"""Blocks that are drawn only as a line break."""
 
 _KEPT = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
 _KEPT["th"] = _KEPT["td"]
@@ -78,18 +79,18 @@ _UNSEEN = frozenset(
     "script style title template iframe noembed noframes noscript svg math object embed applet video audio "
     "canvas textarea select".split()
 )
-"""Elements that are left out with their content."""
+"""Elements that are removed together with their content."""
 
 _RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
-"""The line below the head of a table."""
+"""Pattern of the line below the header of a Markdown table."""
 
 _ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
 """List → the element that is opened around text directly in the list."""
 
 MIN_SHARE = 0.3
-"""The least share of texts with a markup for which the markup is proposed for all texts."""
+"""Least share of texts with a kind of markup from which that kind is proposed for all texts."""
 MAX_TEXT_READ = 20_000
-"""Characters of a text in which signs of markup are looked for."""
+"""Characters at the start of a text that are searched for markup."""
 _HTML = re.compile(
     r"<(?:p|br ?/?)>|</(?:p|div|span|a|b|i|em|strong|su[bp]|[uo]l|li|h[1-6]|t[dhr]|table|pre|code|body)>",
     re.IGNORECASE,
@@ -101,13 +102,13 @@ _MARKDOWN_SIGNS = tuple(
 
 
 class Element(NamedTuple):
-    """An element with its attributes and its content.
+    """A safe element with its attributes and content.
 
     Attributes
     ----------
-    name: one of `NAMES`. An `img` without `src` may not be fetched; the screen shows its `alt`.
+    name: one of `NAMES`. An `img` whose address is not allowed has no `src`, and the screen shows its `alt`.
     attributes: by the names in `ATTRIBUTES`; `cut` names the sides on which a table, list or paragraph goes
-        on ('before', 'after' or both); `at` of a `span` is the place of a sentence in the body.
+        on ('before', 'after' or both); `at` of a `span` is the position of a sentence in the body.
     """
 
     name: str
@@ -119,7 +120,7 @@ Node = Segment | Element
 
 
 class Fact(NamedTuple):
-    """A field below the title: its label ('' for no label), and its value."""
+    """A metadata field below the title: label ('' for no label) and value."""
 
     label: str
     value: list[Node]
@@ -127,7 +128,7 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Addresses:
-    """The rules by which the addresses in a document are used or left out.
+    """Rules for the links and images of a document: which addresses are used or left out.
 
     Attributes
     ----------
@@ -141,7 +142,8 @@ class Addresses:
     image_hosts: frozenset[str] = frozenset()
 
     def link(self, address: str) -> str:
-        """Return the absolute address of a link, or '' where links are not followed."""
+        """Return the absolute address of a link, or '' if links are disabled or the address is not
+        allowed."""
         return self._absolute(address) if self.links else ""
 
     def own_image(self, address: str) -> str:
@@ -174,7 +176,7 @@ def _host(address: str) -> str:
 
 
 class Leaf(NamedTuple):
-    """A piece of text, and its start in the text of the tree."""
+    """A piece of text, with its start in the tree's text."""
 
     text: str
     start: int
@@ -182,7 +184,7 @@ class Leaf(NamedTuple):
 
 @dataclass(slots=True)
 class Branch:
-    """An element, and its range in the tree's text."""
+    """An element, with its range in the tree's text."""
 
     name: str
     attributes: dict[str, str]
@@ -192,7 +194,7 @@ class Branch:
 
 
 class Tree(NamedTuple):
-    """A document's body as elements, with its text; the root has the name ''."""
+    """A document's body as a tree of elements, with its text; the root element is named ''."""
 
     root: Branch
     text: str
@@ -208,7 +210,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 
 
 def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    """Read the tree of a body of kind 'markdown' or 'html'; None if the body is too large."""
+    """Parse a body of kind 'markdown' or 'html' into a tree; return None if the body is too large."""
     if kind == "markdown":
         if len(body) > MAX_MARKDOWN_LENGTH or _count_signs(body) > MAX_SIGNS:
             return None
@@ -236,7 +238,7 @@ _LINES = re.compile(r"\r\n|\r|\n")
 
 
 def _count_signs(markdown: str) -> int:
-    """Count the signs, line breaks and cells; a short row counts all cells of its table."""
+    """Count ASCII signs, line breaks and table cells; each row counts as many cells as its table's header."""
     cells = columns = 0
     for line in _LINES.split(markdown):
         if not line.strip(" \t"):
@@ -261,7 +263,7 @@ _SPACE = re.compile(r"[ \t\n\f\r]+")
 
 
 class _Reader(HTMLParser):
-    """The reader of well-formed HTML, which makes the tree."""
+    """The parser that builds the tree from well-formed HTML."""
 
     def __init__(self, addresses: Addresses) -> None:
         super().__init__(convert_charrefs=True)
@@ -381,7 +383,7 @@ class _Reader(HTMLParser):
                 return
 
     def _take_words(self) -> None:
-        """Open the element that text needs around it at this place."""
+        """Open the element that must enclose text at this place."""
         if self._holder.name in _ITEMS:
             self._end_implied("p")
         name = self._holder.name
@@ -391,7 +393,7 @@ class _Reader(HTMLParser):
             self._begin("", "p", {})
 
     def _begin_block(self, name: str) -> None:
-        """Close elements that cannot contain a block, and open the element that the block needs around it."""
+        """Close elements that cannot contain a block, and open the element that must enclose the block."""
         self._end_implied(name)
         for place in range(len(self._open) - 1, 0, -1):
             branch = self._open[place].branch
@@ -437,7 +439,7 @@ class _Reader(HTMLParser):
 
 
 def markup_of(texts: Iterable[str]) -> BodyKind:
-    """Guess the markup of texts: HTML by its tags, Markdown where a text has two kinds of its signs."""
+    """Guess the markup of texts: HTML by its tags, Markdown by at least two kinds of its syntax in a text."""
     counter = Counter(_guess_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
     kinds: tuple[BodyKind, ...] = ("html", "markdown")
     return next((kind for kind in kinds if counter[kind] >= MIN_SHARE * counter.total() > 0), "plain")

@@ -1,1 +1,2 @@
-"""Rounds: the work and order of each annotator, planned once; pausing, closing, extending, reassigning."""
+"""Rounds: each annotator's items and their order, planned once; pausing, closing, extending and
+reassigning."""

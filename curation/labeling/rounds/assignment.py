@@ -1,10 +1,11 @@
-"""The assignment of candidates to annotators, the order of each annotator, and the layout as presentations.
+"""Assignment of candidates to annotators, order of each annotator's items, and layout as presentations.
 
-All are pure functions of the candidates and a seed. Whole queries go to annotators, each query to exactly
-`overlap` annotators, so that every candidate has exactly `overlap` first showings. An annotator's order is
+All functions are pure and depend only on the candidates and a seed. Each query goes as a whole to exactly
+`overlap` annotators, so that every candidate has exactly `overlap` first showings. An annotator's items are
 shuffled by query, and within a query by document. Blind duplicates come in a second visit to the query, mixed
-with documents that are held back from the first visit. So the second visit does not give a duplicate away.
-Control items are planted among the work. Duplicates and control items that could not be placed are counted.
+with documents that are held back from the first visit, so that the second visit does not reveal which
+documents are duplicates. Control items are mixed into the work. Duplicates and control items that could
+not be placed are counted.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ def assign(
     loads: Mapping[str, int] | None = None,
     practised: Collection[tuple[str, str]] = (),
 ) -> dict[str, dict[str, list[Candidate]]]:
-    """Give each query, whole, to exactly `overlap` annotators: those with the least work so far.
+    """Assign each whole query to exactly `overlap` annotators with the least work so far.
 
     Parameters
     ----------
     loads: annotator → number of open items before this assignment.
-    practised: (annotator, query id) where practice showed the annotator a grade of the query; the annotator
-        then gets the query only if nobody else is free.
+    practised: pairs (annotator, query id) for which practice showed the annotator a grade of the query; such
+        an annotator gets the query only if no other annotator is free.
 
     Returns
     -------
@@ -72,15 +73,16 @@ def assign(
 def order(
     work: Mapping[str, Sequence[Candidate]], duplicates: float, salt: str, per_day: int | None = None
 ) -> list[Slot]:
-    """Order one annotator's work: queries shuffled and kept together, second visits with blind duplicates.
+    """Order an annotator's items: shuffled queries, kept together, and second visits with blind duplicates.
 
     Parameters
     ----------
     work: query id → candidates.
-    duplicates: share of the candidates to show again; fewer when the order is too short for the distance.
-    salt: the seed, and parts that make this order differ from other orders of the seed.
-    per_day: answers expected in a day; duplicates then come back at least this number of presentations later,
-        hence on a later day, if the order is long enough.
+    duplicates: share of the candidates to show again; fewer are shown again if there are too few items for
+        the distance.
+    salt: the seed, and parts that make this order differ from other orders with the same seed.
+    per_day: answers expected per day; duplicates then come back at least this number of presentations later,
+        hence on a later day, if there are enough items.
     """
     queries = sorted(work, key=lambda query_id: digest(salt, "query", query_id))
     visits = [_shuffled(work[query], salt, "document") for query in queries]
@@ -110,11 +112,11 @@ def distances(steps: Sequence[Slot]) -> list[int]:
 
 
 def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
-    """Choose the candidates to be shown again, from visits that end early enough for a second visit.
+    """Choose the candidates to show again, from visits that end early enough for a second visit.
 
-    At most half of a query's documents are chosen, so that as many others can be held back for the second
-    visit. Candidates that can come back `far` later are chosen first. Queries with a single document are
-    chosen last, because their repeat would be alone.
+    At most half of a query's documents are chosen, so that the same number of documents can be held back for
+    the second visit. Candidates that can come back at least `far` presentations later are chosen first.
+    Queries with a single document are chosen last, because their repeat would be alone.
     """
     last = sum(map(len, visits)) - wanted
     ranked: list[tuple[tuple[bool, bool, str], Candidate]] = []
@@ -129,7 +131,8 @@ def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str)
 
 
 def _merge(firsts: list[list[Slot]], seconds: list[list[Slot]], far: int, salt: str) -> list[Slot]:
-    """Put each second visit between two first visits: `far` after its first visit, or as far as possible."""
+    """Insert each second visit between two first visits: `far` after its first visit, or as far as
+    possible."""
     ends = list(accumulate(map(len, firsts)))
     follows: dict[int, list[list[Slot]]] = defaultdict(list)
     for index, second in enumerate(seconds):
@@ -152,7 +155,7 @@ def _shuffled(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[
 
 
 class RoundAssignment(NamedTuple):
-    """The presentations of all annotators, with their control items, and what is left out by reason.
+    """The presentations of all annotators with their control items, and numbers of items left out by reason.
 
     planted_by: annotator → number of control items.
     """
@@ -171,7 +174,7 @@ def lay_out(
     taken: set[tuple[str, str]],
     starts: Mapping[str, int] | None = None,
 ) -> RoundAssignment:
-    """Lay out work as presentations: plant control items, draw orders, place blind duplicates.
+    """Lay out work as presentations: add control items, draw the orders, place blind duplicates.
 
     Parameters
     ----------

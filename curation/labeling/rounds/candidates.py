@@ -1,8 +1,8 @@
-"""Candidates of a round: pairs of queries in play that the round can show, and the reasons against others.
+"""Candidates of a round: pairs of current queries that the round can show, and reasons to leave pairs out.
 
-Documents with the same title and body are one item. A round shows one of a query's identical candidates, and
-none where one was shown or judged before, under any id. A pool ensures this for the documents that it adds;
-judgments that are imported later bring ids of their own.
+Documents with the same title and body are one item. Of a query's identical candidates, a round shows only
+one, and shows no candidate if an identical document was shown or judged before, under any id. A pool leaves
+out identical documents when it is built, but judgments imported later may name further ids.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ OUTSIDE_FILTER = "the document is outside the filter of its query"
 
 
 class CandidateRow(NamedTuple):
-    """A candidate; `content_hash` is None if its document has left the corpus.
+    """A candidate pair; `content_hash` is None if the document was removed from the corpus.
 
     Attributes
     ----------
-    text_hash: equal for documents with the same title and body; None for documents without any text.
+    text_hash: hash of title and body, equal for identical documents; None for documents without text.
     outside: whether the document is outside the filter of its query.
     """
 
@@ -43,7 +43,7 @@ class Chosen:
 
     Attributes
     ----------
-    parameters: parameters that are stored with the round besides its layout.
+    parameters: parameters that are stored with the round in addition to its layout.
     left_out: reason → number of candidates that the round does not show.
     sources: (query id, document id) → system, of pairs that no pool proposed. The pairs are stored under the
         round's id and become candidates.
@@ -70,11 +70,11 @@ ORDER BY c.query_id, c.document_id
 
 
 def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[CandidateRow], set[str]]:
-    """Read every candidate, and the ids of the queries in play.
+    """Read every candidate, and the ids of the current queries.
 
     Parameters
     ----------
-    pilots: count candidates of pilots as shown, too.
+    pilots: also count candidates of pilots as shown.
     """
     rows = fetch(cursor, CandidateRow, _CANDIDATES, [pilots, current_snapshot(cursor)])
     if outside := outside_pairs(cursor):
@@ -83,9 +83,10 @@ def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[Candidat
 
 
 def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: bool) -> Chosen:
-    """Choose the candidates to be judged, and count the others by reason.
+    """Choose the candidates to judge, and count the candidates left out by reason.
 
-    Of identical documents the one shown before represents all, else the one with the smallest id.
+    Identical documents are represented by the document shown before, else by the document with the smallest
+    id.
 
     Parameters
     ----------
@@ -104,14 +105,14 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
         elif row.shown and not again:
             left_out["already in a round or judged"] += 1
         elif representatives[row.query_id, row.text_hash or row.document_id] != row.document_id:
-            left_out["an identical document stands for it"] += 1
+            left_out["an identical document is shown instead"] += 1
         else:
             chosen.append(Candidate(row.query_id, row.document_id, row.content_hash))
     return Chosen(chosen, {"again": again}, dict(left_out))
 
 
 def _find_representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str], str]:
-    """Find the document of the corpus that is shown for each query and text."""
+    """Find the representative document of the corpus for each query and text."""
     representatives: dict[tuple[str, str], str] = {}
     for row in sorted(rows, key=lambda row: (not row.shown, row.document_id)):
         if row.content_hash is not None and not row.outside:
@@ -120,7 +121,7 @@ def _find_representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str],
 
 
 class Candidate(NamedTuple):
-    """A pair to be judged, with the document version on screen."""
+    """Return the pair to judge, with the document version to show."""
 
     query_id: str
     document_id: str

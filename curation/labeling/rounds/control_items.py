@@ -1,9 +1,9 @@
-"""Control items: pairs with a decided grade, planted blind among an annotator's work.
+"""Control items: pairs with a decided grade, mixed unmarked into an annotator's work.
 
-Control items look like all other items and go only to annotators who never had the pair. They count for one
-figure: the share of control items to which an annotator gives the decided grade. They join queries that the
-annotator has anyway, or come as a query with several documents, so that no control item is recognised because
-it is alone.
+Control items look like all other items and go only to annotators who never saw the pair. They are used only
+for the share of control items to which an annotator gives the decided grade. Control items are added to
+queries that the annotator judges anyway, or come as a query with several documents, so that no control item
+is recognised because its query has a single document.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ MAX_PER_QUERY = 5
 """Control items of one query for one annotator."""
 
 MINIMUM_ANSWERED = 10
-"""An annotator with fewer answered control items has no share in the report."""
+"""Least number of answered control items for which the report shows an annotator's share."""
 
 TOO_FEW = "control items: too few decided pairs that the annotator has not had"
 ALONE = "control items are alone: their query has no other document there"
 
 
 class ControlItem(NamedTuple):
-    """A pair with its expected grade and the reason for it."""
+    """A pair with its expected grade and the reason for the grade."""
 
     candidate: Candidate
     grade: int
@@ -47,7 +47,8 @@ class ControlItem(NamedTuple):
 
 
 class ControlItemPool(NamedTuple):
-    """Pairs that can be planted, the pairs that annotators had already, and the pairs left out by reason."""
+    """Pairs available as control items, pairs that annotators have already seen, and pairs left out by
+    reason."""
 
     items: tuple[ControlItem, ...]
     had: frozenset[GivenPair]
@@ -55,10 +56,10 @@ class ControlItemPool(NamedTuple):
 
 
 class ControlItemResult(NamedTuple):
-    """The answers of one annotator to control items.
+    """An annotator's results on control items.
 
     right: the number of answers with the decided grade.
-    share: the share of such answers, with Wilson's 95 % interval.
+    share: share of answers with the decided grade, with Wilson's 95 % interval.
     """
 
     annotator: str
@@ -90,7 +91,7 @@ def read_control_items(cursor: Cursor) -> ControlItemPool:
     """Read the decided pairs whose document is the same as at the decision, by query and document id.
 
     Decided pairs are left out if their document changed or left the corpus, if their grade is not on the
-    current scale, or if by the decision they have no grade.
+    current scale, or if the reviewer decided that no grade can be given.
     """
     scale = current_guide(cursor).values
     items, left_out = [], defaultdict[str, int](int)
@@ -116,7 +117,7 @@ def plant(
     salt: str,
     taken: Collection[tuple[str, str]],
 ) -> tuple[list[ControlItem], dict[str, int]]:
-    """Choose control items for one annotator, about `share` of their work; count missing and lone ones.
+    """Choose control items for one annotator, about `share` of the work; count missing and single ones.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def with_control_items(
 
 
 def write_control_items(cursor: Cursor, round_id: str, items: Collection[ControlItem]) -> None:
-    """Store the expected grades of a round's control items; stored grades do not change."""
+    """Store the expected grades of a round's control items; grades already stored stay unchanged."""
     sql = "SELECT query_id, document_id FROM known_answers WHERE round_id = ?"
     had = set(cursor.execute(sql, [round_id]).fetchall())
     new = sorted({item.pair: item for item in items if item.pair not in had}.values())
@@ -172,7 +173,7 @@ FROM presentations p JOIN rounds r USING (round_id) WHERE r.kind = 'practice'
 
 
 def practised(cursor: Cursor) -> set[GivenPair]:
-    """Read every pair whose expected grade an annotator is shown in practice."""
+    """Read every (annotator, query, document) whose expected grade practice has shown to the annotator."""
     return set(cursor.execute(_PRACTISED).fetchall())
 
 
@@ -188,7 +189,7 @@ GROUP BY p.annotator ORDER BY p.annotator
 
 
 def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:
-    """Read the result of each annotator with control items in the round, by name."""
+    """Read the control-item result of each annotator in the round, by name."""
     rows = cursor.execute(_RESULTS, [round_id]).fetchall()
     return [
         ControlItemResult(annotator, planted, answered, right, share_estimate(right, answered))
@@ -197,7 +198,7 @@ def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResul
 
 
 def control_item_table(results: Sequence[ControlItemResult]) -> Table:
-    """Draw the table of annotators' shares on control items; a share of few answers is left out."""
+    """Draw the table of annotators' shares on control items, without shares of too few answers."""
     why = f"too few: {{}} of {MINIMUM_ANSWERED}"
     rows = []
     for result in results:

@@ -1,7 +1,7 @@
-"""Creating practice rounds from decided pairs, or from a lead's file of pairs.
+"""Creation of practice rounds from decided pairs, or from a lead's file of pairs.
 
-A line of the file has a query, a document, the expected grade and its explanation. The round keeps all pairs,
-so that a further attempt of an annotator draws other queries.
+Each line of the file has a query, a document, the expected grade and an explanation. The round stores all
+pairs, so that an annotator's next attempt can draw different queries.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class PracticeOpened:
-    """A new practice round.
+    """A new practice round, with its numbers.
 
     Attributes
     ----------
-    known: the number of pairs that the round keeps.
-    queries, per_annotator: name → number of queries, and of items, to practise on.
-    left_out: reason → number of pairs, or of queries that annotators lack.
+    known: the number of pairs that the round stores.
+    queries, per_annotator: name → number of queries, and number of items, to practise on.
+    left_out: reason → number of pairs left out, or of queries missing for annotators.
     """
 
     round: str
@@ -79,7 +79,7 @@ class PracticeOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """The number of known pairs, the pass mark, and what is left out by reason."""
+        """The number of known pairs, the pass mark, and the numbers of pairs left out by reason."""
         return [
             f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
             f"{percent(self.pass_mark)}.",
@@ -98,14 +98,15 @@ _Plan = tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]
 
 
 def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> PracticeOpened:
-    """Give annotators queries with known grades to practise on before everything else.
+    """Open a practice round: annotators practise on queries with known grades before all other items.
 
     Raises
     ------
-    InputError: the numbers or the file's lines do not fit, or pairs of the file are sealed; all problems
-        together.
-    NotFoundError: the project does not know an annotator.
-    RefusedError: the name is taken, somebody cannot sign in or has had every pair, or there are no pairs.
+    InputError: the numbers or the file's lines do not fit, or pairs of the file are sealed; the error lists
+        all problems.
+    NotFoundError: an annotator is not in the project.
+    RefusedError: the name is taken, an annotator cannot sign in or has judged every pair, or there are no
+        pairs.
     """
     request = request.checked()
     name, path, names = request.name, request.file, list(request.annotators)
@@ -191,7 +192,7 @@ def _plan_practice(
 
 
 def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemPool:
-    """Leave out the pairs whose grade may not be shown, and count them."""
+    """Leave out the pairs whose grade practice may not show, and count the pairs left out."""
     items = tuple(item for item in pool.items if access.shows(item.candidate.query_id))
     sealed = len(pool.items) - len(items)
     left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})
@@ -208,10 +209,10 @@ def _nothing_known(pool: ControlItemPool) -> RefusedError:
 
 
 class PracticeFile(NamedTuple):
-    """A file of pairs, with the project's queries, guide and documents by which its lines are checked.
+    """A file of practice pairs, with the project's queries, guide and documents to check the lines against.
 
-    columns: the columns of the file that the lead names.
-    hashes: document id → version.
+    columns: the file's columns as named by the lead.
+    hashes: document id → version hash.
     """
 
     path: Path
@@ -226,7 +227,7 @@ class PracticeFile(NamedTuple):
 
         Raises
         ------
-        InputError: the file cannot be read, or lines do not fit; all problems together.
+        InputError: the file cannot be read, or has invalid lines; the error lists all problems.
         """
         records = Records(self.path)
         columns = [
@@ -246,14 +247,14 @@ class PracticeFile(NamedTuple):
                 records.problems.add(
                     record.line,
                     f"the pair ({item.pair[0]}, {item.pair[1]}) has the grade {item.grade} here and "
-                    f"{before.grade} on {records.unit} {line}: keep one of the two",
+                    f"{before.grade} on {records.unit} {line}: keep only one of these lines",
                 )
         return ControlItemPool(tuple(first[pair][0] for pair in sorted(first)), frozenset(), {})
 
     def _item(
         self, named: NamedBy | None, query: str, document: str, grade: str, explanation: str
     ) -> tuple[ControlItem | None, list[str]]:
-        """Return the pair of a line; or None, and the problems of the line."""
+        """Return the pair of a line, or None with the problems of the line."""
         problems = []
         known = None
         try:
@@ -277,7 +278,7 @@ class PracticeFile(NamedTuple):
         elif self.guide.outside(value):
             problems.append(self.guide.outside(value))
         if not explanation:
-            problems.append("a practice pair needs its explanation")
+            problems.append("a practice pair needs an explanation of its grade")
         elif len(explanation) > MAX_NOTE_LENGTH:
             problems.append(
                 f"an explanation has at most {MAX_NOTE_LENGTH:,} characters, not {len(explanation):,}"

@@ -1,4 +1,4 @@
-"""Creating rounds over candidates: all work is assigned before anybody grades (see `assignment`)."""
+"""Creating rounds over candidates: all items are assigned before anybody judges (see `assignment`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
-BUSY = "Other commands kept changing the project while the round was planned. Try again."
+BUSY = "Other commands changed the project while the round was planned. Try again."
 NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
 PRACTISED_BEFORE = (
     "given to people who practised on them, nobody else being free: they know the expected grade"
@@ -54,7 +54,7 @@ def open_round(
     pairs: Mapping[tuple[str, str], str] | None = None,
     dry_run: bool = False,
 ) -> RoundOpened:
-    """Open a round over the candidates of the queries in play that no round has shown yet.
+    """Open a round over the candidates of current queries that no round has shown yet.
 
     A pilot shows the same few queries to everyone, without blind duplicates or control items. A pilot does
     not count: its candidates can be judged in a labeling round afterwards.
@@ -62,8 +62,8 @@ def open_round(
     Parameters
     ----------
     author: the lead who opens the round, or the command line, for the audit trail.
-    pairs: (query, document) → system, the pairs to choose from; None for all candidates. A pair becomes a
-        candidate of the system that returned it; '' for a pair that is a candidate already.
+    pairs: the pairs to choose from, (query, document) → system; None for all candidates. A pair becomes a
+        candidate of the system that returned the document; '' for a pair that is already a candidate.
     dry_run: plan the round, and write nothing.
 
     Raises
@@ -100,7 +100,7 @@ def open_round(
 
 
 def why_no_round(cursor: Cursor) -> str | None:
-    """Return the reason why the project can open no round over a pool; None where it can."""
+    """Return the reason why the project cannot open a round over a pool, or None if it can."""
     if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
         return NO_CANDIDATES
     return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
@@ -112,13 +112,13 @@ def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
     kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
     left_out = dict(chosen.left_out)
     if len(kept) < len(chosen.candidates):
-        left_out["the query is not among the pilot's"] = len(chosen.candidates) - len(kept)
+        left_out["the query was not drawn for the pilot"] = len(chosen.candidates) - len(kept)
     return Chosen(kept, {**chosen.parameters, "queries": count}, left_out)
 
 
 @dataclass(frozen=True)
 class RoundOpened:
-    """A new round, with its numbers.
+    """A new round, with its numbers of presentations, candidates and duplicates.
 
     Attributes
     ----------
@@ -126,8 +126,8 @@ class RoundOpened:
     duplicates, control_items: name → number of blind duplicates, and of control items.
     distances: quantiles of the distances between the two showings of a blind duplicate, in presentations, by
         name: 'min', 'q1', 'median', 'q3', 'max'.
-    left_out: reason → number of candidates or duplicates that the round does not have.
-    draw: the draw of the round's queries; None where the round is over all queries.
+    left_out: reason → number of candidates or duplicates left out of the round.
+    draw: the random draw of the round's queries; None if the round covers all queries.
     """
 
     round: str
@@ -145,7 +145,7 @@ class RoundOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """The numbers of candidates and presentations, and what is left out by reason."""
+        """The numbers of candidates and presentations, and the numbers of candidates left out by reason."""
         kind = "Pilot" if self.kind == "pilot" else "Round"
         items = pluralize(self.presentations, "presentation")
         sentences = [f"{kind} {self.round}: {pluralize(self.candidates, 'candidate')}, {items}."]
@@ -161,7 +161,8 @@ class RoundOpened:
 
     @property
     def tables(self) -> list[Table]:
-        """The work of each annotator, the draw by stratum, and the distances between blind duplicates."""
+        """Tables of each annotator's items, the draw by stratum, and the distances between blind
+        duplicates."""
         rows = tuple(
             (who, count, self.duplicates[who], self.control_items.get(who, 0))
             for who, count in self.per_annotator.items()
@@ -190,7 +191,7 @@ def open_over(
 
     Parameters
     ----------
-    also: writes further rows in the transaction that writes the round.
+    also: function that writes further rows in the same transaction as the round.
     dry_run: plan the round, and write nothing.
 
     Raises
@@ -304,7 +305,7 @@ def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, st
 
 
 def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
-    """Read the facts on which a planned round rests: settings, and counts of rows that are only appended."""
+    """Read settings and row counts, to detect changes while a round is planned."""
     counts = cursor.execute(
         """
         SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations),
@@ -319,6 +320,6 @@ def _nothing_left(left_out: Mapping[str, int]) -> RefusedError:
         return RefusedError(NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds one.")
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     return RefusedError(
-        f"There is nothing left to judge ({why}). Deepen the pool, or show the candidates again.",
-        command="--again shows them again.",
+        f"No candidates are left to judge ({why}). Deepen the pool, or show the candidates again.",
+        command="--again shows candidates again.",
     )

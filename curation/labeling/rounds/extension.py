@@ -24,7 +24,7 @@ from curation.labeling.rounds.transfer import (
 from curation.store import COMMAND_LINE, Cursor, Store
 
 NEXT_UP = 20
-"""Items at the head of a queue that are not moved, because a screen may hold them already."""
+"""Number of next items in a queue that never move, because a screen may already have loaded these items."""
 
 
 def extend_round(
@@ -34,11 +34,11 @@ def extend_round(
     candidates: bool = True,
     author: str = COMMAND_LINE,
 ) -> Transfer:
-    """Add to a round the candidates that no round has shown, and annotators who share its work.
+    """Extend a round by candidates that no round has shown, and by annotators who share the work.
 
     Each new candidate goes to exactly the round's overlap of annotators. Annotators who join get untouched
-    queries of the members with most open items, until loads are even; the next 20 items of each queue stay.
-    In a pilot, annotators who join get the items that all members have.
+    queries of the members with the most open items, until loads are even; the next 20 items of each queue
+    stay. In a pilot, annotators who join get the items that all members have.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def extend_round(
     Raises
     ------
     NotFoundError: the round or a person is unknown.
-    RefusedError: the round is closed or a practice, or there is nothing to add.
+    RefusedError: the round is closed or a practice round, or there is nothing to add.
     """
     joining = list(dict.fromkeys(annotators))
 
@@ -58,8 +58,8 @@ def extend_round(
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind == "practice":
             raise RefusedError(
-                f"{name} is a practice round: those who join need one of their own.",
-                command="`goldgrade practice NAME --annotators NAMES` makes one.",
+                f"{name} is a practice round: annotators who join need a new practice round.",
+                command="`goldgrade practice NAME --annotators NAMES` opens a practice round.",
             )
         return _plan_extension(inputs, [who for who in joining if who not in inputs.members])
 
@@ -92,12 +92,12 @@ def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPl
 def _assign_new(
     inputs: TransferInputs, fresh: Sequence[Candidate], people: Sequence[str], loads: Mapping[str, int]
 ) -> dict[str, list[Candidate]]:
-    """Assign the new candidates to annotators, each query to the round's overlap of people."""
+    """Assign each query of the new candidates to as many annotators as the round's overlap."""
     layout = inputs.layout
     if fresh and layout.overlap > len(people):
         raise RefusedError(
             f"Each pair of {inputs.state.round} is for {pluralize(layout.overlap, 'person', 'people')}, "
-            f"and only {len(people)} work in it now. Name people who join."
+            f"and only {len(people)} work in it now. Name annotators who join."
         )
     pairs = {candidate[:2] for candidate in fresh}
     practised = {(who, query) for who, query, document in inputs.practised if (query, document) in pairs}
@@ -108,14 +108,14 @@ def _assign_new(
 def _share(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> None:
     """Move whole untouched queries to annotators who joined, until loads are even.
 
-    Each query goes from the annotator with most items to the one who joined with fewest and can take it.
-    Annotators who are away give all their queries.
+    Each query goes from the annotator with the most items to the joining annotator with the fewest items who
+    can take the query. Deactivated annotators give away all their queries.
     """
     donors = [*inputs.members, *sorted(inputs.away.difference(inputs.members))]
     groups_of = {who: _movable_queries(inputs, who) for who in donors}
 
     def offer(donor: str, taker: str) -> ItemGroup | None:
-        """Return the last of the donor's queries that evens the loads and that the taker can judge."""
+        """Return the donor's last query that evens the loads and that the taker can judge."""
         more = mover.loads[donor] - mover.loads[taker]
         fitting = (
             group
@@ -139,9 +139,9 @@ def _share(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> None:
 
 
 def _movable_queries(inputs: TransferInputs, who: str) -> list[ItemGroup]:
-    """Return an annotator's queries without a touched item or one of the next items, the last queries first.
+    """Return the annotator's queries without a touched or upcoming item, the last queries first.
 
-    Of an annotator who can judge no more, return all queries with unanswered items.
+    For an annotator who may no longer judge, return all queries with unanswered items.
     """
     mine = [item for item in inputs.items if item.annotator == who]
     blocked: set[str] = set()

@@ -1,7 +1,8 @@
-"""Annotators who leave, because they are deactivated or may judge no more: others get their open items.
+"""Leaving annotators: other members get the open items of deactivated annotators or of annotators whose new
+role may not judge.
 
-The annotator's right to judge ends first, in a transaction of its own. Then the unanswered items, also those
-that the annotator put off or took back, go to the other members, round by round.
+The annotator's right to judge ends first, in a separate transaction. Then the unanswered items, including
+skipped items and withdrawn answers, go to the other members, round by round.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from curation.store import COMMAND_LINE, Annotator, Store
 
 @dataclass(frozen=True)
 class ReturnedWork:
-    """The open items of an annotator who left, in one round.
+    """The open items of a leaving annotator in a round, and their new annotators.
 
     Attributes
     ----------
     open: the number of unanswered items, without blind duplicates and control items.
-    moved: the number of these items that others judge now.
-    per_annotator: name → new presentations, blind duplicates and control items included.
-    why: the reason why the rest stays; '' where all moved.
+    moved: the number of open items that other annotators now judge.
+    per_annotator: name → number of new presentations, including blind duplicates and control items.
+    why: the reason why some items stay; '' if all moved.
     """
 
     round: str
@@ -37,7 +38,7 @@ class ReturnedWork:
 
     @property
     def sentence(self) -> str:
-        """The number of items that went to others, and of items that stay."""
+        """The number of items that moved to other annotators, and the number of items that stay."""
         people = ", ".join(self.per_annotator)
         moved = f"{self.round}: {self.moved:,} of {self.open:,} open items went to {people}."
         if self.moved == self.open:
@@ -49,14 +50,15 @@ class ReturnedWork:
 def deactivate_annotator(
     store: Store, name: str, author: str = COMMAND_LINE
 ) -> tuple[Annotator, list[ReturnedWork]]:
-    """Deactivate an annotator, and give their unanswered items to others; all judgments still count.
+    """Deactivate an annotator, and give the unanswered items to other members; all judgments still count.
 
-    For an annotator who was deactivated before, give away the items that are still theirs.
+    For an annotator who is already deactivated, give away the items that remain.
 
     Raises
     ------
-    NotFoundError: the project does not know the name.
-    RefusedError: as `people.accounts.deactivate`; also if the annotator is deactivated and no item moves.
+    NotFoundError: the annotator is not in the project.
+    RefusedError: as `people.accounts.deactivate`; also if the annotator is already deactivated and no item
+        moves.
     """
     was_active = deactivate(store, name, author)
     returned = _return_work(store, name, author)
@@ -71,7 +73,7 @@ def deactivate_annotator(
 def change_role(
     store: Store, name: str, role: str, author: str = COMMAND_LINE
 ) -> tuple[Annotator, list[ReturnedWork]]:
-    """Change an annotator's role; if the new role may not judge, give their unanswered items to others.
+    """Change an annotator's role; if the new role may not judge, give the unanswered items to other members.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def change_role(
 
 
 def _return_work(store: Store, name: str, author: str) -> list[ReturnedWork]:
-    """Give an annotator's open items to others; the list leaves out rounds without real work of theirs."""
+    """Give an annotator's open items to other members; list the rounds in which the annotator had items."""
     counts: dict[str, int] = {}
     with store.reading() as cursor:
         for state in open_states(cursor):

@@ -1,7 +1,7 @@
-"""Moving work in a round: an annotator's untouched items go to others; or a lead extends the round.
+"""Moving work in a round: reassigning an annotator's untouched items, or extending the round.
 
-Nobody gets a pair twice, or a pair whose expected grade they were shown in practice. Items that nobody can
-take stay with their annotator, are counted with the reason, and can go to somebody who joins.
+No annotator gets a pair twice, or a pair whose expected grade practice has shown to the annotator. Items that
+no annotator can take stay, are counted with the reason, and can move to a new annotator later.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from curation.labeling.rounds.withdrawals import RoundItem
 from curation.store import COMMAND_LINE, Cursor, Store
 
 SEEN = "put off or taken back: they were seen, and stay"
-HAD_BY_ALL = "everyone else has the pair already: it stays"
-PRACTISED = "everybody else without the pair has practised on it and knows its grade: it stays"
+HAD_BY_ALL = "the item stays, because every other annotator already has the pair"
+PRACTISED = "the item stays, because all annotators without the pair know its grade from practice"
 
 
 def move_work(store: Store, request: MoveRequest, author: str = COMMAND_LINE) -> Transfer:
-    """Move an annotator's untouched items to others, or add candidates and annotators who share the work.
+    """Move an annotator's untouched items to other members, or add candidates and annotators to a round.
 
     Raises
     ------
-    InputError: the request asks for both, or for neither; also as `reassign`.
+    InputError: the request has both a reassignment and an extension, or neither; also as `reassign`.
     NotFoundError, RefusedError: as `reassign` and `extend_round`.
     """
     extends = bool(request.join or request.new)
@@ -55,26 +55,25 @@ def move_work(store: Store, request: MoveRequest, author: str = COMMAND_LINE) ->
 def reassign(
     store: Store, name: str, from_: str, to: Sequence[str] = (), author: str = COMMAND_LINE
 ) -> Transfer:
-    """Move an annotator's untouched items to others, whole queries where possible.
+    """Move an annotator's untouched items to other annotators, whole queries if possible.
 
-    From an annotator who can judge no more, every unanswered item moves.
+    If the annotator may no longer judge, skipped items move as well.
 
     Parameters
     ----------
-    to: the people who take the items, members of the round or not; everyone else in the round if the list is
-        empty.
+    to: the annotators who get the items, members of the round or not; by default all other members.
 
     Raises
     ------
-    InputError: somebody would take over from themselves.
+    InputError: an annotator would get their own items.
     NotFoundError: the round or a person is unknown.
-    RefusedError: the round is closed, or of a kind in which everyone has their own work; there is nothing to
-        move, or nobody to take it.
+    RefusedError: the round is closed, or of a kind without reassignment (pilot, practice); there is no item
+        to move, or no annotator to take the items.
     """
     takers = list(dict.fromkeys(to))
     if from_ in takers:
         raise InputError(
-            f"The work of {from_} cannot be reassigned to {from_}: name somebody else.",
+            f"The work of {from_} cannot be reassigned to {from_}: name a different annotator.",
             command="`--to` names who takes it.",
         )
 
@@ -119,9 +118,10 @@ def _plan_reassignment(inputs: TransferInputs, from_: str, others: Sequence[str]
 
 
 def _hand_on(mover: Mover, items: Sequence[RoundItem], others: Sequence[str], seed: int) -> Counter[str]:
-    """Move items query by query, the largest query first, to the annotator of `others` with the least work.
+    """Move items query by query, the largest query first, to the annotator in `others` with the least work.
 
-    Where nobody can take a whole query, its pairs move one by one. Return reason → number of pairs that stay.
+    If no annotator can take a whole query, its pairs move one by one. Return the number of pairs that stay,
+    by reason.
     """
 
     def give(group: ItemGroup) -> bool:

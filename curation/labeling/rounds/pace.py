@@ -1,9 +1,9 @@
 """The pace of annotators in a round, and a forecast of the time when the round is done.
 
 Pace has two figures: the median seconds that an item is on screen, and the answers per hour of work. Hours of
-work count the time between two answers if it is at most ten minutes. The forecast uses calendar days: the
-open items of each annotator over their answers per day of the last seven days. The slowest annotator decides,
-because work does not move between people by itself.
+work include the time between two answers only if it is at most ten minutes. The forecast uses calendar days:
+each annotator's open items, divided by the annotator's answers per day in the last seven days. The slowest
+annotator determines the end, because items do not move between annotators automatically.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from curation.labeling.rounds.upcoming import unshown
 from curation.store import Store, utc_now
 
 BREAK = timedelta(minutes=10)
-"""A longer pause between two answers does not count as work."""
+"""Longest pause between two answers that counts as work."""
 WINDOW = timedelta(days=7)
 MIN_TIME = timedelta(hours=1)
-"""The least time between an annotator's first answer and the forecast."""
+"""Least time from an annotator's first answer until a forecast is made."""
 MIN_ANSWERS = 10
 """The least number of answers for a pace and for a forecast."""
 FASTEST = 1.0
-"""Seconds per answer below which a pace is too fast for a person, whatever the pace of others.
+"""Seconds per answer below which a pace is too fast for a person.
 
 Wood, Harms, Lowman and DeSimone (2017), Social Psychological and Personality Science 8: below one second an
 item, answers to one-line items of questionnaires stop being consistent. Huang and others (2012), Journal of
-Business and Psychology 27, ask for two. A query and a document are longer than such an item.
+Business and Psychology 27, require two seconds an item. A query with a document is longer than an item of a
+questionnaire.
 """
 MAX_HOURLY = 3600 / FASTEST
-"""Answers per hour of work above which a person cannot have read the items."""
+"""Answers per hour of work above which an annotator cannot have read the items."""
 DAYS_SHOWN = 14
 MAX_DAYS = 3650
 _WORK = """
@@ -55,13 +56,13 @@ GROUP BY p.annotator ORDER BY p.annotator
 
 
 class AnnotatorWork(NamedTuple):
-    """One annotator's work in a round; a pace is None if it rests on fewer than 10 answers.
+    """An annotator's work in a round; the pace is None with fewer than 10 answers.
 
     Attributes
     ----------
     open: the number of unanswered items.
     answered: the times of the answers, ascending.
-    seconds: the seconds that items were on screen, where known.
+    seconds: the seconds that items were on screen, if known.
     grades: grade → number of answers; the grade -1 stands for "cannot tell".
     """
 
@@ -91,7 +92,7 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def hours_left(self) -> float | None:
-        """The hours that the open items take at this pace; None where the pace is unknown or too fast."""
+        """The hours that the open items will take at this pace; None if the pace is unknown or too fast."""
         return self.open / self.hourly if self.hourly and not self.too_fast else None
 
 
@@ -117,9 +118,9 @@ def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
 
 
 def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tuple[datetime | None, str]:
-    """Forecast the time when everybody is done, with a sentence that explains the forecast.
+    """Forecast the time when all annotators are done, with a sentence that explains the forecast.
 
-    Where nothing is open, or an annotator has no pace, the time is None and the sentence gives the reason.
+    If no item is open, or an annotator has no pace, the time is None and the sentence gives the reason.
     """
     now = now or utc_now()
     waiting = [person for person in work if person.open]
@@ -137,7 +138,7 @@ def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tupl
 
 
 def daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) -> dict[date, int]:
-    """Count the answers of each of the last 14 days, today last."""
+    """Count the answers on each of the last 14 days, ending with today."""
     today = (now or utc_now()).date()
     by_day = Counter(at.date() for person in work for at in person.answered)
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
@@ -150,7 +151,7 @@ def _recent_answers(work: AnnotatorWork, now: datetime) -> list[datetime]:
 
 def _why_no_forecast(work: AnnotatorWork, now: datetime) -> str:
     if not work.answered:
-        return "has answered nothing yet"
+        return "has not answered yet"
     recent = _recent_answers(work, now)
     if len(recent) < MIN_ANSWERS:
         answered = pluralize(len(recent), "item")

@@ -1,7 +1,8 @@
-"""The pilot report: at which boundaries of the scale annotators disagree, and on which pairs most.
+"""The pilot report: annotators' disagreement at each boundary of the grade scale, and the most disputed
+pairs.
 
-For each boundary between two grades, every two annotators who graded a pair are compared. If many give grades
-on different sides of the boundary, the guide does not explain the boundary well enough yet.
+For each boundary between two grades, every two annotators who graded a pair are compared. If many annotators
+give grades on different sides of the boundary, the guide does not explain the boundary well enough.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class Boundary(NamedTuple):
     Attributes
     ----------
     apart: the number of comparisons of two annotators whose grades of a pair are on different sides.
-    share: the share of such comparisons, with its 95 % interval by the bootstrap over queries. The interval
-        is absent where fewer than two queries can be compared.
+    share: `apart` as a share of all comparisons, with a 95 % bootstrap interval over queries. The interval is
+        absent if fewer than two queries can be compared.
     """
 
     lower: int
@@ -44,7 +45,7 @@ class Boundary(NamedTuple):
 
 
 class GradeSpread(NamedTuple):
-    """A pair on which grades differ, with its notes and without annotators' names."""
+    """A pair on which annotators' grades differ, with notes but without annotators' names."""
 
     query_id: str
     document_id: str
@@ -56,18 +57,19 @@ class GradeSpread(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Highest grade less lowest."""
+        """The highest grade minus the lowest grade."""
         return max(self.grades, default=0) - min(self.grades, default=0)
 
 
 @dataclass(frozen=True)
 class PilotReport:
-    """The result of a pilot.
+    """The report of a pilot.
 
     Attributes
     ----------
-    guide_hashes: version of the guide → number of judgments; several where the guide was switched meanwhile.
-    pairs: the number of pairs shown; `compared` of them have two grades or more.
+    guide_hashes: version of the guide → number of judgments; several if the guide was switched during the
+        pilot.
+    pairs: the number of pairs shown; `compared` is the number of pairs with at least two grades.
     unanswered: the number of open presentations.
     spreads: the pairs with the largest differences, at most 20.
     differing: the number of pairs on which grades differ; a release seals `sealed` of them.
@@ -89,7 +91,8 @@ class PilotReport:
 
     @property
     def sentences(self) -> list[str]:
-        """The numbers of pairs and annotators, the versions of the guide, and the number of sealed pairs."""
+        """Sentences with the numbers of pairs and annotators, the versions of the guide, and the number of
+        sealed pairs."""
         pairs, queries = pluralize(self.pairs, "pair"), pluralize(self.queries, "query", "queries")
         compared, left = pluralize(self.compared, "pair"), pluralize(self.unanswered, "item is", "items are")
         versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in self.guide_hashes.items())
@@ -142,12 +145,12 @@ WHERE p.round_id = ? AND p.duplicate_of IS NULL
 def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | None = None) -> PilotReport:
     """Report the disagreement of a pilot by grade boundary, and the pairs with the largest differences.
 
-    Without access, pairs that a release seals are counted and not named.
+    Without seal access, pairs that a release seals are counted but not listed.
 
     Raises
     ------
     NotFoundError: the round is unknown.
-    RefusedError: the round is no pilot.
+    RefusedError: the round is not a pilot.
     """
     with store.reading() as cursor:
         state, access = round_state(cursor, name), access_or_closed(cursor, access)

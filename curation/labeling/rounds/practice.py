@@ -1,12 +1,12 @@
-"""Practice: the status of annotators on queries with known grades, feedback, further attempts and waivers.
+"""Practice on queries with known grades: annotators' status, feedback, further attempts and waivers.
 
 A practice round holds pairs with an expected grade and its explanation, from the reviewer's decisions or from
-a file. Each annotator gets some whole queries. An annotator who gives the expected grade often enough goes on
-to the real queue. Any other annotator waits until the lead lets them practise again or pass. The first answer
-to an item counts, because the screen shows the expected grade after it.
+a file. Each annotator gets some whole queries. An annotator who reaches the pass mark continues with the real
+queue. An annotator who fails waits until the lead grants a further attempt or a waiver. Only the first answer
+to an item counts, because the screen then shows the expected grade.
 
 Attempts and waivers are events of the round (kind 'extend', `practice` in its detail). An attempt begins at a
-position of the annotator; earlier positions no longer count.
+position in the annotator's order; items at earlier positions no longer count.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class PracticeState(NamedTuple):
     ----------
     right: the number of answers with the expected grade.
     pass_mark: the share of right answers that the annotator needs.
-    passed: None while items are unanswered.
+    passed: whether the annotator passed; None while items are unanswered.
     """
 
     answered: int
@@ -90,7 +90,8 @@ class PracticeState(NamedTuple):
 
 
 class PracticeStatus(NamedTuple):
-    """An annotator's status in one practice round; `waived` where the lead lets the annotator pass."""
+    """An annotator's status in a practice round; `waived` if the lead lets the annotator pass regardless of
+    the result."""
 
     round_id: str
     round: str
@@ -101,19 +102,19 @@ class PracticeStatus(NamedTuple):
 
     @property
     def open(self) -> bool:
-        """Whether the annotator has to pass the round before the real queue."""
+        """Whether the annotator still has to pass the practice round before the real queue."""
         return self.state.passed is not True
 
     @property
     def sentences(self) -> list[str]:
-        """The status in a sentence."""
+        """The annotator's practice status as a sentence."""
         if self.open:
             return [f"{self.annotator} has {pluralize(self.state.total, 'item')} to practise on."]
         return [f"{self.annotator} gets real items now."]
 
     @property
     def standing(self) -> str:
-        """The status in a word or two."""
+        """The annotator's practice status in one or two words."""
         if self.waived:
             return "let pass"
         return {None: "under way", True: "passed", False: "not passed"}[self.state.passed]
@@ -130,10 +131,10 @@ class PracticeFeedback(NamedTuple):
 
 
 def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
-    """Read the expected grades of the annotator's answered practice presentations, in the order asked for.
+    """Read the expected grades of the annotator's answered practice presentations, in the order of the ids.
 
-    All other presentations are left out. So are pairs that a release has sealed since, unless the round was
-    opened with a reason to show them.
+    All other presentations are left out. Pairs that a release has sealed since are also left out, unless the
+    round was opened with a reason to show sealed grades.
     """
     with store.reading() as cursor:
         rows = cursor.execute(_FEEDBACK, [annotator, list(presentation_ids)]).fetchall()
@@ -148,7 +149,7 @@ def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> l
 
 
 def shows_sealed(parameters: Mapping[str, Any]) -> bool:
-    """Tell whether a practice round was opened with a reason to show sealed grades."""
+    """Return whether a practice round was opened with a reason to show sealed grades."""
     return "sealed" in parameters
 
 
@@ -198,7 +199,7 @@ def draw(
 
 
 def practise_again(store: Store, name: str, annotator: str, author: str = COMMAND_LINE) -> PracticeStatus:
-    """Let an annotator practise again, on other queries as far as the round has any.
+    """Give an annotator a further practice attempt, on different queries if the round has any.
 
     Raises
     ------
@@ -211,8 +212,8 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
         if before.state.passed is None:
             raise RefusedError(
                 f"{annotator} is in the middle of {name}: {before.state.answered} of {before.state.total} "
-                "are answered. Once all are, they can be given another set.",
-                command="`goldgrade practice NAME --retry ANNOTATOR` does.",
+                "are answered. A new attempt is possible when all items are answered.",
+                command="`goldgrade practice NAME --retry ANNOTATOR` gives a new attempt.",
             )
         rows = _draw_another_set(cursor, before, annotator)
         append_rows(cursor, "presentations", rows)
@@ -225,7 +226,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
 def let_pass(
     store: Store, name: str, annotator: str, reason: str, author: str = COMMAND_LINE
 ) -> PracticeStatus:
-    """Let an annotator go on to the real queue, whatever the result of their practice.
+    """Waive practice: the annotator continues with the real queue, regardless of the practice result.
 
     Raises
     ------
@@ -249,10 +250,10 @@ def _status_to_change(cursor: Cursor, name: str, annotator: str, author: str) ->
     if state.kind != "practice":
         raise RefusedError(f"{name} is a {state.kind} round, not a practice round.")
     if state.closed:
-        raise RefusedError(f"{name} is closed: nobody has to pass it any more.")
+        raise RefusedError(f"{name} is closed, so no annotator has to pass this practice round.")
     statuses = practice_statuses(cursor, annotator, state.round_id)
     if not statuses:
-        raise RefusedError(f"{annotator} has nothing to practise in {name}.")
+        raise RefusedError(f"{annotator} has no practice items in {name}.")
     if statuses[0].state.passed:
         raise RefusedError(f"{annotator} has passed {name} already.")
     return statuses[0]

@@ -1,9 +1,11 @@
-"""The draw: a random sample of queries by stratum, whose judgments by people correct a judge that graded all.
+"""The draw: a stratified random sample of queries, whose human judgments correct a judge that graded all
+queries.
 
-Each stratum of the sample gives at least one query, and the rest in proportion to its size. Within a stratum,
-queries are drawn without replacement, by seed. So a query's inclusion probability is the share of its stratum
-that was drawn. The round keeps the draw among its parameters. Nuggets of one query of a gold set
-(`evaluation.answers.graded_answers`) are drawn together, because a score of its answer needs all of them.
+Each stratum gives at least one query; further queries are drawn in proportion to the strata's sizes. Within a
+stratum, queries are drawn at random without replacement, with a fixed seed. So a query's inclusion
+probability is the share of its stratum that was drawn. The draw is stored among the round's parameters.
+Nuggets of one query of a gold set (`evaluation.answers.graded_answers`) are drawn together, because a score
+of its answer needs all of them.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from curation.labeling.rounds.candidates import CandidateRow, Chosen
 from curation.store import Cursor, get_setting
 
 UNIT = "goldset_gold_query"
-"""The metadata field with a query's unit: queries of one unit are drawn together."""
+"""Metadata field with a query's sampling unit: queries of the same unit are drawn together."""
 NO_STRATUM = "not drawn from traffic"
-NO_POOL = "the query has no pool, which would find its documents"
+NO_POOL = "the query has no pool"
 DrawFrame = tuple[Mapping[str, str], Mapping[str, str]]
 """Query id → stratum, of the sample's queries; and query id → unit, of queries that are drawn together."""
 NOT_DRAWN = "the query was not drawn"
@@ -34,13 +36,13 @@ NOT_DRAWN = "the query was not drawn"
 
 @dataclass(frozen=True)
 class QueryDraw:
-    """A draw of queries.
+    """A stratified random draw of queries.
 
     Attributes
     ----------
     strata: query id → stratum, of the population of queries.
     drawn: the ids of the drawn queries, which people grade.
-    units: query id → unit, of queries that are drawn together; each other query is a unit of its own.
+    units: query id → sampling unit, of queries that are drawn together; every other query is a separate unit.
     """
 
     strata: Mapping[str, str]
@@ -65,7 +67,7 @@ class QueryDraw:
 
     @property
     def by_stratum(self) -> Table:
-        """A table of the strata with the numbers of queries, of drawn queries, and the probability."""
+        """A table of the strata: number of queries, number of drawn queries, and inclusion probability."""
         rows = tuple((stratum, of, drawn, drawn / of) for stratum, (of, drawn) in self.counts.items())
         return Table("Drawn queries", ("Stratum", "Queries", "Drawn", "Probability"), rows)
 
@@ -83,7 +85,7 @@ class QueryDraw:
 def drawn_candidates(
     chosen: Chosen, rows: Sequence[CandidateRow], active: set[str], frame: DrawFrame, queries: int, seed: int
 ) -> Chosen:
-    """Choose the candidates of a random sample of the queries in play that have a pool.
+    """Choose the candidates of a random sample of the current queries that have a pool.
 
     Parameters
     ----------
@@ -91,7 +93,7 @@ def drawn_candidates(
 
     Raises
     ------
-    InputError: the number is below the number of strata, or not below the number of queries.
+    InputError: `queries` is below the number of strata, or not below the number of queries.
     """
     strata, units = frame
     pooled = {row.query_id for row in rows if row.content_hash is not None} & active
@@ -113,16 +115,16 @@ def drawn_candidates(
 def draw_queries(
     strata: Mapping[str, str], queries: int, seed: int, units: Mapping[str, str] = {}
 ) -> QueryDraw:
-    """Draw queries by stratum.
+    """Draw a stratified random sample of queries.
 
     Parameters
     ----------
-    strata: query id → stratum, of the population of queries.
-    units: query id → unit, of queries that are drawn together.
+    strata: query id → stratum, for the population of queries.
+    units: query id → sampling unit, for queries that are drawn together.
 
     Raises
     ------
-    InputError: the number is below the number of strata, or not below the number of units.
+    InputError: `queries` is below the number of strata, or not below the number of units.
     """
     members: defaultdict[str, list[str]] = defaultdict(list)
     unit_of = {query_id: units[query_id] for query_id in strata if query_id in units}
@@ -155,7 +157,7 @@ def read_draws(cursor: Cursor) -> list[QueryDraw]:
 
 
 def stored_draw(draw: Mapping[str, Any]) -> QueryDraw:
-    """Make a draw from the parameters of its round."""
+    """Restore a draw from the parameters of its round."""
     return QueryDraw(draw["strata"], frozenset(draw["drawn"]), draw.get("units", {}))
 
 

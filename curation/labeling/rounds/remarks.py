@@ -1,6 +1,6 @@
-"""Remarks of annotators in a round: cannot-tells, flags, and their answers about whole queries.
+"""Remarks of annotators in a round: cannot-tell answers, flags, and answers about whole queries.
 
-Remarks name annotators, and are for the lead.
+Remarks name annotators, so only leads see remarks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
 
 
 class AnnotatorRemark(NamedTuple):
-    """An item that an annotator flagged, or on which they could not tell; grade is then None."""
+    """An item that an annotator flagged, or answered with cannot-tell (grade is then None)."""
 
     query_id: str
     query: str
@@ -43,7 +43,7 @@ class AnnotatorRemark(NamedTuple):
 
 
 def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
-    """Read the cannot-tells and flagged answers of a round, newest first, and count those a release seals.
+    """Read the cannot-tell and flagged answers of a round, newest first, and count the sealed answers.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
 
 
 def query_answer_counts(store: Store, round_name: str) -> list[tuple[str, str, int, int, int]]:
-    """Count the annotators of a round who say yes, partly or no of each query, the most noes first.
+    """Count annotators' answers yes, partly and no on whether the corpus answers each query, most "no" first.
 
     Return rows of query id, text, yes, partly and no.
 

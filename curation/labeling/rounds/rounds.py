@@ -1,8 +1,9 @@
-"""Rounds: found by name, with parameters, members and state; paused, resumed, closed, reopened, deleted.
+"""Rounds: lookup by name, parameters, members and state; pausing, resuming, closing, reopening and deleting.
 
-The members of a round are the annotators it opened with and who joined, without those whose work was
+The members of a round are its initial annotators and annotators who joined, without annotators whose work was
 reassigned. Each change is an event of the round, appended with its author; the state of a round is a view of
-its events. A paused or closed round is in nobody's queue. A judgment that arrives late is kept and marked.
+its events. Annotators' queues show no items of a paused or closed round. A judgment that arrives after the
+closing is kept and marked late.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _OF_ROUND = "round_id = ?"
 _OF_ITEMS = "presentation_id IN (SELECT presentation_id FROM presentations WHERE round_id = ?)"
 _DELETED = {"withdrawals": _OF_ITEMS, "opinion_requests": _OF_ITEMS, "presentations": _OF_ROUND}
 _DELETED |= {"known_answers": _OF_ROUND, "round_events": _OF_ROUND, "rounds": _OF_ROUND}
-"""Table → the condition of its rows that are deleted with a round, in the order of deletion."""
+"""Table → SQL condition of the rows that are deleted with a round, in the order of deletion."""
 _NEEDED = """
 SELECT EXISTS (FROM judgment_events JOIN presentations USING (presentation_id) WHERE round_id = ?)
            OR EXISTS (FROM query_answers WHERE round_id = ?),
@@ -63,7 +64,7 @@ def list_rounds(cursor: Cursor) -> list[Round]:
 
 
 def find_round(cursor: Cursor, name: str) -> Round:
-    """Find the round of that name.
+    """Find the round with a name.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def free_positions(cursor: Cursor, round_id: str) -> dict[str, int]:
 def write_round(
     cursor: Cursor, round_id: str, name: str, kind: str, guide_hash: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Write a round as the last in sequence, whatever the clock says."""
+    """Write a round as the last in sequence, independent of the clock."""
     cursor.execute(
         "INSERT INTO rounds SELECT ?, ?, ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM rounds",
         [round_id, name, kind, guide_hash, canonical_json(parameters), utc_now()],
@@ -112,16 +113,16 @@ def write_round(
 
 
 def refuse_taken(cursor: Cursor, name: str) -> None:
-    """Refuse a name that a round of the project has already.
+    """Refuse the name of an existing round of the project.
 
     Raises
     ------
-    RefusedError: a round has the name.
+    RefusedError: a round already has the name.
     """
     if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
         raise RefusedError(
-            f"A round {name!r} exists already. Choose another name, or look at it.",
-            command=f"`goldgrade round status {name}` shows it.",
+            f"A round {name!r} exists already. Choose a different name, or look at the existing round.",
+            command=f"`goldgrade round status {name}` shows the existing round.",
         )
 
 
@@ -157,13 +158,13 @@ class RoundState(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """The state, and the number of open items."""
+        """A sentence with the round's state and the number of open items."""
         state = "open" if self.state == "done" else self.state
         return [f"{self.round} is {state}; {pluralize(self.open_items, 'item is', 'items are')} open."]
 
 
 def answered_share(answered: int, left: int) -> float:
-    """Compute the share that is answered; the share is at most 0.99 while an item is left."""
+    """Compute the answered share of items; the share is at most 0.99 while an item is unanswered."""
     share = answered / (answered + left)
     return min(share, 0.99) if left else share
 
@@ -176,7 +177,7 @@ class RoundDeleted(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """The name of the round, and the number of its presentations."""
+        """A sentence with the name of the deleted round and the number of its presentations."""
         items = pluralize(self.presentations, "presentation")
         return [f"{self.round} is deleted, with {items}. Nobody had answered."]
 
@@ -191,19 +192,18 @@ def set_round(
 ) -> RoundState:
     """Pause a round, close it, or open it again; a closed round that was paused opens paused.
 
-    A paused round is in nobody's queue. Nobody is shown more items of a closed round; judgments that still
-    arrive are kept and marked late. Commands and pages close a round by
-    `relabeling.fixed_reports.close_round`.
+    Annotators' queues show no items of a paused or closed round. Judgments that arrive after the closing are
+    kept and marked late. Commands and pages close a round by `relabeling.fixed_reports.close_round`.
 
     Parameters
     ----------
     state: 'paused', 'closed' or 'open'.
-    also: writes the report of a re-labeling in the transaction that closes its round.
+    also: function that writes the report of a re-labeling in the transaction that closes its round.
 
     Raises
     ------
     NotFoundError: the round or the author is unknown.
-    RefusedError: the round has that state already or is imported, or the author is no lead.
+    RefusedError: the round is already in this state or is imported, or the author is not a lead.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
@@ -219,15 +219,15 @@ def _event_kind(before: RoundState, state: str) -> str:
     """Return the event that brings a round into a state: pause, resume, close or reopen."""
     name = before.round
     if before.kind == "imported":
-        raise RefusedError(f"{name} holds imported judgments: it is in nobody's queue.")
+        raise RefusedError(f"{name} holds imported judgments, so the round cannot be paused or closed.")
     if state == "open" and (before.closed or before.paused):
         return "reopen" if before.closed else "resume"
     if state == "open":
         raise RefusedError(f"{name} is neither paused nor closed.")
     if before.closed:
-        raise RefusedError(f"{name} is closed.", command=f"{_command(name, 'open')} opens it again.")
+        raise RefusedError(f"{name} is closed.", command=f"{_command(name, 'open')} reopens the round.")
     if state == "paused" and before.paused:
-        raise RefusedError(f"{name} is paused already.", command=f"{_command(name, 'open')} lets it go on.")
+        raise RefusedError(f"{name} is paused.", command=f"{_command(name, 'open')} resumes the round.")
     return "pause" if state == "paused" else "close"
 
 
@@ -244,14 +244,14 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
     Raises
     ------
     NotFoundError: the round or the author is unknown.
-    RefusedError: somebody has answered in the round, another step opened it, or the author is no lead.
+    RefusedError: the round has answers or was not opened by `round open`, or the author is not a lead.
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         state = round_state(cursor, name)
         problem = against_deleting(cursor, state)
         if problem:
-            raise RefusedError(problem, command=f"{_command(name, 'closed')} ends it.")
+            raise RefusedError(problem, command=f"{_command(name, 'closed')} closes the round.")
         sql = "SELECT count(*) FROM presentations WHERE round_id = ?"
         [(count,)] = cursor.execute(sql, [state.round_id]).fetchall()
         for table, condition in _DELETED.items():
@@ -262,17 +262,17 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
 
 
 def against_deleting(cursor: Cursor, state: RoundState) -> str:
-    """Return the sentence that says why a round cannot be deleted; '' where it can."""
+    """Return the sentence that explains why a round cannot be deleted; '' if deletion is possible."""
     answered, planned = cursor.execute(_NEEDED, [state.round_id] * 3).fetchall()[0]
     if state.kind not in ("labeling", "pilot") or planned:
-        return f"{state.round} was opened by another step, which needs it: only `round open` can be undone."
+        return f"{state.round} was not opened by `round open`, so the round cannot be deleted."
     if answered:
-        return f"In {state.round} somebody has answered already, and no answer is lost. Close it instead."
+        return f"{state.round} has answers, and goldgrade never deletes answers. Close it instead."
     return ""
 
 
 def round_state(cursor: Cursor, name: str) -> RoundState:
-    """Read the state of the round of that name.
+    """Read the state of the round with a name.
 
     Raises
     ------
@@ -292,7 +292,7 @@ def all_states(cursor: Cursor) -> list[RoundState]:
 
 
 def open_states(cursor: Cursor) -> list[RoundState]:
-    """Read the states of rounds under way (not closed, not imported, with open items), oldest first."""
+    """Read the states of active rounds (not closed, not imported, with open items), oldest first."""
     return [
         state
         for state in all_states(cursor)
@@ -316,7 +316,7 @@ def refuse_closed(state: RoundState) -> None:
     RefusedError: the round is closed or imported.
     """
     if state.kind == "imported":
-        raise RefusedError(f"{state.round} holds imported judgments: nobody is shown anything of it.")
+        raise RefusedError(f"{state.round} holds imported judgments, and has no items for annotators.")
     if state.closed:
         raise RefusedError(
             f"{state.round} is closed. Reopen it first.", command=f"{_command(state.round, 'open')} does."
@@ -324,17 +324,17 @@ def refuse_closed(state: RoundState) -> None:
 
 
 def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
-    """Refuse to give work to people who cannot sign in, or who may not see what is to be graded.
+    """Refuse to assign items to people who cannot sign in, or who may not judge documents.
 
     Raises
     ------
-    RefusedError: somebody is known from imported judgments only, deactivated, or an evaluator.
+    RefusedError: a person is known only from imported judgments, is deactivated, or has the role evaluator.
     """
     evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
     if evaluators:
         raise RefusedError(
-            f"{', '.join(evaluators)} may only evaluate systems (role evaluator), and who grades documents "
-            "would know what they are graded by. Leave them out of the round."
+            f"{', '.join(evaluators)} may only evaluate systems (role evaluator): people who judge "
+            "documents would know the grades behind the evaluation. Leave evaluators out of the round."
         )
     inactive = [annotator.name for annotator in annotators if not annotator.active]
     if inactive:

@@ -1,7 +1,7 @@
 """The status of a round: answers by annotator, the spacing of blind duplicates, and annotators' workloads.
 
-Answers to repeats that are close together look more consistent than they are, so every report of consistency
-shows the distances.
+Repeated items that are close together make an annotator look too consistent, so every report on consistency
+shows the distances between repeats.
 """
 
 from __future__ import annotations
@@ -73,17 +73,18 @@ GROUP BY p.annotator
 
 
 def workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
-    """Count the answers of each annotator (imported ones too), and their open items in rounds not closed."""
+    """Count each annotator's answers, including imported answers, and open items in rounds that are not
+    closed."""
     return {name: (answered, left) for name, answered, left in cursor.execute(_WORKLOADS).fetchall()}
 
 
 class AnnotatorProgress(NamedTuple):
-    """The progress of one annotator.
+    """An annotator's progress in a round.
 
     Attributes
     ----------
     answered: the number of answers, `cannot_tell` and `flagged` included.
-    presentations, duplicates: without the blind duplicates that stay unshown.
+    presentations, duplicates: numbers of items and of blind duplicates, without duplicates that stay unshown.
     """
 
     annotator: str
@@ -104,10 +105,10 @@ class RoundStatus:
     Attributes
     ----------
     guide_hash: the round's current guide.
-    complete: candidates of which every first showing is answered; control items are no candidates.
-    late: presentations whose answer came after the round was closed.
-    withdrawn: presentations that were moved to others.
-    left_out: reason → number of presentations that nobody will see, though they were not moved.
+    complete: number of candidates with an answer to every first showing; control items are not candidates.
+    late: number of answers that came after the round was closed.
+    withdrawn: number of presentations that were moved to other annotators.
+    left_out: reason → number of presentations that were not moved but will never be shown.
     """
 
     round: str
@@ -128,7 +129,8 @@ class RoundStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """The numbers of complete candidates, of moved, late and repeated items, and what is left out."""
+        """Sentences with the numbers of complete candidates, of moved, late and repeated items, and of items
+        left out."""
         state = ", closed" if self.closed else ", paused" if self.paused else ""
         candidates = pluralize(self.candidates, "candidate has", "candidates have")
         sentences = [
@@ -147,7 +149,7 @@ class RoundStatus:
 
     @property
     def tables(self) -> list[Table]:
-        """Progress by annotator, the spacing of blind duplicates, and control items."""
+        """Tables of progress by annotator, spacing of blind duplicates, and results on control items."""
         return [
             progress_table(self),
             spacing_table(self.spacing.distances, self.spacing.hours),
@@ -160,7 +162,7 @@ def round_status(store: Store, name: str) -> RoundStatus:
 
     Raises
     ------
-    NotFoundError: there is no round of that name.
+    NotFoundError: there is no round with the name.
     """
     with store.reading() as cursor:
         state = round_state(cursor, name)
@@ -201,10 +203,10 @@ class Spacing(NamedTuple):
     Attributes
     ----------
     distances: quantiles of the distances in presentations, without items that moved to others, by name
-        ('min', 'q1', 'median', 'q3', 'max'); {} where the round has no blind duplicates.
+        ('min', 'q1', 'median', 'q3', 'max'); {} if the round has no blind duplicates.
     judged: the number of duplicates with an answer to both showings.
-    another_day: the number of these whose answers are of different days (UTC).
-    hours: quantiles of the time between the two answers; {} where no duplicate has both answers.
+    another_day: the number of judged duplicates whose two answers were given on different days (UTC).
+    hours: quantiles of the hours between the two answers; {} if no duplicate has both answers.
     """
 
     duplicates: int
@@ -236,7 +238,8 @@ def spacing(cursor: Cursor, round_id: str) -> Spacing:
 
 
 def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> Table:
-    """Draw the table of annotators' progress, blind duplicates included; with `work` also of their pace."""
+    """Draw the table of annotators' progress, including blind duplicates; `work` adds columns for the
+    pace."""
     work_of = {person.annotator: person for person in work}
     fast = ("Median seconds", "Answers an hour", "Hours left")[: 0 if not work else 2 if status.closed else 3]
     rows = (
@@ -262,7 +265,8 @@ def _pace_cells(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
 
 
 def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
-    """Draw the table of distances between the showings of blind duplicates; no rows without duplicates."""
+    """Draw the table of distances between the showings of blind duplicates; without duplicates it has no
+    rows."""
     measured = {"Presentations": distances, "Hours": hours}
     rows = (
         (what, *(NumberCell(values.get(name), 1) for name in NAMES))
@@ -270,4 +274,4 @@ def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) ->
         if values
     )
     columns = ("Measured in", "Least", "Quarter", "Median", "Three quarters", "Most")
-    return Table("How far apart the two showings of blind duplicates are", columns, tuple(rows))
+    return Table("Distance between the two showings of blind duplicates", columns, tuple(rows))

@@ -2,11 +2,12 @@
 
 A transfer withdraws a presentation and makes a new one, with a new id and position, for an annotator who
 does not have the pair. Only untouched presentations move, so each pair keeps its exact number of judgments.
-From an annotator who can judge no more, every unanswered presentation moves. Blind duplicates and control
-items are dropped with the items that move, and planned again in the order of the new annotator, as in a round
-that opens. A duplicate that stays is dropped if too few items are left between its two showings.
+If the annotator may no longer judge, all unanswered presentations move. Blind duplicates and control items of
+moved items are dropped, and planned anew for the new annotator, as in a new round. A duplicate that stays is
+dropped if too few items are left between its two showings.
 
-If people keep working on the items that are to move, the last try makes them wait.
+If annotators keep answering items that should move, the last try blocks their answers until the transfer is
+done.
 """
 
 from __future__ import annotations
@@ -48,19 +49,20 @@ from curation.store.planned_writes import write_if_unchanged
 DROPPED = "blind duplicates dropped with what moved, and not planned again"
 RECORDED = ("moved", "kept", "candidates", "withdrawn", "presentations")
 ItemGroup = list[RoundItem]
-"""An annotator's items of one query."""
+"""An annotator's items of a query."""
 
 
 class TransferInputs(NamedTuple):
-    """The rows from which a transfer is planned.
+    """Stored rows that the plan of a transfer needs.
 
     Attributes
     ----------
     items: the round's items by annotator and position.
     starts: annotator → first free position.
-    away: annotators with items in the round who can judge no more: deactivated, or evaluators now.
-    practised: the pairs whose expected grade annotators were shown in practice.
-    new: the candidates that no round has shown, where new candidates are to be added.
+    away: annotators with items in the round who may no longer judge, because they are deactivated or became
+        evaluators.
+    practised: (annotator, pair) whose expected grade practice has shown to the annotator.
+    new: candidates that no round has shown, if the transfer adds candidates.
     """
 
     state: RoundState
@@ -75,22 +77,23 @@ class TransferInputs(NamedTuple):
 
     @property
     def at_work(self) -> list[str]:
-        """The members who can be given more items."""
+        """The members who can get more items."""
         return [who for who in self.members if who not in self.away]
 
     def is_movable(self, item: RoundItem) -> bool:
-        """Tell whether an item may go to somebody else."""
+        """Return whether an item may move to a different annotator."""
         return not (item.answered if item.annotator in self.away else item.touched)
 
 
 class Mover:
-    """Gives items and candidates to annotators who never had them, and counts everybody's load.
+    """Assigner of items and candidates to annotators who never had the pairs; it counts each annotator's
+    load.
 
     Attributes
     ----------
-    work: annotator → query id → the candidates given.
+    work: annotator → query id → assigned candidates.
     moved: the items taken from other annotators.
-    had: the pairs that annotators have in the round, or had before they left it.
+    had: the pairs that annotators have in the round, or had before leaving the round.
     """
 
     def __init__(self, inputs: TransferInputs, loads: Counter[str]) -> None:
@@ -101,7 +104,7 @@ class Mover:
         self._practised = inputs.practised
 
     def can_take(self, who: str, items: ItemGroup) -> bool:
-        """Tell whether an annotator had none of these pairs, in the round or in practice."""
+        """Return whether an annotator has seen none of these pairs, in the round or in practice."""
         pairs = {(who, *item.pair) for item in items}
         return pairs.isdisjoint(self.had) and pairs.isdisjoint(self._practised)
 
@@ -134,11 +137,11 @@ class Transfer:
     Attributes
     ----------
     candidates: the number of candidates added.
-    moved: the number of items that others judge now.
-    kept: the number of untouched items that stay, because nobody else can judge them.
+    moved: the number of items that now belong to different annotators.
+    kept: the number of untouched items that stay, because no other annotator can judge the items.
     withdrawn: the number of presentations that their annotator will not see.
     presentations: the number of new presentations.
-    per_annotator: name → new presentations, blind duplicates and control items included.
+    per_annotator: name → number of new presentations, including blind duplicates and control items.
     joined: the annotators who joined.
     left_out: reason → number of items that stay, or that were dropped and not planned again.
     """
@@ -155,14 +158,15 @@ class Transfer:
 
     @property
     def sentences(self) -> list[str]:
-        """The numbers of candidates added and of pairs moved, and what stays by reason."""
+        """Sentences with the numbers of candidates added and pairs moved, and of items that stay by
+        reason."""
         sentences = []
         if self.candidates:
             sentences.append(f"{pluralize(self.candidates, 'candidate')} added to {self.round}.")
         if self.moved:
             people, pairs = ", ".join(self.per_annotator), pluralize(self.moved, "pair")
             sentences.append(f"{pairs} of {self.round} moved to {people}; {self.kept:,} stay.")
-        return [*(sentences or [f"Nothing of {self.round} moved."]), *left_out_sentences(self.left_out)]
+        return [*(sentences or [f"No items of {self.round} moved."]), *left_out_sentences(self.left_out)]
 
     @property
     def tables(self) -> list[Table]:
@@ -181,7 +185,8 @@ def carry_out(
     kind: str,
     author: str,
 ) -> Transfer:
-    """Read, plan, and write if the plan still holds; after too many stale plans, do all in one transaction.
+    """Read, plan, and write if the plan is still valid; after too many stale plans, do all steps in one
+    transaction.
 
     Parameters
     ----------
@@ -201,17 +206,17 @@ def carry_out(
 def read_inputs(
     cursor: Cursor, name: str, author: str, people: Sequence[str], takers: Sequence[str], with_new: bool
 ) -> TransferInputs:
-    """Read the rows from which a transfer is planned.
+    """Read the rows that the plan of a transfer needs.
 
     Parameters
     ----------
     people: the people whom the author named.
-    takers: the people who get work.
+    takers: the annotators who get items.
 
     Raises
     ------
     NotFoundError: the round, the author or a person is unknown.
-    RefusedError: the round is closed or imported, a taker cannot sign in, or the author is no lead.
+    RefusedError: the round is closed or imported, a taker cannot sign in, or the author is not a lead.
     """
     require_author(cursor, author, "lead")
     state = round_state(cursor, name)
@@ -244,7 +249,7 @@ def plan_transfer(
     kept: int = 0,
     candidates: int = 0,
 ) -> TransferPlan:
-    """Plan a transfer: the mover's work as presentations, and what is withdrawn.
+    """Plan a transfer: the new presentations of the mover's work, and the items to withdraw.
 
     Parameters
     ----------
@@ -275,7 +280,7 @@ def plan_transfer(
 
 
 def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
-    """Read the request with which a round was opened, with its present members."""
+    """Read the request with which a round was opened, with the round's current members."""
     parameters = round_parameters(cursor, state.round_id)
     return RoundRequest(
         name=state.round,
@@ -290,7 +295,7 @@ def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
 
 
 def _still_holds(cursor: Cursor, plan: TransferPlan) -> bool:
-    """Tell whether the round is open and nobody has done more with the items to be withdrawn."""
+    """Return whether the round is open and the items to withdraw have no new events."""
     transfer, withdrawn, *_ = plan
     state = round_state(cursor, transfer.round)
     planned = {item.presentation_id: item for item in withdrawn}
@@ -320,7 +325,7 @@ def _write(
 
 
 def _carry_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], laid: RoundAssignment) -> None:
-    """Carry requests for one more opinion over to the new presentations."""
+    """Transfer requests for second opinions to the new presentations."""
     places = {
         (row.query_id, row.document_id): row.presentation_id for row in laid.rows if row.duplicate_of is None
     }

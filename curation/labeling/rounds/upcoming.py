@@ -1,19 +1,18 @@
 """The upcoming items of an annotator, in order, and the rule by which annotators see their own answers.
 
-Rounds come in the order in which they were opened, and items that were put off come last. Answers are in the
+Rounds come in the order in which they were opened, and skipped items come last. Answers are in the
 order of writing, because a clock may step back. The two showings of a blind duplicate keep their distance
-also when the annotator puts the first showing off. The repeat then waits until the annotator has answered 20
-other items.
+even if the annotator skips the first showing. The repeat then waits until the annotator has answered 20 other
+items.
 
-An annotator who has too few items left never answers as many. The repeat then is unshown: it does not count
-as open, and the round can be complete. If more work comes, the repeat can be shown again.
+If the annotator has fewer items left, the repeat stays unshown: the repeat does not count as open, and the
+round can be complete. If the annotator gets more items, the repeat can be shown again.
 
-A round may show whole queries. Then the items of a visit to a query, neighbours by position, are a list. A
+A round may show whole queries. Then the items of a visit to a query, at adjacent positions, form a list. A
 list never has both showings of a blind duplicate: the repeat is in a later visit, after at least 20 other
-items. An item that was put off, and its repeat, come by themselves.
+items. A skipped item and its repeat are shown outside lists.
 
-Practice does not matter for the rule on own answers: the screen shows its expected grades, and asks nothing
-twice.
+The rule on seeing earlier answers ignores practice rounds, which show expected grades and repeat no item.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.store import Cursor, fetch
 
 ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
-"""SQL of a parameter of a round: the number of items of a query from which the round asks about the query.
-
-Older rounds without the parameter ask about every query."""
+"""SQL of a round's parameter `ask_from`: least number of items of a query at which the round asks about the
+query. Older rounds without this parameter ask about every query.
+"""
 TOO_NEAR = (
     "blind duplicates cannot come back: their first showing was put off, and fewer than "
     f"{CLOSEST_DUPLICATE - 1} other items come after it"
@@ -92,10 +91,10 @@ class ShownRound(NamedTuple):
     Attributes
     ----------
     guide_hash: the round's current guide.
-    ask_from: the number of items of a query from which annotators are asked whether the corpus answers the
+    ask_from: least number of items of a query at which annotators are asked whether the corpus answers the
         query; 0 never asks.
-    lists: the items of a visit to a query come as a list.
-    guides: the hashes of all guides that the round ever had.
+    lists: whether the items of a visit to a query come as a list.
+    guides: the hashes of all guides that the round has had.
     """
 
     round_id: str
@@ -110,14 +109,14 @@ class ShownRound(NamedTuple):
 
 
 class QueueItem(NamedTuple):
-    """One of the annotator's presentations and its state.
+    """A presentation of the annotator, with its state.
 
     Attributes
     ----------
     revision: the revision of the presentation's next event.
-    put_off: the place of its last event among the annotator's events, if that event put the item off.
-    answered: the place of its last event among the annotator's events, if that event is an answer.
-    was_put_off: whether the annotator ever put the item off.
+    put_off: index of the item's last event among the annotator's events, if that event skipped the item.
+    answered: index of the item's last event among the annotator's events, if that event is an answer.
+    was_put_off: whether the annotator ever skipped the item.
     """
 
     presentation_id: str
@@ -138,12 +137,12 @@ class UpcomingWork(NamedTuple):
 
     Attributes
     ----------
-    rounds: by round id, oldest first, also rounds without an item of the annotator.
+    rounds: rounds by id, oldest first, including rounds without an item of the annotator.
     items: all items of the annotator.
-    left: the unanswered items, of paused rounds too.
+    left: the unanswered items, including items of paused rounds.
     open: the items that can be shown now, in order.
-    near: an item was put off, and its repeat would come too soon. The value does not depend on whether the
-        item has a repeat, because annotators must not learn about repeats.
+    near: whether an item was skipped and a repeat would come too soon. `near` is the same for items with and
+        without a repeat, because annotators must not learn about repeats.
     """
 
     rounds: dict[str, ShownRound]
@@ -154,12 +153,13 @@ class UpcomingWork(NamedTuple):
 
     @property
     def answered(self) -> int:
-        """The number of answered items, without paused rounds."""
+        """The number of answered items, not counting paused rounds."""
         return sum(item.answered is not None for item in self._going)
 
     @property
     def total(self) -> int:
-        """The number of items without paused rounds; unshown repeats count until nothing else is left."""
+        """The number of items, not counting paused rounds; unshown repeats count until no other item is
+        left."""
         return len(self._going) if self.open else self.answered
 
     @property
@@ -168,11 +168,11 @@ class UpcomingWork(NamedTuple):
 
     @property
     def put_off(self) -> list[QueueItem]:
-        """The open items that were put off, in the order in which they were."""
+        """The open items that the annotator skipped, in the order of skipping."""
         return [item for item in self.open if item.put_off is not None]
 
     def lists(self) -> dict[str, str]:
-        """Map each presentation to the first of its list, in rounds that show whole queries."""
+        """Map each presentation to the first presentation of its list, in rounds that show whole queries."""
         firsts: dict[str, str] = {}
         texts: set[str] = set()
         place, first = ("", "", -1), ""
@@ -187,7 +187,7 @@ class UpcomingWork(NamedTuple):
         return firsts
 
     def alone(self) -> set[str]:
-        """Return the presentations that were put off, and their repeats: these come by themselves."""
+        """Return the skipped presentations and their repeats, which are shown outside lists."""
         late = {item.presentation_id for item in self.items if item.was_put_off}
         return late | {item.presentation_id for item in self.items if item.duplicate_of in late}
 
@@ -215,7 +215,7 @@ def read_open_rounds(cursor: Cursor) -> dict[str, ShownRound]:
 
 
 def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, ShownRound]) -> list[QueueItem]:
-    """Read an annotator's items in these rounds that were not withdrawn, by round and position."""
+    """Read an annotator's items in the given rounds by round and position, without withdrawn items."""
     rows = cursor.execute(_ITEMS, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return [QueueItem._make(row) for row in rows]
 
@@ -223,20 +223,21 @@ def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, ShownRound])
 def item_states(
     cursor: Cursor, rounds: Mapping[str, ShownRound], annotator: str | None = None
 ) -> dict[str, int]:
-    """Compute a number by annotator, for all or for one, that is equal while `read_items` lists the same."""
+    """Compute a version number for each annotator, which is unchanged while `read_items` returns the same
+    items."""
     rows = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return dict(rows)
 
 
 def numbers_of_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
-    """Count the events of each author, or of one; the places of an author's events are 1, 2, …"""
+    """Count the events of each author, or of a single author; an author's events are numbered 1, 2, …"""
     return dict(cursor.execute(_NUMBERS_OF_EVENTS, {"who": annotator}).fetchall())
 
 
 def upcoming_work(
     rounds: Mapping[str, ShownRound], items: Sequence[QueueItem], only: str | None = None
 ) -> UpcomingWork:
-    """Work out the work of an annotator in the round `only`, or in all rounds but practice rounds.
+    """Compute an annotator's work in the round `only`, or in all rounds except practice rounds.
 
     Parameters
     ----------
@@ -255,7 +256,7 @@ def upcoming_work(
 
 
 def _find_near(items: Sequence[QueueItem]) -> set[str]:
-    """Find the presentations that were put off and that too few answers have followed for a repeat."""
+    """Find the skipped presentations with too few later answers for a repeat."""
     put_off = [item for item in items if item.was_put_off]
     if not put_off:
         return set()  # as for most people, and this is computed at each answer
@@ -274,7 +275,8 @@ def _find_near(items: Sequence[QueueItem]) -> set[str]:
 def _sort_open(
     showable: Sequence[QueueItem], items: Sequence[QueueItem], rounds: Sequence[str]
 ) -> list[QueueItem]:
-    """Sort open items: untouched items, then items that were put off, in that order, then their repeats."""
+    """Sort open items: untouched items, then skipped items in the order of skipping, then repeats of skipped
+    items."""
     put_off = {item.presentation_id for item in items if item.was_put_off}
     if not put_off:
         return list(showable)  # in order already
@@ -290,7 +292,8 @@ def _sort_open(
 
 
 def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
-    """Count the presentations that stay unshown unless more work comes, by round id and annotator."""
+    """Count the presentations that stay unshown unless the annotator gets more items, by round id and
+    annotator."""
     waiting = [row[0] for row in cursor.execute(_WAITING).fetchall()]
     if not waiting:
         return Counter()
@@ -306,9 +309,10 @@ def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
 
 
 def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Tell whether an annotator may see own earlier answers: only while no item can come to them.
+    """Return whether an annotator may see their earlier answers: only while the annotator has no unanswered
+    item.
 
-    Unanswered items of paused rounds count. So does a repeat that waits for more work.
+    Unanswered items of paused rounds, and repeats that wait for more items, count as unanswered.
     """
     rounds = read_open_rounds(cursor)
     work = upcoming_work(rounds, read_items(cursor, annotator, rounds))
@@ -316,7 +320,8 @@ def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
 
 
 def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
-    """Read the pairs given to an annotator, answered or not; none where they may see their own answers."""
+    """Read the pairs assigned to an annotator, answered or not; empty if the annotator may see earlier
+    answers."""
     if may_see_own_answers(cursor, annotator):
         return set()
     return set(cursor.execute(_GIVEN, [annotator]).fetchall())

@@ -1,6 +1,6 @@
-"""Using a guide: what a new current guide would mean for rounds and grades, and making it the current guide.
+"""Use of a labeling guide: effects of a new guide on rounds and grades, and making the guide current.
 
-Rounds that open from now on use the guide; rounds under way use it by choice.
+New rounds use the current guide; for open rounds the lead chooses the old or the new guide.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_
 class GuideUsed:
     """The new current guide, the rounds that keep their guide, and the rounds that switched to the new guide.
 
-    changed: whether the project had a different guide before.
+    changed: whether the project previously had a different guide.
     remarks: sentences about fields of the presentation template that no document has.
     """
 
@@ -74,7 +74,7 @@ class GuideUsed:
         if self.switched:
             sentences.append(f"{', '.join(self.switched)}: annotators see it with their next item.")
         if self.kept:
-            sentences.append(f"{', '.join(self.kept)}: goes on under its own guide.")
+            sentences.append(f"{', '.join(self.kept)}: keeps the previous guide.")
         return [*sentences, *self.remarks]
 
 
@@ -87,52 +87,52 @@ def use_guide(
     instead_of: str | None = None,
     same_grades: bool = False,
 ) -> GuideUsed:
-    """Make a guide the current guide of the project and, by choice, of rounds under way.
+    """Make a guide the current guide of the project and, optionally, of open rounds.
 
-    If the author's draft has the text of the guide, the draft ends.
+    If the author's draft has the same text as the guide, the draft is deleted.
 
     Parameters
     ----------
     reason: the reason for the change, for the audit trail and the list of versions.
-    instead_of: the hash of the guide that the author knows as the current guide; None skips this check.
-    open_rounds: 'keep' lets rounds under way keep their guide, 'switch' gives them this guide; None refuses
-        if rounds are under way.
-    same_grades: whether each grade keeps its meaning, so that labels stay fresh. Where only the presentation
-        of documents changes, labels stay fresh in any case.
+    instead_of: the hash of the guide that the author saw as the current guide; None skips this check.
+    open_rounds: 'keep' leaves open rounds with their guide, 'switch' gives open rounds the new guide; None
+        refuses if rounds are open.
+    same_grades: whether each grade keeps its meaning, so that earlier labels stay up to date. If only the
+        presentation of documents changes, labels stay up to date in any case.
 
     Raises
     ------
     InputError: `open_rounds` is unknown, or `same_grades` is given with a different scale.
-    RefusedError: rounds are under way and `open_rounds` is None; a round to be switched has judgments or
-        control items on a different scale; the current guide is not `instead_of`; the author is no lead.
+    RefusedError: rounds are open and `open_rounds` is None; a round to be switched has judgments or control
+        items on a different scale; the current guide is not `instead_of`; the author is not a lead.
     """
     if open_rounds not in (None, KEEP, SWITCH):
-        raise InputError(f"Open rounds cannot {open_rounds!r} a guide; expected {KEEP} or {SWITCH}.")
+        raise InputError(f"Unknown choice for open rounds: {open_rounds!r}; expected {KEEP} or {SWITCH}.")
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         before = current_guide(cursor)
         if instead_of not in (None, before.guide_hash, guide.guide_hash):
             raise RefusedError(
-                f"Another guide was published meanwhile: “{before.title}”, {before.guide_hash[:8]}. Compare "
-                "yours with it first."
+                f"A different guide was published meanwhile: “{before.title}”, {before.guide_hash[:8]}. "
+                "Compare your guide with the published guide first."
             )
         if same_grades and before.values != guide.values:
-            raise InputError("A guide with other grades changes what they mean: it cannot keep labels fresh.")
+            raise InputError("A different scale changes the meaning of grades: labels become outdated.")
         affected = _rounds_affected(cursor, guide)
         if affected and open_rounds is None:
             work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
             raise RefusedError(
-                f"Under another guide there is still work open: {work}. Say what becomes of it. Each "
-                "judgment keeps the version under which it was given.",
-                command="--open-rounds keep lets these rounds go on under their own guide, --open-rounds "
-                "switch puts them under the new one from now on.",
+                f"Rounds are open under a different guide: {work}. Choose whether these rounds keep their "
+                "guide or switch. Each judgment keeps the version under which it was given.",
+                command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
+                "them the new guide.",
             )
         if open_rounds == SWITCH and (problems := _scale_problems(cursor, affected, guide)):
             raise RefusedError(
                 " ".join(problems.values())
-                + " A round cannot hold grades of two scales: let it go on under its own guide, or close it "
-                "and open a new one.",
-                command="`--open-rounds keep` lets rounds go on.",
+                + " A round cannot hold grades of two scales: keep the round's guide, or close the "
+                "round and open a new round.",
+                command="`--open-rounds keep` leaves rounds with their guide.",
             )
         changed = before.guide_hash != guide.guide_hash
         store_guide(cursor, guide)
@@ -155,12 +155,12 @@ def use_guide(
 
 
 def _rounds_affected(cursor: Cursor, guide: Guide) -> list[RoundState]:
-    """Read the rounds under way under a different guide."""
+    """Read the open rounds that use a different guide."""
     return [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
 
 
 def _scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide) -> dict[str, str]:
-    """Find the rounds that cannot switch to a guide: name → the sentence that says why."""
+    """Find the rounds that cannot switch to a guide: name → sentence with the reason."""
     problems = {}
     for state in affected:
         old = guide_by_hash(cursor, state.guide_hash).values
@@ -175,18 +175,19 @@ def _scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide
 
 @dataclass(frozen=True)
 class GuideEffects:
-    """The effects that a new current guide would have.
+    """The effects that a new current guide would have on rounds and grades.
 
     Attributes
     ----------
     difference: the difference from the current guide to the new guide.
-    rounds: the rounds under way under a different guide.
-    cannot_switch: round → the sentence that says why it must keep its own guide.
-    answers: the number of counting judgments under the current guide.
+    rounds: the open rounds that use a different guide.
+    cannot_switch: round → sentence with the reason why the round must keep its guide.
+    answers: the number of judgments that count under the current guide.
     stale_pairs: the number of judged pairs with a grade, or a vote, that the new guide words differently.
-    off_scale: grade that the new scale lacks → the number of counting judgments with the grade.
+    off_scale: grade that the new scale lacks → the number of judgments with the grade.
     off_scale_decisions: the number of reviewers' decisions with a grade that the new scale lacks.
-    same_grades: labels stay fresh, because only the presentation changes, or because the lead says so.
+    same_grades: whether earlier labels stay up to date, because only the presentation changes or because the
+        lead says so.
     """
 
     difference: GuideDifference
@@ -200,9 +201,9 @@ class GuideEffects:
 
     @property
     def sentences(self) -> list[str]:
-        """The effects in sentences, the gravest first."""
+        """The effects as sentences, the most severe first."""
         if self.difference.same:
-            return ["This guide is the current one already."]
+            return ["This guide is already the current guide."]
         sentences = [*self._off_scale_sentences(), *self.cannot_switch.values()]
         given = pluralize(self.answers, "judgment was", "judgments were")
         sentences.append(
@@ -224,7 +225,7 @@ class GuideEffects:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The rounds under way, and whether each may switch to the guide."""
+        """Table of the open rounds, and whether each round may switch to the guide."""
         rows = (
             (
                 *(state.round, state.open_items, state.answered, state.guide_hash[:8]),
@@ -236,33 +237,33 @@ class GuideEffects:
         return (Table("Rounds that are open", columns, tuple(rows)),)
 
     def describe(self, choice: str) -> str:
-        """Describe the effect of 'keep' or 'switch' on the rounds under way and their annotators."""
+        """Describe the effect of 'keep' or 'switch' on the open rounds and their annotators."""
         open_items = sum(state.open_items for state in self.rounds)
         if choice == "switch":
             return (
-                f"Annotators see the new guide with their next item: {open_items:,} open items. What they "
-                "have on screen is kept under the guide that they read."
+                f"Annotators see the new guide with their next item: {open_items:,} open items. An "
+                "answer to an item already on screen is stored with the guide that the annotator read."
             )
-        return f"Annotators notice nothing: {open_items:,} open items go on under the guide of their round."
+        return f"Annotators see no change: {open_items:,} open items keep the guide of their round."
 
     def _off_scale_sentences(self) -> list[str]:
         sentences = []
         if self.off_scale:
             grades = ", ".join(f"grade {grade} ({n:,} times)" for grade, n in self.off_scale.items())
             sentences.append(
-                f"Judgments that count have grades that leave the scale: {grades}. Agreement over all rounds "
-                "and the gate refuse two scales, and so does freezing, until these pairs are judged again."
+                f"Some judgments have grades that are not on the new scale: {grades}. Agreement over "
+                "all rounds, the gate and freezing refuse two scales until these pairs are judged again."
             )
         if self.off_scale_decisions:
             sentences.append(
-                f"{self.off_scale_decisions:,} decisions of reviewers leave the scale. Their pairs cannot be "
-                "control items any more."
+                f"{self.off_scale_decisions:,} decisions of reviewers have grades that are not on the "
+                "new scale. The decided pairs can no longer be control items."
             )
         return sentences
 
 
 def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
-    """Work out the effects that this guide would have as the current guide. Nothing is written."""
+    """Compute the effects that a guide would have as the current guide. Nothing is written."""
     with store.reading() as cursor:
         values, lines = list(guide.values), guide_lines(cursor, guide, same_grades)
         reworded = reworded_grades(cursor, lines, guide)

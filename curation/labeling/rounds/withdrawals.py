@@ -1,4 +1,4 @@
-"""Withdrawals: presentations of a round that nobody will see any more, with the round's items as rows."""
+"""Withdrawal of presentations, which annotators then no longer see, and the rows of a round's items."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ ORDER BY p.annotator, p.position
 
 
 class RoundItem(NamedTuple):
-    """A presentation of a round that is not withdrawn.
+    """An item: a presentation of a round that is not withdrawn.
 
     Attributes
     ----------
-    touched: the annotator has answered it, put it off or taken it back.
-    control_item: the round knows an expected grade of the pair; true of every pair of a practice round.
-    requested: a reviewer asked for it as one more opinion.
+    touched: whether the annotator has answered or skipped the item, or undone its answer.
+    control_item: whether the round has an expected grade for the pair; true for every pair of a practice
+        round.
+    requested: whether a reviewer asked for the item as a second opinion.
     """
 
     presentation_id: str
@@ -58,7 +59,7 @@ class RoundItem(NamedTuple):
 
     @property
     def is_work(self) -> bool:
-        """Whether it is neither a blind duplicate nor a control item."""
+        """Whether the item is neither a blind duplicate nor a control item."""
         return self.duplicate_of is None and not self.control_item
 
 
@@ -68,7 +69,7 @@ def round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
 
 
 def near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
-    """Find the untouched blind duplicates that would come too soon once the `withdrawn` items are gone.
+    """Find the untouched blind duplicates that would come too soon without the `withdrawn` items.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list
 
 
 def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, author: str) -> None:
-    """Withdraw presentations: nobody will see them any more."""
+    """Withdraw presentations, so that annotators no longer see the items."""
     why = {"reason": reason, "author": author, "withdrawn_at": utc_now()}
     rows = [(presentation_id,) for presentation_id in presentation_ids]
     append_rows(cursor, "withdrawals", rows, ("presentation_id",), **why)
@@ -100,7 +101,7 @@ def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, autho
 def withdraw_outside(cursor: Cursor, author: str) -> int:
     """Withdraw unanswered items outside the filter of their query, except in practice; return their number.
 
-    Pairs without an item in any round are left out when a round opens.
+    A new round leaves out such pairs that have no item yet.
     """
     outside, count = outside_pairs(cursor), 0
     for stored in list_rounds(cursor) if outside else ():

@@ -1,1 +1,1 @@
-"""The annotators' screen: upcoming items, texts, submissions, history."""
+"""Data of the annotators' screen: upcoming items, texts, submissions and history."""

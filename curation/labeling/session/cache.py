@@ -1,11 +1,12 @@
 """The session cache: an annotator's items, texts and pace, kept in memory from one request to the next.
 
-A cache is valid for one version of the project's data (`Store.data_version`). A write of a different process,
-or a change of a round, makes a new version. The states of items and texts are then read once for all caches,
-and an annotator's items and texts are read again only where their state has changed. Annotators' answers do
+A cache is valid for one version of the project's data (`Store.data_version`). A write by a different process,
+or a change of a round, makes a new version. The versions of items and texts are then read once for all
+caches, and an annotator's items and texts are read again only if their version has changed. Annotators'
+answers do
 not make a new version: they are written to the database first and then to the cache. So a cache never holds
-an answer that was not stored. The database has the last word: two of its keys refuse events that were written
-already.
+an answer that was not stored. The database is authoritative: two unique keys refuse events that are already
+written.
 
 A cache serves one request at a time. The least recently used caches are dropped first.
 """
@@ -37,17 +38,19 @@ from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
 MAX_ITEMS = 1_000_000
-"""Items in all caches of a project together, some 200 bytes each; a single cache may hold more.
+"""Maximum number of items in all caches of a project together, some 200 bytes each; a single cache may hold
+more.
 
-Where the annotators at work have more items than this, each request reads its annotator's items again.
+If the active annotators have more items in total, each request reads its annotator's items again.
 """
 READ_AHEAD = 24
-"""The number of upcoming texts that are read together."""
+"""Number of upcoming texts that are read ahead together."""
 _projects_lock = threading.Lock()
 
 
 class SessionCache:
-    """The items of one annotator. Get it from `session_cache`, and call `read` first in each lease."""
+    """Cache of an annotator's items. Get the cache from `session_cache`, and call `read` first in each
+    lease."""
 
     def __init__(self, annotator: str, shared: _ProjectCaches) -> None:
         self.annotator = annotator
@@ -57,7 +60,7 @@ class SessionCache:
         self.forget()
 
     def forget(self) -> None:
-        """Forget everything, so that the next request reads it again."""
+        """Clear the cache, so that the next request reads all data again."""
         self._data_version = -1
         self.rounds: dict[str, ShownRound] = {}
         self.guides: dict[str, Guide] = {}
@@ -85,7 +88,8 @@ class SessionCache:
         self._data_version = data_version
 
     def _read_items(self, cursor: Cursor) -> None:
-        """Read the items and their state by one cursor: a different cursor may see a newer state."""
+        """Read the items and their state with the same cursor, because a different cursor may see a newer
+        state."""
         self._items = {}
         for item in read_items(cursor, self.annotator, self.rounds):
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
@@ -95,11 +99,11 @@ class SessionCache:
         self._written = numbers_of_events(cursor, self.annotator).get(self.annotator, 0)
 
     def item(self, presentation_id: str) -> QueueItem | None:
-        """Return one of the annotator's items in rounds that are not closed; None for other presentations."""
+        """Return an item of the annotator in a round that is not closed; None for all other presentations."""
         return self._items.get(presentation_id)
 
     def items(self) -> list[QueueItem]:
-        """Return all items, by round and position."""
+        """Return all items of the annotator, by round and position."""
         return list(self._items.values())
 
     def practice_statuses(self, cursor: Cursor) -> list[PracticeStatus]:
@@ -109,7 +113,8 @@ class SessionCache:
         return self._practice
 
     def texts(self, cursor: Cursor, needed: Sequence[QueueItem], upcoming: Sequence[QueueItem]) -> list[Text]:
-        """Return the texts of the needed items; if a text is missing, read those of `READ_AHEAD` items."""
+        """Return the texts of the needed items; if a text is missing, read the texts of `READ_AHEAD`
+        items."""
         missing = [item for item in needed if item.presentation_id not in self._texts]
         texts = dict(self._texts)
         if missing:
@@ -156,14 +161,14 @@ class SessionCache:
 
 
 class _SharedState(NamedTuple):
-    """The rounds and guides that the session caches of a project share, and the states of items and texts.
+    """Data that the session caches of a project share: rounds, guides, and the versions of items and texts.
 
     Attributes
     ----------
     rounds: the rounds that are not closed, by id.
-    guides: all guides that these rounds ever had, by hash.
-    items, written: annotator → the state of their items, and the number of their events.
-    texts: the state of the texts.
+    guides: all guides that these rounds have had, by hash.
+    items, written: annotator → version of the annotator's items, and number of the annotator's events.
+    texts: version of the texts.
     """
 
     rounds: dict[str, ShownRound]

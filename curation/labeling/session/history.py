@@ -1,8 +1,8 @@
-"""An annotator's History: a list of own answers, by page, to look at and to change.
+"""An annotator's History: pages of the annotator's answers, to read and to change.
 
 While the annotator has open items, the History lists the last items without their answers, so that neither
-the list nor its length tells blind duplicates (`rounds.upcoming`). Afterwards the History lists the newest
-answer to each pair. A change is a new event.
+the list nor its length reveals blind duplicates (`rounds.upcoming`). Without open items, the History lists
+the newest answer to each pair. A changed answer is a new event.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
 LAST_ITEMS = CLOSEST_DUPLICATE // 2
-"""The number of items in the list while items are open; the browser holds fewer of the upcoming items."""
+"""Number of listed items while the annotator has open items; the browser holds fewer upcoming items."""
 
 SHOWN = 20
 """The number of answers on a page."""
@@ -59,12 +59,12 @@ fitting AS (
 
 
 class HistoryFilter(BaseModel):
-    """A filter of the History: the list has the answers that fit every part of the filter.
+    """A filter of the History; listed answers must match every field of the filter.
 
     Attributes
     ----------
     page: the number of the page, from 0.
-    text: a part of the query or of the document's title, whatever its case and accents.
+    text: a part of the query or of the document's title; case and accents are ignored.
     changed: only answers that the annotator has changed.
     """
 
@@ -87,11 +87,12 @@ class HistoryPage(NamedTuple):
 
     Attributes
     ----------
-    total: the number of answers that fit the filter.
+    total: the number of answers that match the filter.
     page, pages: the number of this page, from 0, and the number of pages, at least 1.
     size: the number of answers on a full page.
     grades: the grades of each guide under which the annotator gave a grade, the last guide first.
-    withheld: the annotator has open items, so that the page has the last items without their answers.
+    withheld: whether the annotator has open items, so that the page shows the last items without their
+        answers.
     """
 
     answers: list[AnsweredItem]
@@ -115,11 +116,12 @@ SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSE
 def history_page(
     store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NOBODY
 ) -> HistoryPage:
-    """Read the annotator's answers that fit the filter, newest first, with the revision that a change needs.
+    """Read the annotator's answers that match the filter, newest first, with the revision that a change
+    needs.
 
-    The answers are in the order in which each was first written. Practice answers are left out, because they
-    cannot be changed. Answers of closed rounds are listed, and changes of them are marked late. For a page
-    beyond the last page, the last page is read.
+    The answers are ordered by the time of the first answer to each item. Practice answers are left out,
+    because they cannot be changed. Answers of closed rounds are listed, and changes of them are marked late.
+    For a page beyond the last page, the last page is read.
 
     Raises
     ------
@@ -128,7 +130,7 @@ def history_page(
     with store.reading() as cursor:
         withheld = not may_see_own_answers(cursor, annotator)
         if withheld and wanted != HistoryFilter(page=wanted.page, text=wanted.text):
-            raise RefusedError("Your answers can be chosen by grade or mark once no item can come to you.")
+            raise RefusedError("You can filter your answers by grade or mark when you have no open items.")
         parameters = wanted.model_dump(exclude={"page"})
         parameters |= {"who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()

@@ -1,8 +1,9 @@
 """Item views: presentations as an annotator's screen may read them.
 
 `ItemView` is blind by construction: it has no rank, score, system, duplicate mark, split or grade of a
-different person, and its id is a hash without such facts. Nothing else about a presentation leaves the
-server. Rows are read in a lease; views are drawn after it, because drawing takes long.
+different person, and its id is a hash that reveals none of these facts. The server sends no further data
+about a presentation. Rows are read within a database lease; views are drawn after the lease, because drawing
+takes long.
 """
 
 from __future__ import annotations
@@ -32,18 +33,19 @@ class ItemView(NamedTuple):
 
     Attributes
     ----------
-    passage: the best passage, drawn by the guide's template, the query's words marked.
-    has_more: the document is longer than the passage; `whole_document` returns the whole document.
+    passage: the best passage, drawn by the guide's template, with the query's words highlighted.
+    has_more: whether the document is longer than the passage; `whole_document` returns the whole document.
     url, published: address and date of the document, where the guide has no template.
     facts: the fields that the guide's template shows, in order; None without a template.
     guide_hash: the round's current guide.
     kind: 'practice' or 'work'.
-    asks: whether the screen asks if the corpus answers the query. It asks on the annotator's last open item
-        of the query, unless they have answered the question, or have too few items of the query.
-    put_off: the annotator has put the item off.
-    place, of: the number of the item among the annotator's items of the query in the round, or among the
-        items of its list, and how many items there are, repeats included. 0 in the history.
-    list_id: equal for the items of a list, which come on one page; '' for an item that comes by itself.
+    asks: whether the screen asks if the corpus answers the query. The screen asks on the annotator's last
+        open item of the query, unless the annotator has already answered the question or has too few items of
+        the query.
+    put_off: whether the annotator has skipped the item.
+    place, of: the number of the item among the annotator's items of the query in the round, or of its list,
+        and the number of all these items, repeats included; 0 in the history.
+    list_id: id of the item's list, whose items are shown on one page; '' for an item outside a list.
     """
 
     presentation_id: str
@@ -66,15 +68,15 @@ class ItemView(NamedTuple):
 
 
 class AnsweredItem(NamedTuple):
-    """An answered presentation, with the answer where the annotator may see it.
+    """An answered presentation, with the answer if the annotator may see the answer.
 
     Attributes
     ----------
     kind: 'grade' or 'cannot_tell'; None if the answer is withheld with its grade and reason.
-    changed: the annotator has answered more than once; set in the history only.
+    changed: whether the annotator has answered more than once; set only in the history.
     guide_hash: the guide under which the annotator answered, which may be older than the guide of the view;
-        set in the history only.
-    evidence: the characters of the body that the annotator marked, also where they took the answer back.
+        set only in the history.
+    evidence: the characters of the body that the annotator marked, even if the answer was undone.
     """
 
     showing: ItemView
@@ -89,7 +91,7 @@ class AnsweredItem(NamedTuple):
 
 
 class ItemRow(NamedTuple):
-    """A presentation before its `ItemView` is drawn; the fields after `guide` are the view's."""
+    """A presentation before its `ItemView` is drawn; the fields after `guide` go into the view unchanged."""
 
     text: Text
     guide: Guide
@@ -120,7 +122,7 @@ class ItemRow(NamedTuple):
 
 
 AnswerRow = tuple[ItemRow, dict[str, Any]]
-"""An answered presentation before it is drawn, and its answer by the names of `AnsweredItem`."""
+"""An answered presentation before drawing, and its answer keyed by the field names of `AnsweredItem`."""
 
 
 def drawn_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
@@ -135,7 +137,8 @@ def read_showings(
     items: Sequence[QueueItem],
     upcoming: Sequence[QueueItem],
 ) -> list[ItemRow]:
-    """Read the rows of open items, to be drawn after the lease, and read ahead texts of `upcoming` items."""
+    """Read the rows of open items, which are drawn after the lease, and read ahead the texts of `upcoming`
+    items."""
     asked = _find_asking(cursor, cache.annotator, work, items)
     lists = work.lists()
     alone = work.alone() if lists else set()
@@ -154,9 +157,9 @@ def read_showings(
 def _find_places(
     work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, int]]:
-    """Find the number of each item in its list, or in its query and round, and the number of items there.
+    """Find each item's number within its list, or within its query and round, and the count of items there.
 
-    Items are numbered by position, so that an item that was put off keeps its number.
+    Items are numbered by position, so that a skipped item keeps its number.
     """
 
     def group(item: QueueItem) -> tuple[str, str]:
@@ -179,7 +182,7 @@ WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
 def _find_asking(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
     """Find the items on which the screen asks whether the corpus answers the query.
 
-    Repeats count among the items of a query; otherwise a question that is missing would reveal them.
+    Repeats count among the items of a query; otherwise a missing question would reveal the repeats.
     """
     lasts = work.lasts() if items else set()
     ending = [item for item in items if item.presentation_id in lasts]
@@ -211,9 +214,9 @@ LIMIT 1
 def previous_answered(
     store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY
 ) -> AnsweredItem | None:
-    """Read the presentation that the annotator answered last, which undo takes back; None without an answer.
+    """Read the presentation that the annotator answered last and can undo; None without an answer.
 
-    An answer that is taken back is withheld, because the item is open. Note and flag are sent again.
+    An undone answer is withheld, because the item is open again. Note and flag are still sent.
     """
     with store.reading() as cursor:
         answered = read_answered(cursor, _LAST, [annotator])
@@ -226,8 +229,8 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
 
     Parameters
     ----------
-    sql: a query of the columns presentation, next revision, query, information need, those of `ReadDocument`,
-        guide, kind, asks, and those of `AnsweredItem` after `showing`.
+    sql: an SQL query with the columns presentation, next revision, query, information need, the columns of
+        `ReadDocument`, guide, kind, asks, and the fields of `AnsweredItem` after `showing`.
     """
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
@@ -255,16 +258,16 @@ WHERE p.presentation_id = ? AND p.annotator = ?
 def whole_document(
     store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
-    """Draw the whole document of one of the annotator's presentations, the query's words marked.
+    """Draw the whole document of an annotator's presentation, with the query's words highlighted.
 
     Raises
     ------
-    NotFoundError: the presentation is unknown or somebody else's; the sentence is the same.
+    NotFoundError: the presentation is unknown or belongs to a different annotator; the message is the same.
     """
     with store.reading() as cursor:
         row = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()
         guide = guide_by_hash(cursor, row[-1]) if row else None
     if row is None or guide is None:
-        raise NotFoundError("This item is not among your items.")
+        raise NotFoundError("This item is not assigned to you.")
     query, *document, _ = row
     return whole_passage(ReadDocument(*document), query, guide, image_hosts)

@@ -13,7 +13,8 @@ from curation.store import Cursor, Store, utc_now
 
 ANSWERS = ("yes", "partly", "no")
 ASKED_IN = ("labeling", "pilot", "audit")
-"""The kinds of rounds that ask. An audit asks like a labeling round, so that nobody recognises an audit."""
+"""Kinds of rounds that ask whether the corpus answers a query. An audit round also asks, so that annotators
+cannot recognise an audit."""
 _INSERT_ANSWER = """
 INSERT INTO query_answers
 SELECT p.round_id, p.annotator, p.query_id,
@@ -44,7 +45,7 @@ def _check_answer(
 ) -> tuple[str, str]:
     rows = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()
     if not rows:
-        return "refused", "this item is not among your items"
+        return "refused", "this item is not assigned to you"
     round_id, query_id, kind, ask_from = rows[0]
     used = cursor.execute(_USED, [client_key]).fetchall()
     if used:

@@ -1,8 +1,7 @@
-"""The annotator's queue: the next items, the items that the annotator put off, and the answers of a list.
+"""The annotator's queue: the next items, the items that the annotator skipped, and the answers of a list.
 
 Open items are in rounds that are neither paused nor closed, and were not reassigned. A practice round that is
-unfinished or not passed comes first. Items that the annotator has put off come last, and can be taken up
-before.
+unfinished or not passed comes first. Items that the annotator skipped come last, but can be answered earlier.
 """
 
 from __future__ import annotations
@@ -30,21 +29,21 @@ MAX_LISTED = 50
 
 
 class Queue(NamedTuple):
-    """The next items of an annotator, with their progress, and without facts such as the name of a round.
+    """An annotator's next items and progress, without facts that would bias, such as the name of a round.
 
     Attributes
     ----------
     showings: the next open presentations, in order.
-    done, total: the numbers of answered and of all presentations: of a practice round that has to be passed
-        first, else of the annotator's rounds that are neither closed nor paused.
-    message: the reason why no item comes, and what the annotator can expect; '' where items come.
+    done, total: the numbers of answered and of all presentations in the practice round that must be passed
+        first, else in the annotator's rounds that are neither closed nor paused.
+    message: the reason why there are no items, and what happens next; '' if there are items.
     hour: the number of answers in the last 60 minutes.
-    seconds_each: the median seconds on screen over the last 50 answers; None below 5 answers.
-    practice: the practice round that has to be passed first, else the practice round passed last.
-    put_off: the number of open items that the annotator has put off.
-    paused: the annotator has unanswered items in a paused round.
-    listing: the answered items of the requested list, with grades while these are the annotator's latest
-        answers.
+    seconds_each: the median seconds on screen over the last 50 answers; None for fewer than 5 answers.
+    practice: the practice round that must be passed first, else the practice round passed last.
+    put_off: the number of open items that the annotator skipped.
+    paused: whether the annotator has unanswered items in a paused round.
+    listing: the answered items of the requested list; they have grades only while they are the annotator's
+        latest answers.
     """
 
     showings: list[ItemView]
@@ -73,14 +72,14 @@ def next_showings(
     image_hosts: frozenset[str] = NOBODY,
     list_of: str | None = None,
 ) -> Queue:
-    """Read the annotator's next open presentations, without those that the screen has already (`after`).
+    """Read the annotator's next open presentations, without presentations already on screen (`after`).
 
-    A list is never cut, so that more than `limit` presentations may come.
+    A list is never cut, so the result may have more than `limit` presentations.
 
     Parameters
     ----------
-    list_of: a presentation. The answered items of its list are read too if the last answer is in that list;
-        else, and for '', those of the next list. None reads no answered items.
+    list_of: id of a presentation. Its list's answered items are also read if the last answer is in that list;
+        otherwise, and for '', the answered items of the next list are read. None reads no answered items.
     """
     on_screen = set(after)
     with session_cache(store, annotator) as cache, store.reading() as cursor:
@@ -109,7 +108,7 @@ def next_showings(
 
 
 def _whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
-    """Return the first items, and all further items in the list of the last one."""
+    """Return the first items, extended to the end of the last item's list."""
     end = min(limit, len(upcoming))
     last = lists.get(upcoming[end - 1].presentation_id) if end else None
     while last and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last:
@@ -131,7 +130,7 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
     """Read the answered items of the list on screen.
 
     The answers are included only while they are the annotator's last answers. Otherwise an annotator could
-    look up a list later, find that a pair of a different list is a repeat, and see its earlier grade.
+    reopen a list later, notice that a pair in a different list is a repeat, and see its earlier grade.
     """
     lists, alone = work.lists(), work.alone()
     done = [item for item in work.items if item.answered is not None]
@@ -156,7 +155,7 @@ def _practice_to_pass(cursor: Cursor, cache: SessionCache) -> PracticeStatus | N
 
 
 def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
-    """Work out the annotator's work: a practice round that has to be passed first, else all other rounds."""
+    """Compute the annotator's work: the practice round that must be passed first, else all other rounds."""
     first = _practice_to_pass(cursor, cache)
     return upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
 
@@ -171,24 +170,24 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
         )
     if over:
         return (
-            "The lead has closed what you worked on; your answers are kept. Once a round is opened with you "
-            "in it, this page fills by itself."
+            "The lead has closed your round; your answers are kept. New items appear here when a "
+            "round includes you."
         )
     if not work.items:
-        return "No round has items for you yet. Once one is opened with you in it, this page fills by itself."
+        return "No round has items for you yet. New items appear here when a round includes you."
     if work.paused_rounds():
         return (
-            "The lead has paused this work. Your answers are kept; when it goes on, this page fills by "
-            "itself."
+            "The lead has paused this work. Your answers are kept; when the work resumes, new items "
+            "appear here."
         )
-    return "You have answered every item that was given to you. Thank you; the next round brings new ones."
+    return "You have answered all your items. Thank you! New items come with the next round."
 
 
 def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[ItemView]:
-    """Read the items that the annotator put off, the longest ago first, 50 at most.
+    """Read the items that the annotator skipped, the earliest skipped first, 50 at most.
 
-    An item that is taken up is answered before the other items of its query. So the screen asks about the
-    query only where the item is the last open item of the query.
+    A skipped item may be answered before further items of its query. So the screen asks about the query only
+    if the item is the query's last open item.
     """
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)

@@ -11,7 +11,7 @@ from curation.store import Cursor, utc_now
 
 HOUR = timedelta(hours=1)
 PACE_ANSWERS = 50
-"""The number of last answers whose median time is the pace."""
+"""Number of latest answers whose median time is the pace."""
 MIN_FOR_PACE = 5
 _ANSWERS = """
 WITH own AS (
@@ -30,12 +30,12 @@ GROUP BY presentation_id HAVING arg_max(kind, revision) IN ('grade', 'cannot_tel
 
 
 class Answer(NamedTuple):
-    """An event that answers a presentation.
+    """An annotator's answer to a presentation.
 
     Attributes
     ----------
-    written: the place of the event among the annotator's events, in the order of writing.
-    active_ms: the milliseconds on screen; None where the screen sent no time.
+    written: index of the event among the annotator's events, in the order of writing.
+    active_ms: milliseconds on screen; None if the screen sent no time.
     """
 
     written: int
@@ -45,7 +45,8 @@ class Answer(NamedTuple):
 
 
 class Recent(NamedTuple):
-    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` of known length, newest first."""
+    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` answers with a known time on
+    screen."""
 
     hour: list[Answer]
     timed: list[Answer]
@@ -75,6 +76,7 @@ def recent(cursor: Cursor, annotator: str) -> Recent:
 
 
 def answered_since(cursor: Cursor, annotator: str, moments: Sequence[datetime]) -> list[int]:
-    """Count the presentations that the annotator has answered since each moment (UTC) and not taken back."""
+    """Count the presentations that the annotator has answered since each moment (UTC), without undone
+    answers."""
     times = [row[0] for row in cursor.execute(_ANSWERED_AT, [annotator]).fetchall()]
     return [sum(time >= moment for time in times) for moment in moments]

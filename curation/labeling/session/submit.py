@@ -1,8 +1,8 @@
-"""Submitting: an annotator's screen submits judgments, which are judged and written in one transaction.
+"""Submission of judgments from an annotator's screen, which are checked and written in one transaction.
 
-Most submissions are new and valid, and the session cache holds all that is needed to judge them. Where a
-submission is sent again, or comes from a tab that is behind, the client keys are read from the database.
-Where the database refuses an event that was new to the cache, the cache is behind and is read again.
+Most submissions are new and valid, and the session cache holds all data to check such submissions. If a
+submission is repeated, or comes from an outdated tab, the client keys are read from the database. If the
+database refuses an event that was new to the cache, the cache is outdated and is read again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from curation.store.documents import documents_by_hash
 
 
 def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
-    """Record an annotator's submissions, in order; each submission gets its own outcome.
+    """Record an annotator's submissions in order, and return an outcome for each submission.
 
-    All happens in one transaction: when the function returns, every 'saved' submission is in the database.
+    All writes are in one transaction: when the function returns, every 'saved' submission is in the database.
     """
     with session_cache(store, annotator) as cache:
         outcomes = _submit_from_cache(store, cache, submissions)
@@ -45,7 +45,8 @@ def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> l
 def _submit_from_cache(
     store: Store, cache: SessionCache, submissions: Sequence[Submission]
 ) -> list[Outcome] | None:
-    """Judge and write submissions on items that the cache holds; else write nothing and return None."""
+    """Check and write submissions on cached items; if an item is not cached, write nothing and return
+    None."""
     # The two keys of the table refuse a revision or a client key that is stored, whoever wrote it.
     with suppress(duckdb.ConstraintException):
         with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
@@ -64,7 +65,7 @@ def _submit_from_cache(
 def _judged_from_cache(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission]
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]] | None:
-    """Judge submissions by the cache; read the client keys in use only where not every one is saved."""
+    """Check submissions against the cache; read the client keys in use only if a submission is not saved."""
     context = _cached_context(cursor, cache, submissions, {})
     if context is None:
         return None
@@ -78,7 +79,7 @@ def _judged_from_cache(
 def _submit_from_database(
     store: Store, cache: SessionCache, submissions: Sequence[Submission]
 ) -> list[Outcome]:
-    """Judge and write submissions by the database, which knows all presentations and client keys."""
+    """Check and write submissions against the database, which holds all presentations and client keys."""
     with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
         context = _read_context(cursor, submissions)
         outcomes, events, marks = judge(cache.annotator, submissions, context)
@@ -128,13 +129,14 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
 
 
 def _state_in(round_: ShownRound, annotator: str, next_revision: int, answered: bool) -> PresentationState:
-    """Make the state of a presentation that is not withdrawn from its round."""
+    """Build the state of a presentation that is not withdrawn from its round."""
     state = PresentationState(annotator, round_.guide_hash, next_revision, answered, round_.closed)
     return state._replace(practice=round_.kind == "practice", guides=round_.guides)
 
 
 def _bodies(cursor: Cursor, submissions: Sequence[Submission], shown: Mapping[str, str]) -> dict[str, str]:
-    """Read the bodies of presentations with evidence; `shown` has the version of each presentation."""
+    """Read the document bodies of presentations with evidence; `shown` holds each presentation's document
+    version."""
     marked = {item.presentation_id for item in submissions if item.evidence}.intersection(shown)
     versions = documents_by_hash(cursor, [shown[name] for name in marked])
     return {name: versions[shown[name]].body for name in marked}
@@ -147,7 +149,8 @@ def _used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[str, U
 
 
 def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
-    """Read the rows of these keys, the key first. DuckDB looks constants up in the index of the key."""
+    """Read the rows with the given keys; the first column is the key. Keys are SQL constants, which DuckDB
+    looks up in the key's index."""
     places = ", ".join("?" * len(keys)) or "NULL"
     sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} IN ({places})"  # noqa: S608  names from above
     return cursor.execute(sql, keys).fetchall()

@@ -1,7 +1,7 @@
 """Texts of items: the query, the document, and the part of the document that a system matched.
 
-The excerpt is taken from the matched part. Only the excerpt leaves the server, without the system that found
-the part and without its rank.
+The excerpt is taken from the matched part. The server sends only the excerpt, without the rank and the system
+that found the part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from curation.store import Cursor
 from curation.store.documents import version_texts
 
 MAX_READ_EARLY_LENGTH = 10_000
-"""The bytes of the longest document that is read ahead."""
+"""Maximum size in bytes of a document that is read ahead."""
 # Two queries: each finds twenty texts in some milliseconds, and a join of both takes several times as long.
 _QUERIES = f"""
 SELECT query_id, text, {NEED}
@@ -58,7 +58,7 @@ class Text(NamedTuple):
 def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]) -> dict[str, Text]:
     """Read the texts of the needed items, and of `early` items whose document is not long, by presentation.
 
-    Reading twenty texts costs hardly more than reading three.
+    Reading twenty texts takes hardly longer than reading three texts.
     """
     items = {item.presentation_id: item for item in [*needed, *early]}
     wanted = sorted({item.query_id for item in items.values()})
@@ -78,7 +78,7 @@ def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[Queu
 
 
 def texts_state(cursor: Cursor) -> tuple[object, ...]:
-    """Read a value that stays equal while queries, and the parts that pools have matched, are the same."""
+    """Read a version value, which changes only with queries or with the parts that pools have matched."""
     return tuple(cursor.execute(_TEXTS_STATE).fetchall()[0])
 
 
@@ -88,10 +88,10 @@ def matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[st
 
 
 def matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
-    """Find the part of `Document.text` that was matched at the best rank, by presentation.
+    """Find the part of `Document.text` that a system matched at the best rank, by presentation.
 
-    A stored part belongs to the version of the document in the pool's snapshot, and is used only if that
-    version is on screen. System, place and pool break ties. Presentations without a stored part are left out.
+    A stored part belongs to the document version in the pool's snapshot, and is used only if that version is
+    on screen. Ties are broken by system, position and pool. Presentations without a stored part are left out.
     """
     if not pairs:
         return {}

@@ -1,1 +1,1 @@
-"""Reference answers that people write: tasks, what each writer wrote, and what is decided."""
+"""Reference answers that people write: answer tasks, writers' answers, and reviewers' decisions."""

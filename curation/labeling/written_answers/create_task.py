@@ -1,8 +1,9 @@
-"""Open an answer task: choose its queries, its writers, and the documents that writers see.
+"""Opening of an answer task: choice of its queries, its writers, and the documents that writers see.
 
 Each query goes to exactly `overlap` writers, as in rounds; the assignment is fixed before anybody writes. A
-writer who sees the relevant documents learns what annotators said. So with `show="relevant"` a query waits
-until no annotator has to judge it any more. Each writer sees the documents in a random order.
+writer who sees the relevant documents learns annotators' grades. So with `show="relevant"` a query waits
+until no annotator still has to judge documents of the query. Each writer sees the documents in a random
+order.
 """
 
 from __future__ import annotations
@@ -56,15 +57,15 @@ LEFT JOIN presentation_states s USING (presentation_id)
 WHERE NOT r.closed AND NOT coalesce(s.answered, false)
 """
 
-BUSY = "Other people kept changing the project while the answer task was planned. Try again."
-KNOWN = "it has reference answers"
-IN_TASK = "it is in another answer task"
-OPEN_TASK = "it is in an answer task that is open"
-IN_QUEUE = "somebody is still to judge documents of it, and would learn what others found relevant"
-NO_DOCUMENT = "it has no document to show: build a pool"
-NOT_CURRENT = "it is retired, or not in the current sample"
-OTHERS = "it is not among those drawn"
-UNTAGGED = "it does not have the tag"
+BUSY = "Other people changed the project while the answer task was planned. Try again."
+KNOWN = "the query has reference answers"
+IN_TASK = "the query is in a different answer task"
+OPEN_TASK = "the query is in an open answer task"
+IN_QUEUE = "an annotator still has to judge documents of the query, and would learn what is relevant"
+NO_DOCUMENT = "the query has no document to show: build a pool"
+NOT_CURRENT = "the query is retired, or not in the current sample"
+OTHERS = "the query was not drawn"
+UNTAGGED = "the query does not have the tag"
 _IN_TASKS = """
 SELECT query_id, bool_and(closed) FROM answer_task_queries JOIN answer_task_states USING (task_id)
 GROUP BY query_id
@@ -72,12 +73,12 @@ GROUP BY query_id
 Asked = dict[str, str]
 """Query id → the reason to leave the query out of the task, or '' if there is no reason."""
 ShownDocuments = tuple[dict[str, list[Candidate]], frozenset[str], frozenset[str]]
-"""Query id → documents, best first; the queries whose documents are judged relevant; and the queries that are
-shown with the pool's documents because a release seals their grades."""
+"""Three values: query id → documents, best first; the queries whose documents are judged relevant; the
+queries shown with the pool's documents because a release seals their grades."""
 
 
 class EvidenceInputs(NamedTuple):
-    """Facts from which the documents of each query are chosen.
+    """Stored data for the choice of each query's documents.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class EvidenceInputs(NamedTuple):
 
 
 def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
-    """Read the facts from which `choose_evidence` chooses documents."""
+    """Read the data that `choose_evidence` needs."""
     candidates, active = read_candidates(cursor)
     ranks = {(row[0], row[1]): row[2] for row in cursor.execute(_RANKS).fetchall()}
     in_queues = frozenset(row[0] for row in cursor.execute(_OPEN_PAIRS).fetchall())
@@ -102,7 +103,8 @@ def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
 
 
 def choose_evidence(inputs: EvidenceInputs, show: str, most: int) -> ShownDocuments:
-    """Choose at most `most` documents for every query that has candidates. Call it outside a lease."""
+    """Choose at most `most` documents for every query that has candidates. Call the function outside a
+    lease."""
     relevance = inputs.relevance()
 
     def best_rank(candidate: Candidate) -> tuple[bool, int, str]:
@@ -138,14 +140,14 @@ def read_shown(
 
 @dataclass(frozen=True)
 class AnswerTaskOpened:
-    """A new answer task, counted.
+    """A new answer task, with its numbers of queries and answers to write.
 
     Attributes
     ----------
     per_writer: name → number of queries.
-    judged: number of queries shown with documents that people judged relevant; the other queries are shown
+    judged: number of queries shown with documents that people judged relevant; all other queries are shown
         with the pool's documents.
-    sealed: number of these other queries whose relevant documents a release seals.
+    sealed: number of queries shown with the pool's documents because a release seals the relevant documents.
     left_out: reason → number of queries.
     """
 
@@ -160,7 +162,8 @@ class AnswerTaskOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """Say how much work was opened, how many queries are sealed, and which queries were left out."""
+        """Return sentences with the numbers of queries, answers to write and sealed queries, and of queries
+        left out."""
         judged = pluralize(self.judged, "query is", "queries are")
         opened = (
             f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
@@ -179,7 +182,7 @@ class AnswerTaskOpened:
 def open_answer_task(
     store: Store, request: AnswerTaskRequest, author: str = COMMAND_LINE, reason: str | None = None
 ) -> AnswerTaskOpened:
-    """Ask people to write reference answers.
+    """Open an answer task, in which people write reference answers.
 
     Parameters
     ----------
@@ -189,9 +192,9 @@ def open_answer_task(
     Raises
     ------
     InputError: the request's parts do not fit together, or a text names several queries.
-    NotFoundError: the project does not know a writer.
+    NotFoundError: a writer is not in the project.
     RefusedError: the name is taken, a writer cannot sign in, no query is left to write for, the project kept
-        changing, or the author is no lead.
+        changing, or the author is not a lead.
     """
     request = request.checked()
     access = unseal(store, f"show writers of {request.name} what is relevant", reason, author)
@@ -285,7 +288,7 @@ def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Aske
 
 
 def _stored_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
-    """Give the stored form of a request; the task's id is a hash of this form."""
+    """Return the stored form of a request; the task's id is a hash of this form."""
     return vars(request) | {"queries": sorted(request.queries)}
 
 
@@ -337,7 +340,7 @@ def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, a
 
 
 def _task_fingerprint(cursor: Cursor) -> object:
-    """Read all that a planned task depends on: counts of rows that are only appended, and the settings."""
+    """Read settings and row counts, to detect changes while a task is planned."""
     counts = cursor.execute(
         """
         SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM judgment_events),

@@ -1,9 +1,9 @@
-"""Disputed answers as a reviewer reads them, and the reviewer's decisions on the reference answers.
+"""Disputed answers for the reviewer's screen, and reviewers' decisions on the reference answers.
 
 A reviewer sees each answer with the number of its writers and the documents that they ticked, and no writer's
 name. A decision is appended with the next revision; the latest decision counts, even if writers answer later.
 A screen sends the revision that it shows: if two reviewers decide, the second is refused and sees the
-decision of the first. A reviewer who was asked to answer a query cannot decide it.
+decision of the first. A reviewer who was asked to answer a query cannot decide the query.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class AnswerRuling(NamedTuple):
     ----------
     picked: writers' answers that become reference answers.
     merged: a further reference answer that the reviewer wrote, or ''.
-    unanswerable: the corpus does not answer the query; then there are no reference answers.
+    unanswerable: whether the corpus does not answer the query, so that there are no reference answers.
     """
 
     picked: Sequence[str] = ()
@@ -74,7 +74,8 @@ class AnswerRuling(NamedTuple):
 
 
 class AnswerDecision(NamedTuple):
-    """A stored decision of a reviewer; without answers it says that the corpus does not answer the query."""
+    """A stored decision of a reviewer; a decision without answers means that the corpus does not answer the
+    query."""
 
     query_id: str
     revision: int
@@ -85,7 +86,7 @@ class AnswerDecision(NamedTuple):
     decided_at: datetime
 
     def repeats(self, ruling: AnswerRuling, reviewer: str) -> bool:
-        """Tell whether the same reviewer has made the same decision already."""
+        """Return whether the same reviewer has already made the same decision."""
         before = (self.answers, self.reason, self.reviewer)
         return before == (ruling.answers, ruling.reason.strip(), reviewer)
 
@@ -112,15 +113,13 @@ def decide_answers(
 
     Parameters
     ----------
-    seen: number of decisions that the query had on the reviewer's screen; None skips that check.
+    seen: number of decisions that the query had on the reviewer's screen; None skips the check.
 
-    Raises
-    ------
-    InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen answer, or there
-        is no reason; the error lists all problems.
+    Raises ------ InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen
+        answer, or there is no reason; the error lists all problems.
     NotFoundError: the task or the reviewer does not exist, or nobody has answered the query in the task.
-    RefusedError: the person is no reviewer, was asked to answer the query, writers are not done, or another
-        reviewer has decided meanwhile.
+    RefusedError: the person is not a reviewer or was asked to answer the query, writers are not done, or a
+        different reviewer has decided meanwhile.
     """
     with store.transaction(appends=True) as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
@@ -160,24 +159,25 @@ def current_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> Answ
 def recent_answer_decisions(
     store: Store, reviewer: str, limit: int = 10
 ) -> list[tuple[AnswerDecision, str, str]]:
-    """List the reviewer's own current decisions, newest first, each with its task and the query's text."""
+    """List the reviewer's current decisions, newest first, each with its task and the query's text."""
     with store.reading() as cursor:
         rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
     return [(AnswerDecision(*row[:-2])._replace(answers=tuple(row[2])), *row[-2:]) for row in rows]
 
 
 def answers_overtaken(decision: AnswerDecision) -> str:
-    """Tell a reviewer that another reviewer decided the query on the screen."""
-    references = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer it"
+    """Return the message for a reviewer who had a query on screen when a different reviewer decided the
+    query."""
+    references = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer the query"
     return (
         f"{decision.reviewer} decided this query while you had it open: {references}, because "
-        f"“{isolated(decision.reason)}”. Your decision was not saved. Look at it again, and decide once more "
-        "if you disagree."
+        f"“{isolated(decision.reason)}”. Your decision was not saved. Look at the query again, and "
+        "decide again if you disagree."
     )
 
 
 def unanswered_error(query_id: str, task_name: str) -> NotFoundError:
-    """Make the error for a query that nobody has answered."""
+    """Return the error for a query that nobody has answered."""
     return NotFoundError(f"Nobody has answered the query {query_id!r} in the answer task {task_name!r}.")
 
 
@@ -186,12 +186,12 @@ def wrote(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None
 
     Raises
     ------
-    RefusedError: the query `refuse` is among them.
+    RefusedError: the reviewer was asked to answer the query `refuse`.
     """
     query_ids = {row[0] for row in cursor.execute(_ASKED, [task_id, reviewer]).fetchall()}
     if refuse in query_ids:
         raise RefusedError(
-            "You were asked to write an answer to this query yourself. Another reviewer decides it."
+            "You were asked to answer this query, so a different reviewer must decide the query."
         )
     return query_ids
 
@@ -203,14 +203,14 @@ def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: st
     asked, written, closed = rows[0]
     if written < asked and not closed:
         raise RefusedError(
-            f"{written} of {asked} writers have answered this query. Wait for the others, or close the task."
+            f"{written} of {asked} writers have answered this query. Wait for all writers, or close the task."
         )
 
 
 def _ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
     problems = []
     if ruling.unanswerable and ruling.answers:
-        problems.append("Choose answers, or say that the corpus does not answer the query; not both.")
+        problems.append("Choose answers or say that the corpus does not answer the query, but not both.")
     if not ruling.unanswerable and not ruling.answers:
         problems.append("Choose an answer, write one, or say that the corpus does not answer the query.")
     forms = {normalised_answer(text) for text in written}
@@ -240,7 +240,7 @@ class DisputedAnswers(NamedTuple):
 @dataclass(frozen=True)
 class AnswerDisputes:
     """Queries that wait for a decision, by task and query id; `own` counts the queries that the reviewer was
-    asked to answer, so that another reviewer decides them.
+    asked to answer, and that a different reviewer must decide.
     """
 
     waiting: tuple[DisputedAnswers, ...]
@@ -248,14 +248,14 @@ class AnswerDisputes:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the queries that wait, and the queries that wait for another reviewer."""
+        """Count the queries that wait for a decision, and the queries that wait for a different reviewer."""
         waiting = f"{pluralize(len(self.waiting), 'query waits', 'queries wait')} for a decision."
-        others = f"{self.own:,} more wait for another reviewer: you were asked to answer them."
+        others = f"{self.own:,} more wait for a different reviewer: you were asked to answer these queries."
         return [waiting, *([others] if self.own else [])]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the queries that wait."""
+        """List the queries that wait for a decision."""
         rows = ((row.task, row.query, row.query_id, row.answers, row.why) for row in self.waiting)
         return (Table("Disputed answers", ("Task", "Query", "Query id", "Answers", "Why"), tuple(rows)),)
 
@@ -275,11 +275,11 @@ class AnswerVoice(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerCase:
-    """A query of a task with all that a reviewer reads.
+    """A query of a task with all data that a reviewer reads.
 
     Attributes
     ----------
-    voices: distinct answers, the commonest first; "the corpus does not answer the query" comes last.
+    voices: distinct answers, the most frequent first; "the corpus does not answer the query" comes last.
     documents: documents that the writers were shown.
     cited: number of writers who ticked each document.
     references: the current reference answers with their source.
@@ -303,7 +303,7 @@ class AnswerCase:
 
     @property
     def sentences(self) -> list[str]:
-        """Give the state of the query and its reference answers."""
+        """Return sentences with the state of the query and its reference answers."""
         state = f"State: {self.outcome.how}{f', {self.outcome.why}' if self.outcome.why else ''}."
         if not self.references.answers:
             return [state]
@@ -329,8 +329,8 @@ def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDispute
 
     Raises
     ------
-    NotFoundError: the project does not know the reviewer.
-    RefusedError: the person is no reviewer.
+    NotFoundError: the reviewer is not in the project.
+    RefusedError: the person is not a reviewer.
     """
     waiting = []
     own_queries = 0
@@ -357,12 +357,12 @@ def answer_case(
     reviewer: str = COMMAND_LINE,
     access: SealAccess | None = None,
 ) -> AnswerCase:
-    """Read the answers to a query, in whatever state the query is.
+    """Read the answers to a query, decided or not.
 
     Raises
     ------
     NotFoundError: the task does not exist, the query is not in the task, or nobody has answered the query.
-    RefusedError: the person is no reviewer, or was asked to answer the query, or the query is sealed.
+    RefusedError: the person is not a reviewer, or was asked to answer the query, or the query is sealed.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)

@@ -1,9 +1,11 @@
-"""Nuggets that a language model proposes: the calls, the reading of answers, and what people kept.
+"""Nuggets proposed by a language model: model calls, parsing of the answers, and people's review of
+proposals.
 
-A call has a query with the documents that people judged relevant, the highest grades first, and the evidence
-that they marked. A proposal is not a nugget yet: people see the proposal on the query's page, change or drop
-it, and save the nuggets that they keep. A query that a release seals is not sent. A query that an annotator
-still has to judge waits, because its nuggets would tell the annotator which documents are relevant.
+A call sends a query with the documents that people judged relevant, highest grades first, and the evidence
+that people marked. A proposal is not a nugget yet: people see the proposal on the query's page, change or
+drop it, and save the nuggets that they keep. Queries that a release seals are never sent. A query that an
+annotator still has to judge waits, because its nuggets would reveal to the annotator which documents are
+relevant.
 """
 
 from __future__ import annotations
@@ -42,14 +44,14 @@ from curation.store.documents import documents_by_hash
 PROMPT = "nuggets"
 
 MAX_NUGGETS = 20
-"""Largest number of nuggets that the prompt asks for."""
+"""Maximum number of nuggets that the prompt asks for."""
 
 MIN_F1_OF_CHANGE = 0.5
 """Token F1 from which a saved nugget counts as a changed proposal."""
 
-HAS_NUGGETS = "it has nuggets, or proposals that people have not reviewed"
-REVIEWED = "people have reviewed a model's proposals for it"
-NONE_RELEVANT = "nobody judged a document of it relevant"
+HAS_NUGGETS = "the query has nuggets, or proposals that people have not reviewed"
+REVIEWED = "people have already reviewed a model's proposals for the query"
+NONE_RELEVANT = "nobody judged a document relevant for the query"
 TAKEN = ("unchanged", "changed", "dropped", "added")
 _STORED = "SELECT query_id, call_id FROM nugget_proposals"
 
@@ -76,8 +78,8 @@ class NuggetProposals(NamedTuple):
 
     Attributes
     ----------
-    written: the nuggets that people saved after reading the proposals; None before that.
-    before: texts of the nuggets that the query had before.
+    written: the nuggets that people saved after reading the proposals; None before the review.
+    before: texts of the nuggets that the query had before the proposals.
     """
 
     query_id: str
@@ -106,7 +108,7 @@ class NuggetProposals(NamedTuple):
 
 
 def share_sentences(proposals: Sequence[NuggetProposals]) -> list[str]:
-    """Say for each model how many of the proposed nuggets people kept, changed or dropped."""
+    """Report for each model how many of the proposed nuggets people kept, changed or dropped."""
     sentences = []
     for model in sorted({proposal.model for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.model == model]
@@ -116,8 +118,8 @@ def share_sentences(proposals: Sequence[NuggetProposals]) -> list[str]:
         if reviewed := unchanged + changed + dropped:
             sentences.append(
                 f"{model} proposed {pluralize(reviewed, 'nugget')}. People took {unchanged:,} unchanged "
-                f"({percent(unchanged / reviewed)}), changed {changed:,} and dropped {dropped:,}. They added "
-                f"{pluralize(added, 'nugget')} of their own."
+                f"({percent(unchanged / reviewed)}), changed {changed:,} and dropped {dropped:,}. "
+                f"People also added {pluralize(added, 'nugget')}."
             )
         if waiting := sum(proposal.written is None for proposal in mine):
             queries = pluralize(waiting, "query", "queries")
@@ -128,7 +130,8 @@ def share_sentences(proposals: Sequence[NuggetProposals]) -> list[str]:
 def proposal_calls(
     store: Store, model: str, names: Sequence[str] = (), author: str = COMMAND_LINE
 ) -> tuple[dict[str, ModelCall], int, dict[str, int]]:
-    """Make the calls that ask for nuggets: for named queries, or for all current queries without nuggets.
+    """Build the model calls that ask for nuggets, for named queries or for all current queries without
+    nuggets.
 
     Returns
     -------
@@ -137,7 +140,7 @@ def proposal_calls(
 
     Raises
     ------
-    InputError: no query has a name, or several queries have it.
+    InputError: a name fits no query, or fits several queries.
     RefusedError: the author is neither reviewer nor lead.
     """
     with store.reading() as cursor:
@@ -166,7 +169,7 @@ def proposal_calls(
 def _make_calls(
     cursor: Cursor, model: str, chosen: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
 ) -> tuple[dict[str, ModelCall], int]:
-    """Make the calls by query id, and count the characters of documents that the calls leave out."""
+    """Build the model calls by query id, and count the characters of documents that the calls leave out."""
     texts = documents_by_hash(
         cursor, [candidate_sent.content_hash for sent in chosen.values() for candidate_sent in sent]
     )
@@ -184,7 +187,7 @@ def _make_calls(
 
 
 def read_proposed(answer: str) -> list[Nugget]:
-    """Read the nuggets of a model's answer.
+    """Parse the nuggets of a model's answer.
 
     Raises
     ------

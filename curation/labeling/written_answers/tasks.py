@@ -1,14 +1,15 @@
-"""Answer tasks: found by name, closed and reopened; the outcome of each query, and the writers' progress.
+"""Answer tasks: lookup by name, closing and reopening, the outcome of each query, and the writers' progress.
 
-A closed task is in no writer's queue. An answer that a writer sends from a screen opened earlier is kept and
-marked late, and no answer can be changed or taken back. So when a task closes, a query that lacks answers
-gets its outcome from the answers that exist, or goes to a reviewer.
+Writers' queues show no queries of a closed task. An answer that arrives after the closing, from a screen
+opened earlier, is kept and marked late; answers can then no longer be changed or undone. When a task closes,
+a query that lacks answers gets its outcome from the existing answers, or goes to a reviewer.
 
 The outcome of a query follows from the current answers, the reviewer's decision and whether the task is
-closed. A function that changes one of these compares the outcome before and after, in one transaction. A new
-outcome is appended to the reference answers with the source 'people', and the tag `unanswerable` follows it.
-An outcome that was taken back brings back the references from before the task opened. If a file was imported
-since then, the references of the file stay until there is a new outcome.
+closed. A function that changes an answer, a decision or the task's state compares the outcome before and
+after, in one transaction. A new outcome is appended to the reference answers with the source 'people', and
+sets or removes the tag `unanswerable`. If an outcome becomes open again, the references from before the task
+return. If a file of references was imported since the task opened, the references of the file stay until
+there is a new outcome.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ WHERE q.task_id = ? AND t.sequence = (
 _TAGGED = "SELECT 1 FROM current_query_tags WHERE query_id = ? AND tag = ?"
 _EARLIER = "SELECT earlier_reference FROM answer_task_queries WHERE task_id = ? AND query_id = ?"
 MIN_QUERIES = 10
-"""Fewest queries for which a share of agreement is shown."""
+"""Least number of queries for which a share of agreement is shown."""
 _TEXTS = "SELECT query_id, text FROM answer_task_queries JOIN queries USING (query_id) WHERE task_id = ?"
 _WRITERS = """
 SELECT a.writer, count(*), count(*) FILTER (s.answered), count(*) FILTER (s.kind = 'unanswerable'),
@@ -79,7 +80,7 @@ STATES = {
     "unwritten": "Nobody answered",
     "agreed": "Writers agree",
     "single": "One writer",
-    "unanswerable": "The corpus does not answer it",
+    "unanswerable": "The corpus does not answer the query",
     DISPUTED: "Waiting for a reviewer",
     DECIDED: "Decided",
     SEALED: "Done, and sealed",
@@ -134,12 +135,12 @@ def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
 def set_answer_task(store: Store, name: str, closed: bool, author: str = COMMAND_LINE) -> AnswerTask:
     """Close a task, or open it again.
 
-    Writers see no more queries of a closed task, and queries that lack answers go to a reviewer.
+    Writers see no more queries of a closed task, and queries that lack answers may go to a reviewer.
 
     Raises
     ------
     NotFoundError: the task or the author does not exist.
-    RefusedError: the task is closed, or open, already; or the author is no lead.
+    RefusedError: the task is already closed, or already open; or the author is not a lead.
     """
     kind = "close" if closed else "reopen"
     with store.transaction(appends=True) as cursor:
@@ -157,7 +158,7 @@ def set_answer_task(store: Store, name: str, closed: bool, author: str = COMMAND
 def outcomes(
     cursor: Cursor, task_id: str, query_ids: Sequence[str] | None = None
 ) -> dict[str, AnswerOutcome]:
-    """Compute the outcome of each of a task's queries, or of some of them, in the order of query ids."""
+    """Compute the outcomes of all or some queries of a task, in the order of query ids."""
     decided = dict(cursor.execute(_DECIDED, [task_id]).fetchall())
     asked_queries = {"task": task_id, "queries": None if query_ids is None else list(query_ids)}
     return {
@@ -172,8 +173,8 @@ def outcomes(
 def update_references(
     cursor: Cursor, task_id: str, author: str, query_ids: Sequence[str] | None = None
 ) -> Iterator[None]:
-    """Update the reference answers of a task's queries, or of some of them, after the block has changed the
-    queries' outcomes.
+    """Context manager: update the reference answers of all or some queries of a task after the block has
+    changed outcomes.
     """
     before = outcomes(cursor, task_id, query_ids)
     yield
@@ -185,7 +186,7 @@ def update_references(
 
 
 def _settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
-    """Give the reference answers of a settled outcome, or None while the outcome is open."""
+    """Return the reference answers of a settled outcome, or None while the outcome is open."""
     return outcome.answers if outcome.is_settled else None
 
 
@@ -208,7 +209,7 @@ def _write_references(
 
 
 class WriterProgress(NamedTuple):
-    """A writer's progress: numbers of queries assigned, answered, called unanswerable and answered late."""
+    """A writer's progress: numbers of queries assigned, answered, marked unanswerable and answered late."""
 
     writer: str
     queries: int
@@ -230,7 +231,7 @@ class TaskQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerTaskStatus:
-    """The progress of an answer task.
+    """The progress of an answer task: queries by state, and writers' agreement.
 
     Attributes
     ----------

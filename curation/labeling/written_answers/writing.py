@@ -1,11 +1,12 @@
-"""Writing answers: a writer's queue, the item on the writer's screen, and the answers that the writer sends.
+"""Writing of answers: a writer's queue, the item on the writer's screen, and the writer's answers.
 
 The screen shows the query, documents in a random order for each writer, and the writer's own answer. The
-screen has no grade, rank or document id, and no answer of another writer. Writers see the reference answers
-after the task is closed, when no answer can be changed any more. The screen names a document by its place.
+screen shows no grade, rank, document id or answer of a different writer. Writers see the reference answers
+only after the task is closed, when answers can no longer be changed. The screen names a document by its
+position on screen.
 
-The events of an assignment have revisions, as judgments have. A screen sends the revision that it shows. So
-if two tabs answer, the first is stored and the second is refused. Sending the same answer again changes
+The events of an assignment have revisions, like judgments. A screen sends the revision that it shows, so if
+two tabs answer, the first answer is stored and the second is refused. Sending the same answer again changes
 nothing.
 """
 
@@ -29,7 +30,7 @@ from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
 MAX_ANSWER_LENGTH = 1_000
-"""Characters of an answer: reference answers are short, because systems' answers are short."""
+"""Maximum characters of an answer: reference answers are short, because systems' answers are short."""
 
 ANSWER, UNANSWERABLE, RETRACT = "answer", "unanswerable", "retract"
 
@@ -69,14 +70,14 @@ WHERE a.writer = ? AND s.answered ORDER BY s.written DESC LIMIT ?
 
 
 class WritingItem(NamedTuple):
-    """An assignment as the writer's screen shows it.
+    """A query that a writer must answer, as shown on the writer's screen.
 
     Attributes
     ----------
     revision: number of the assignment's events; a sent answer passes this number as `seen`.
     answer: the writer's last answer, or ''.
-    ticked: places of the documents that the writer has ticked.
-    written: the writer has answered already, and may change the answer.
+    ticked: positions of the documents that the writer has ticked.
+    written: whether the writer has already answered, and may change the answer.
     """
 
     assignment_id: str
@@ -90,10 +91,11 @@ class WritingItem(NamedTuple):
 
 
 class OwnAnswer(NamedTuple):
-    """A writer's own answer; `answer` is None for "the corpus does not answer the query".
+    """An answer that the writer sent; `answer` is None for "the corpus does not answer the query".
 
-    can_change: the task is open.
-    references: the query's reference answers, after the task is closed; None before, or without a decision.
+    can_change: whether the task is open.
+    references: the query's reference answers after the task is closed; None for an open task or an undecided
+        query.
     """
 
     assignment_id: str
@@ -119,14 +121,14 @@ class _Assignment(NamedTuple):
         return self.kind in (ANSWER, UNANSWERABLE)
 
     def repeats(self, kind: str, text: str | None, documents: Sequence[str]) -> bool:
-        """Tell whether the last event said the same."""
+        """Return whether a new answer is the same as the assignment's last event."""
         return kind == self.kind and (
             kind != ANSWER or (text, list(documents)) == (self.answer, self.documents)
         )
 
 
 def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
-    """Tell whether a writer was ever asked for an answer; with None, whether any writer was."""
+    """Return whether a writer was ever asked for an answer; None asks about any writer."""
     sql = "SELECT 1 FROM answer_assignments WHERE ? IS NULL OR writer = ? LIMIT 1"
     return bool(cursor.execute(sql, [writer, writer]).fetchall())
 
@@ -142,7 +144,7 @@ def writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
 def writing_item(
     store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> WritingItem:
-    """Read one of the writer's assignments, as the screen shows it.
+    """Read the data of an assignment for the writer's screen.
 
     Raises
     ------
@@ -170,7 +172,7 @@ def writing_item(
 def whole_evidence(
     store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
-    """Draw the whole body of a document on the writer's screen, with the query's words marked.
+    """Draw the whole body of a document on the writer's screen, with the query's words highlighted.
 
     Raises
     ------
@@ -185,7 +187,7 @@ def whole_evidence(
 
 
 def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:
-    """Keep the ticks of documents for an answer that is not sent yet.
+    """Store which documents a writer has ticked for an answer that is not sent yet.
 
     Raises
     ------
@@ -203,7 +205,7 @@ def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[i
 def write_answer(
     store: Store, writer: str, assignment_id: str, text: str, places: Sequence[int], seen: int
 ) -> None:
-    """Send an answer, with the places of the documents that support it.
+    """Store a writer's answer, with the positions of the documents that support the answer.
 
     Parameters
     ----------
@@ -213,20 +215,21 @@ def write_answer(
     ------
     InputError: the answer is empty, too long or holds personal data, or no document supports the answer.
     NotFoundError: the writer has no such assignment.
-    RefusedError: another tab answered meanwhile, or the task is closed and the query is answered already.
+    RefusedError: the query was answered meanwhile in a different tab, or the task is closed and the query is
+        already answered.
     """
     answer = " ".join(text.split())
     problems = answer_problems(answer)
     if not places:
         problems.append(
-            "Tick the documents that support the answer. If none does, the corpus does not answer the query."
+            "Tick the supporting documents. If no document supports the answer, the query is unanswerable."
         )
     refuse_problems(problems)
     _append_event(store, writer, assignment_id, ANSWER, answer, places, seen)
 
 
 def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen: int) -> None:
-    """Say that the corpus does not answer the query; raises as `write_answer` does.
+    """Store the answer that the corpus does not answer the query; raises the errors of `write_answer`.
 
     Parameters
     ----------
@@ -234,19 +237,19 @@ def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, s
     """
     if text.strip():
         raise InputError(
-            "There is an answer in the field. Send it, or empty the field to say that the corpus does not "
-            "answer it."
+            "The answer field is not empty. Send the answer, or empty the field to say that the "
+            "corpus does not answer the query."
         )
     _append_event(store, writer, assignment_id, UNANSWERABLE, None, (), seen)
 
 
 def retract_answer(store: Store, writer: str, assignment_id: str, seen: int) -> None:
-    """Take an answer back: the query is open again for the writer.
+    """Undo a writer's answer, so that the query is open again for the writer.
 
     Raises
     ------
     NotFoundError: the writer has no such assignment.
-    RefusedError: the task is closed, there is no answer, or another tab answered meanwhile.
+    RefusedError: the task is closed, there is no answer, or a different tab answered meanwhile.
     """
     _append_event(store, writer, assignment_id, RETRACT, None, (), seen)
 
@@ -304,13 +307,13 @@ def _append_event(
 def _refuse_late_event(assignment: _Assignment, kind: str, seen: int) -> None:
     if assignment.revision != seen:
         raise RefusedError(
-            "You answered this query in another tab or window meanwhile. Nothing was changed; your last "
-            "answers have the answer that counts."
+            "You answered this query in another tab or window meanwhile. Nothing was changed; "
+            "your last answers show the answer that counts."
         )
     if assignment.closed and (assignment.written or kind == RETRACT):
         raise RefusedError("The lead has closed this task, so its answers cannot be changed any more.")
     if kind == RETRACT and not assignment.written:
-        raise RefusedError("There is nothing to take back.")
+        raise RefusedError("There is no answer to undo.")
 
 
 def _own_assignment(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:

@@ -108,7 +108,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
     error = refused(load, *rows)
     expected = "line 2: grade 0 takes no evidence; by the guide only grades from 2 on take evidence"
     assert list(error.problems) == [expected]
-    assert "`goldgrade guide use FILE` puts another guide in force" in str(error)
+    assert "`goldgrade guide use FILE` makes a new guide current" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_the_address_of_somebody_is_asked_about_too(pair: Store, write: Callable
     assert refused.value.problems == [
         "line 2: the annotator 'Ann@X.org' differs from 'ann@x.org', the address of 'ann', by upper and "
         "lower case",
-        "line 3: the annotator 'ann@x.org' has the address of 'ann' for a name",
+        "line 3: the annotator 'ann@x.org' is named by the e-mail address of 'ann'",
     ]
     mapped = parse_annotator_map("Ann@X.org=ann,ann@x.org=ann")
     import_judgments(pair, path, JudgmentFields(annotator_map=mapped))

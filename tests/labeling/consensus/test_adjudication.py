@@ -365,6 +365,6 @@ def test_decisions_that_never_come_to_rest_are_not_raced(judged: Store) -> None:
         decide(judged, "q", "far", len(decisions(judged)) % 2, "to and fro")
 
     rows.deeds = [again]
-    with pytest.raises(RefusedError, match="Others kept deciding"):
+    with pytest.raises(RefusedError, match="Other reviewers decided pairs"):
         decide_many(judged, rows)
     assert {row[0] for row in decisions(judged)} == {"far"}

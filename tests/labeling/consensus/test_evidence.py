@@ -129,7 +129,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
         assert read_settled(cursor).disputed == 1
     assert agreement_report(opened).disputed == 1
     listed = invoke(["--project", str(opened.path), "disputes"]).stdout
-    assert "1 of them about evidence alone: the grades agree" in listed
+    assert "1 of these disputes are only about evidence: the grades agree" in listed
     (case,) = next_cases(opened, "rita").showings
     assert [one.evidence for one in case.opinions] == [((0, 3),), ((4, 8),)]
     assert case.remarks == [

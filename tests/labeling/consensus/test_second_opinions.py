@@ -116,7 +116,7 @@ def test_asking_again_while_it_is_awaited_changes_nothing(disputed: Store) -> No
 def test_when_nobody_is_left_it_is_refused_with_a_way_out(disputed: Store) -> None:
     for grade in (1, 2):
         answer(disputed, asked_of(disputed), grade, PAIR)
-    with pytest.raises(RefusedError, match="Nobody is left in first"):
+    with pytest.raises(RefusedError, match="No member of first can judge this pair"):
         ask_opinion(disputed, *PAIR, "rosa")
     assert len(disputes(disputed)) == 1
 
@@ -171,7 +171,7 @@ def test_imported_disputes_are_nobodys_to_be_shown(store: Store) -> None:
     add_pairs(store, {"q": ["one"]})
     rows = [ImportedJudgment("q", "one", f"rater-{grade}", grade) for grade in (0, 3)]
     add_judgments(store, rows, "two.csv")
-    with pytest.raises(RefusedError, match="imported: no round of this project shows it"):
+    with pytest.raises(RefusedError, match="imported, so no round of this project shows the pair"):
         ask_opinion(store, "q", "one")
 
 

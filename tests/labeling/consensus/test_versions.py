@@ -114,13 +114,13 @@ def test_a_decision_about_an_older_text_counts_until_the_text_of_now_is_judged(t
 
 def test_a_dispute_shows_the_text_that_its_opinions_are_about_and_counts_the_older_ones(twice: Store) -> None:
     assert remarks(dispute(twice, *PAIR).dispute) == [
-        "This text is not the one that the corpus has now: nobody has judged that one."
+        "The corpus now has a newer text of this document, which nobody has judged."
     ]
     judge(twice, "new", 0, 2)
     case = dispute(twice, *PAIR)
     assert (case.dispute.grades, case.dispute.older, case.dispute.changed) == ((0, 2), 2, False)
     assert case.document.body == "The second body of d."
-    assert remarks(case.dispute) == ["Not shown: judgments of an older text, which do not count: 2."]
+    assert remarks(case.dispute) == ["Judgments of an older text, which are not shown and do not count: 2."]
 
 
 def test_opinions_about_several_older_texts_are_told_apart(twice: Store) -> None:

@@ -45,7 +45,7 @@ def test_without_a_pace_there_is_no_forecast_but_a_reason() -> None:
     done_at, how = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 5, [], []), begun, rested], NOW)
     assert (done_at, how) == (
         None,
-        "No forecast: ben has answered nothing yet; cleo began less than an hour ago; dora answered 0 items "
+        "No forecast: ben has not answered yet; cleo began less than an hour ago; dora answered 0 items "
         "in the last 7 days; 10 are needed.",
     )
 

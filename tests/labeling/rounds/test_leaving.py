@@ -102,7 +102,7 @@ def test_what_nobody_can_take_stays_until_somebody_joins(store: Store) -> None:
     assert (returned.open, returned.moved) == (12, 0)
     assert returned.sentence == (
         "first: 12 open items stay theirs until somebody joins. "
-        "12 everyone else has the pair already: it stays"
+        "12 the item stays, because every other annotator already has the pair"
     )
     with pytest.raises(RefusedError, match=r"deactivated already\. 12 open items are still theirs"):
         deactivate_annotator(store, "ada")

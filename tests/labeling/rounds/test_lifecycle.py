@@ -124,7 +124,9 @@ def test_a_round_opened_by_mistake_is_deleted_before_anybody_answered(opened: St
 def test_a_round_with_an_answer_is_not_deleted(opened: Store) -> None:
     item = next_showings(opened, "ada").showings[0].presentation_id
     assert grade(opened, item, "a client key", kind="later").status == "saved"
-    with pytest.raises(RefusedError, match=r"somebody has answered already.*round set first closed"):
+    with pytest.raises(
+        RefusedError, match=r"has answers, and goldgrade never deletes.*round set first closed"
+    ):
         delete_round(opened, "first")
 
 

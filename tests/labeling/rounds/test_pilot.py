@@ -41,7 +41,7 @@ def test_the_same_seed_takes_the_same_queries_and_says_what_it_leaves(store: Sto
     add_pairs(store, grid(15, 2))
     add_names(store, *PEOPLE)
     opened = open_round(store, RoundRequest("pilot", PEOPLE, pilot=True, seed=4, queries=3))
-    assert opened.left_out == {"the query is not among the pilot's": 24}
+    assert opened.left_out == {"the query was not drawn for the pilot": 24}
 
 
 def test_what_a_pilot_showed_can_be_judged_and_only_then_counts(pilot: Store) -> None:
@@ -53,7 +53,7 @@ def test_what_a_pilot_showed_can_be_judged_and_only_then_counts(pilot: Store) ->
 
 def test_another_pilot_takes_other_queries(pilot: Store) -> None:
     assert open_round(pilot, RoundRequest("pilot 2", PEOPLE, pilot=True)).candidates == 10
-    with pytest.raises(RefusedError, match="nothing left to judge"):
+    with pytest.raises(RefusedError, match="No candidates are left to judge"):
         open_round(pilot, RoundRequest("pilot 3", PEOPLE, pilot=True))
 
 

@@ -199,7 +199,7 @@ def test_all_problems_of_a_file_are_reported_at_once_with_their_lines(decided: S
         f"line {n}" for n in (2, 3, 4, 5, 6, 8)
     ]
     assert "the project has no query 'nowhere'" in caught.value.problems[0]
-    assert "practice pair needs its explanation" in caught.value.problems[4]
+    assert "practice pair needs an explanation" in caught.value.problems[4]
 
 
 def test_numbers_that_make_no_practice_are_refused_together(decided: Store) -> None:

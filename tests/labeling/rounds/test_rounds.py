@@ -131,7 +131,7 @@ def test_of_two_rounds_opened_at_once_only_one_gets_the_candidates(store: Store)
     for thread in threads:
         thread.join()
     assert sorted(outcomes)[1] == "opened"
-    assert "nothing left to judge" in sorted(outcomes)[0]
+    assert "No candidates are left to judge" in sorted(outcomes)[0]
     with store.reading() as cursor:
         pairs = cursor.execute(
             "SELECT count(*) FROM presentations WHERE duplicate_of IS NULL GROUP BY query_id, document_id"
@@ -155,7 +155,7 @@ def test_who_cannot_sign_in_is_given_no_work_until_they_can(store: Store) -> Non
         ({"annotators": ["ada", "vera"]}, "vera may only evaluate systems"),
         ({"annotators": ["ada", "grace", "joan"]}, r"annotators grace, joan\. It knows ada"),
         ({"overlap": 2}, "an overlap of 2 does not fit 1 annotator"),
-        ({"annotators": []}, "nobody is chosen to judge: the round needs annotators"),
+        ({"annotators": []}, "the round needs annotators: choose who judges"),
         ({"name": "taken"}, "'taken' exists already"),
         ({"annotators": ["ada"], "queries": 0, "pilot": True}, "name at least two"),
     ],

@@ -184,7 +184,7 @@ def test_a_pair_that_everyone_else_has_stays_and_is_counted(store: Store) -> Non
     open_for(store, grid(3, 4), "ada", "grace")
     done = reassign(store, "first", "ada")
     assert (done.moved, done.kept) == (0, 12)
-    assert done.left_out == {"everyone else has the pair already: it stays": 12}
+    assert done.left_out == {"the item stays, because every other annotator already has the pair": 12}
     assert next_showings(store, "ada").total == 12
 
 
@@ -439,7 +439,9 @@ def test_one_more_opinion_that_moves_stays_asked_for(opened: Store) -> None:
 def test_moving_work_is_on_record(opened: Store) -> None:
     with pytest.raises(NotFoundError, match="nobody"):
         reassign(opened, "first", "nobody")
-    with pytest.raises(InputError, match=r"cannot be reassigned to ada: name somebody else\. `--to` names"):
+    with pytest.raises(
+        InputError, match=r"cannot be reassigned to ada: name a different annotator\. `--to` names"
+    ):
         reassign(opened, "first", "ada", ["ada"])
     add_names(opened, "lea", role="lead")
     reassign(opened, "first", "ada", ["kay"], author="lea")

@@ -111,7 +111,7 @@ def test_no_earlier_answer_is_shown_or_chosen_by_until_nothing_is_open(tmp_path:
         (None, None, None, None)
     }
     assert page.grades == []
-    with pytest.raises(RefusedError, match="once no item can come to you"):
+    with pytest.raises(RefusedError, match="when you have no open items"):
         history_page(store, "ada", HistoryFilter(grade=1))
     last = previous_answered(store, "ada")
     assert last is not None
@@ -182,7 +182,7 @@ def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Sto
     decide_pairs(store, {("query 0", "document 0.0"): 2})
     open_round(store, RoundRequest("again", ["lea"], overlap=1, duplicates=0, again=True))
     assert next_cases(store, "lea").showings == recent_cases(store, "lea") == []
-    with pytest.raises(RefusedError, match="still items to grade"):
+    with pytest.raises(RefusedError, match="first judge your own open items"):
         one_case(store, "lea", "query 0", "document 0.0")
 
 
@@ -202,7 +202,7 @@ def test_adjudication_does_not_tell_a_reviewer_who_grades_which_pairs_come_again
            USING (presentation_id) WHERE annotator = 'rita' AND s.answered""",
     )
     for pair in graded:
-        with pytest.raises(RefusedError, match="still items to grade"):
+        with pytest.raises(RefusedError, match="first judge your own open items"):
             one_case(store, "rita", *pair)
     assert next_cases(store, "rita").showings == []
     grade_next(store, "rita", 60, grade=1)

@@ -251,7 +251,7 @@ def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> Non
     grade_next(store, "ada")
     after = next_showings(store, "ada")
     assert (after.showings, after.done, after.total) == ([], others + 1, others + 1)
-    assert after.message.startswith("You have answered every item")
+    assert after.message.startswith("You have answered all your items")
 
 
 @pytest.mark.slow
@@ -373,7 +373,7 @@ def test_answers_that_make_no_sense_are_refused(opened: Store) -> None:
     ]
     outcomes = [answer_query(opened, "ada", *one) for one in tried]
     assert {one.status for one in outcomes} == {"refused"}
-    assert "among your items" in outcomes[0].message
+    assert "not assigned to you" in outcomes[0].message
     assert "already in use" in outcomes[3].message
     assert rows_of(opened, "SELECT count(*) FROM query_answers") == [(1,)]
 
@@ -451,6 +451,6 @@ def test_an_empty_queue_says_that_the_round_was_closed(opened: Store) -> None:
     assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
     set_round(opened, "first", "closed")
     queue = next_showings(opened, "ada")
-    assert queue.message.startswith("The lead has closed what you worked on; your answers are kept")
+    assert queue.message.startswith("The lead has closed your round; your answers are kept")
     assert (queue.done, queue.total) == (0, 0)
     assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")

@@ -69,7 +69,7 @@ def test_a_query_goes_with_its_relevant_documents_and_no_proposal_is_a_nugget(
         assert read_nuggets(cursor) == {}
         (proposals,) = read_proposals(cursor)
     assert (proposals.proposed, proposals.written) == ((STEEL, RED), None)
-    assert "it has nuggets, or proposals" in propose(project)["notes"]
+    assert "the query has nuggets, or proposals" in propose(project)["notes"]
 
 
 def test_what_people_marked_is_sent_and_nothing_of_a_sealed_query(tmp_path: Path, model: ServedModel) -> None:
@@ -181,12 +181,12 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     assert taken["q-kettle"] == {"unchanged": 0, "changed": 0, "dropped": 4, "added": 0}
     assert sentences == [
         f"{MODEL} proposed 8 nuggets. People took 1 unchanged (12\u00a0%), changed 2 and dropped 5. "
-        "They added 1 nugget of their own.",
+        "People also added 1 nugget.",
         f"People have not reviewed the nuggets that {MODEL} proposed for 1 query.",
     ]
     shown = invoke(["--project", str(project.path), "answers", "nuggets", "--proposed"]).stdout
     assert "q-router" in shown
-    assert "people have reviewed" in propose(project, "--query", "q-kettle")["notes"]
+    assert "people have already reviewed" in propose(project, "--query", "q-kettle")["notes"]
     assert rows_of(project, "SELECT DISTINCT author, call_id IS NOT NULL FROM nuggets ORDER BY ALL") == [
         ("rita", False),
         ("rita", True),
@@ -194,7 +194,9 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     file = tmp_path / "nuggets.csv"
     file.write_text("query_id,nugget,importance\nq-kettle,It whistles.,vital\n", encoding="utf-8")
     import_nuggets(project, file)
-    assert "people have reviewed" in propose(project, "--query", "q-kettle")["notes"], "a file came after"
+    assert "people have already reviewed" in propose(project, "--query", "q-kettle")["notes"], (
+        "a file came after"
+    )
 
 
 def test_of_two_nuggets_that_are_alike_each_proposal_takes_one() -> None:

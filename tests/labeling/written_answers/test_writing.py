@@ -74,7 +74,7 @@ def test_a_writer_sees_the_relevant_documents_and_nothing_that_others_said(proje
 
 def test_a_query_in_somebodys_queue_waits_where_writers_would_see_what_is_relevant(project: Store) -> None:
     open_round(project, RoundRequest("r", ["cy"], overlap=1, duplicates=0, again=True))
-    with pytest.raises(RefusedError, match="somebody is still to judge documents of it"):
+    with pytest.raises(RefusedError, match="an annotator still has to judge documents of the query"):
         opened(project)
     assert opened(project, show="pool").queries == 4
     set_round(project, "r", "closed")
@@ -139,7 +139,7 @@ def test_everybody_may_say_that_the_corpus_does_not_answer_it(project: Store) ->
     assert references(project) == {}
     retract_answer(project, "ben", assignment(project, "ben", WHY), 1)
     assert rows_of(project, tags) == []
-    with pytest.raises(InputError, match="There is an answer in the field"):
+    with pytest.raises(InputError, match="The answer field is not empty"):
         say_unanswerable(project, "ben", assignment(project, "ben", WHY), "words", 2)
 
 
@@ -148,7 +148,7 @@ def test_an_answer_that_cannot_be_a_reference_is_refused(project: Store) -> None
     mine = assignment(project, "ada", MADE)
     wrong: list[tuple[str, list[int], str]] = [
         (" . ", [0], "The answer is empty"),
-        ("smith", [], "Tick the documents that support the answer"),
+        ("smith", [], "Tick the supporting documents"),
         ("x" * 1_001, [0], "at most 1,000 characters"),
         ("ask jo@example.org", [0], "personal data"),
     ]
@@ -218,7 +218,7 @@ def test_nobody_decides_about_an_answer_of_their_own_or_before_all_are_in(projec
         lambda: answer_case(project, "first", WHEN, "rita"),
         lambda: decide_answers(project, "first", WHEN, AnswerRuling(["1912"], reason="why"), "rita"),
     ):
-        with pytest.raises(RefusedError, match="Another reviewer decides it"):
+        with pytest.raises(RefusedError, match="a different reviewer must decide the query"):
             ask()
     with pytest.raises(RefusedError, match="This is for the reviewer or lead"):
         answer_disputes(project, "ben")
@@ -277,11 +277,11 @@ def test_queries_with_references_or_in_a_task_are_left_out_by_reason(project: St
         store_answers(cursor, {MADE: ["from a file"]}, "r.jsonl")
     found = opened(project, queries=(MADE, WHEN, LARGE), most=1)
     assert found.queries == 1
-    assert found.left_out == {"it has reference answers": 1, "it is not among those drawn": 1}
+    assert found.left_out == {"the query has reference answers": 1, "the query was not drawn": 1}
     with pytest.raises(RefusedError, match="exists already"):
         opened(project)
     second = opened(project, name="second", again=True)
-    assert second.left_out == {"it is in an answer task that is open": 1}
+    assert second.left_out == {"the query is in an open answer task": 1}
 
 
 def test_agreement_has_a_share_only_from_ten_queries(project: Store) -> None:

@@ -130,7 +130,7 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
     assert behind(reworded, same_grades=True) is False
     assert behind(guide) is False
     assert behind(parse_guide(reworded.source + "Another word.\n")) is True
-    with pytest.raises(InputError, match="other grades"):
+    with pytest.raises(InputError, match="different scale"):
         use_guide(judged, read_guide(Path("binary")), open_rounds="keep", same_grades=True)
 
 
