@@ -286,7 +286,7 @@ def _refuse_moved(
         if key in rounds and key not in targets
     ]
     refuse_problems(
-        problems, way_out="The annotator who has those pairs now judges them. Leave these rows out."
+        problems, way_out="The current annotator of these pairs judges the pairs. Leave these rows out."
     )
 
 

@@ -136,9 +136,7 @@ class JudgmentImport:
             remarks.append(f"With {pluralize(self.marks, 'range')} of evidence.")
         if self.sealed:
             before = pluralize(self.sealed, "judgment is of a pair", "judgments are of pairs")
-            remarks.append(
-                f"{before} that a release seals: whether the grades are those given before is not said."
-            )
+            remarks.append(f"{before} that a release seals: goldgrade does not report if grades match.")
         if self.added_annotators:
             names = ", ".join(self.added_annotators)
             remarks = [f"Annotators known from imports only, who cannot sign in: {names}.", *remarks]
@@ -234,7 +232,7 @@ def add_judgments(
         the scale, an annotator has two grades for one pair, documents are unknown, or pairs were moved from
         the annotator to a different annotator.
     RefusedError: the project has no corpus, a round of that name was not imported, or the same annotators
-        kept judging meanwhile.
+        kept judging during the import.
     """
     if about not in (None, *TEXTS):
         raise InputError(f"--about {about!r}: expected {' or '.join(TEXTS)}")

@@ -60,7 +60,7 @@ def export_pairs(
     ------
     InputError: the file exists, has an unknown ending, or cannot be written; or `text` is unknown.
     NotFoundError: the author is unknown.
-    RefusedError: the author is no lead, or no pair needs a judgment.
+    RefusedError: the author is not a lead, or no pair needs a judgment.
     """
     refuse_file(path, text)
     with store.reading() as cursor:

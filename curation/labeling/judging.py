@@ -3,7 +3,7 @@ events.
 
 Each event of a presentation has a revision, which can be written only once. A client sends the revision that
 was on screen. So if two tabs, or a held key, submit at the same time, only one event is written, and the
-second tab gets the new state. The client makes a key for each action, by which a retry is told from a new
+second tab gets the new state. The client makes a key for each action, which distinguishes a retry from a new
 action. Events are appended and never changed; two unique keys of the table guard every write.
 
 A judgment that arrives after its round was closed is kept and marked late. A judgment on a reassigned

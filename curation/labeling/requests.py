@@ -112,7 +112,7 @@ class RoundRequest:
 
         Raises
         ------
-        InputError: the numbers do not fit together; all problems together.
+        InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
         problems = [*_problems_of_names(self.name, names), *out_of_bounds(RoundRequest, flat(self))]
@@ -167,7 +167,7 @@ class PracticeRequest:
 
         Raises
         ------
-        InputError: the numbers do not fit together; all problems together.
+        InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
         refuse_problems([*_problems_of_names(self.name, names), *out_of_bounds(PracticeRequest, flat(self))])
@@ -202,7 +202,7 @@ class MoveRequest:
     join: Sequence[str] = option(
         (),
         "New members",
-        "Annotators who join, separated by commas. They get an even share of the untouched items.",
+        "Annotators who join, separated by commas. New annotators get an even share of untouched items.",
         commas=True,
     )
     new: bool = option(
@@ -270,7 +270,7 @@ class AnswerTaskRequest:
 
         Raises
         ------
-        InputError: the parts do not fit together; all problems together.
+        InputError: the parts do not fit together; the error lists all problems.
         """
         writers, queries = tuple(dict.fromkeys(self.writers)), tuple(dict.fromkeys(self.queries))
         problems = out_of_bounds(AnswerTaskRequest, vars(self))

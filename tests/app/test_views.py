@@ -148,7 +148,7 @@ def test_who_joins_a_round_shares_its_work(long: Store) -> None:
     assert not field(page, "New members").options
     field(page, "Add the candidates").set_value(True)
     press(page, "Extend")
-    assert "There is nothing to add to long" in page.error[0].value
+    assert "No candidates can be added to long" in page.error[0].value
 
 
 @pytest.mark.parametrize(("apart", "told"), [(0.01, True), (12.0, False)], ids=["script", "person"])

@@ -53,11 +53,11 @@ UNDISPUTED = "not disputed"
 DECIDED = "decided already"
 NO_GRADE = "no grade in the file"
 REPEATED = "the same decision again"
-UNMARKED = "marks apart, and the guide requires evidence: decide it alone, with marks"
+UNMARKED = "annotators' marks differ, and the guide requires evidence: decide this pair on screen, with marks"
 
 
 class OvertakenError(RefusedError):
-    """Error: another reviewer decided the pair after this reviewer opened it. It holds that decision."""
+    """Error: another reviewer decided the pair after this reviewer opened the pair; holds that decision."""
 
     def __init__(self, decision: ReviewerDecision) -> None:
         super().__init__(overtaken(decision))
@@ -178,9 +178,9 @@ def decide_many(
     Raises
     ------
     InputError: grades are not on the scale, reasons are missing, a pair has two decisions, or several queries
-        share a text; all problems together.
+        share a text; the error lists all problems.
     NotFoundError: the reviewer is unknown.
-    RefusedError: the author is neither reviewer nor lead, or others kept deciding meanwhile.
+    RefusedError: the author is neither reviewer nor lead, or other reviewers decided pairs during the import.
     """
 
     def read(cursor: Cursor) -> _DecisionInputs:

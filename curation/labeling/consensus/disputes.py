@@ -269,8 +269,8 @@ def remarks(item: Dispute) -> list[str]:
 
 
 def dispute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
-    """Compute a disputed pair's weight: the expected change of its grade by a decision, times the query's
-    traffic. The decision is assumed to be distributed like the votes.
+    """Compute a disputed pair's weight: expected change of its grade by a decision, times query traffic. The
+    decision is assumed to be distributed like the votes.
 
     The expected change is then the votes' mean distance from their median. Without votes the weight is 0.
     """

@@ -60,8 +60,7 @@ class MarkedEvidence(NamedTuple):
 
 
 class PairMarks(NamedTuple):
-    """The marks on one version of a pair's document. `decided` holds the marks of the decision that
-    counts."""
+    """The marks on a version of a pair's document; `decided` holds the marks of the decision that counts."""
 
     content_hash: str
     people: tuple[MarkedEvidence, ...]

@@ -54,7 +54,7 @@ class ConsensusRule:
         least=0,
         most=100,
         by=0.1,
-        unset="0.1 or as it is",
+        unset="0.1, or unchanged",
     )
     least: float = option(
         0.5,
@@ -64,7 +64,7 @@ class ConsensusRule:
         least=0.5,
         most=0.99,
         by=0.05,
-        unset="0.5 or as it is",
+        unset="0.5, or unchanged",
     )
 
     @property

@@ -70,7 +70,7 @@ MARKUPS = {"html": "HTML", "markdown": "Markdown"}
 
 PLAIN = PresentationTemplate()
 NOBODY: frozenset[str] = frozenset()
-"""The hosts from which images may be fetched where the operator named none."""
+"""Default hosts from which browsers may fetch images: no hosts."""
 
 
 class _Unit(NamedTuple):

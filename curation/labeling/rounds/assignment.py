@@ -211,7 +211,7 @@ def _duplicates_left_out(
     counts = {
         f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations, or be half of a "
         "query's documents": wanted - len(again),
-        "blind duplicates come back alone: their query has no other document": sum(
+        "blind duplicates come back without further documents: their query has a single document": sum(
             len(work[candidate.query_id]) == 1 for candidate in again
         ),
     }

@@ -30,7 +30,7 @@ MINIMUM_ANSWERED = 10
 """Least number of answered control items for which the report shows an annotator's share."""
 
 TOO_FEW = "control items: too few decided pairs that the annotator has not had"
-ALONE = "control items are alone: their query has no other document there"
+ALONE = "control items have no further document of their query next to them"
 
 
 class ControlItem(NamedTuple):

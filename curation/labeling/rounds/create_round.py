@@ -39,7 +39,7 @@ from curation.store.planned_writes import write_if_unchanged
 BUSY = "Other commands changed the project while the round was planned. Try again."
 NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
 PRACTISED_BEFORE = (
-    "given to people who practised on them, nobody else being free: they know the expected grade"
+    "assigned to people who know the expected grade from practice, because no other annotator is free"
 )
 
 Inputs = TypeVar("Inputs")
@@ -71,7 +71,7 @@ def open_round(
     InputError: the numbers do not fit together, or the strata of a draw need more or fewer queries.
     NotFoundError: the project does not know an annotator.
     RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
-        changing, or the author is no lead.
+        changing, or the author is not a lead.
     """
     request = request.checked()
 
@@ -198,7 +198,7 @@ def open_over(
     ------
     NotFoundError: the project does not know an annotator.
     RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
-        changing, or the author is no lead.
+        changing, or the author is not a lead.
     """
 
     def read_all(cursor: Cursor) -> tuple[_Project, Inputs]:

@@ -159,9 +159,9 @@ def _nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
     name = inputs.state.round
     if joined:
         return (
-            f"Nothing of {name} is left to share with {', '.join(joined)}: what is open was touched, comes "
-            "up next, is even already, or they have practised on it."
+            f"No items of {name} can move to {', '.join(joined)}: open items were touched or come up "
+            "next, loads are even, or the new people practised on the items."
         )
     reasons = (f"{count:,} {reason}" for reason, count in inputs.new.left_out.items())
     why = "; ".join(reasons) or "none is new"
-    return f"There is nothing to add to {name} ({why}). Deepen the pool first, or name people who join."
+    return f"No candidates can be added to {name} ({why}). Deepen the pool first, or name people who join."

@@ -43,7 +43,7 @@ class ReturnedWork:
         moved = f"{self.round}: {self.moved:,} of {self.open:,} open items went to {people}."
         if self.moved == self.open:
             return moved
-        stays = f"{self.open - self.moved:,} open items stay theirs until somebody joins. {self.why}"
+        stays = f"{self.open - self.moved:,} open items stay until a new annotator joins. {self.why}"
         return f"{moved} {stays}" if self.moved else f"{self.round}: {stays}"
 
 
@@ -64,7 +64,7 @@ def deactivate_annotator(
     returned = _return_work(store, name, author)
     if not was_active and not any(work.moved for work in returned):
         left = sum(work.open for work in returned)
-        theirs = f" {left:,} open items are still theirs: let somebody join the round to take them."
+        theirs = f" {left:,} open items still wait: add an annotator to the round to take the items."
         raise RefusedError(f"{name} is deactivated already.{theirs if left else ''}")
     with store.reading() as cursor:
         return require_annotators(cursor, [name])[0], returned

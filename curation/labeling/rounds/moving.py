@@ -44,7 +44,7 @@ def move_work(store: Store, request: MoveRequest, author: str = COMMAND_LINE) ->
     extends = bool(request.join or request.new)
     if (request.from_ is not None) == extends:
         raise InputError(
-            "Say whose items go to others; or who joins, and whether new candidates are added. Not both.",
+            "Name the annotator whose items move, or annotators who join or new candidates to add, not both.",
             command="--from names whose items go; --join names who joins, --new adds candidates.",
         )
     if request.from_ is not None:
@@ -83,13 +83,13 @@ def reassign(
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind in ("pilot", "practice"):
             raise RefusedError(
-                f"{name} is a {inputs.state.kind} round: everyone works through it on their own, so nothing "
-                "of it can be judged for somebody else."
+                f"{name} is a {inputs.state.kind} round: every annotator works alone, so no items can move."
             )
         others = takers or [who for who in inputs.at_work if who != from_]
         if not others:
             raise RefusedError(
-                f"There is nobody else in {name}. Name who gets the work.", command="--to names them."
+                f"{name} has no other annotators. Name annotators to take the items.",
+                command="--to names annotators.",
             )
         return _plan_reassignment(inputs, from_, others)
 
@@ -149,4 +149,4 @@ def _nothing_to_move(name: str, who: str, seen: int) -> str:
         "items were put off or taken back: they were seen, and stay",
     )
     more = f" {stay}." if seen else ""
-    return f"{who} has nothing untouched in {name}: there is nothing to move.{more}"
+    return f"{who} has no untouched items in {name}, so no items can move.{more}"

@@ -91,7 +91,8 @@ class NuggetProposals(NamedTuple):
 
     @property
     def taken(self) -> dict[str, int]:
-        """Count the proposals that people kept unchanged, changed or dropped, and the nuggets they added."""
+        """Count the proposals that people kept unchanged, changed or dropped, and the nuggets that people
+        added."""
         if self.written is None:
             return dict.fromkeys(TAKEN, 0)
         unchanged = set(self.proposed).intersection(self.written)
