@@ -1,9 +1,9 @@
-"""Acts: the changes that forms of a page make to the project, once for each submission.
+"""Acts: changes that the forms of a page make to the project. Each submission of a form acts once.
 
-Streamlit answers a second click with a second run of the page, while the first run still acts on the first
-click, and stops the first run at its next call of Streamlit. Both runs find the button pressed. Therefore a
-run waits for acts of its session before it reads, a submission has a number that is done once, and the result
-of an act is stored before anything can stop its run.
+When a person clicks twice, Streamlit starts a second run of the page while the first run still works, and
+stops the first run at its next call of a Streamlit function. Both runs see the button as pressed. Therefore a
+run waits for unfinished acts of its session before it reads the project, a submission has a number so that it
+acts only once, and the result of an act is stored before Streamlit can stop the run.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _SESSION = "acts"
 
 
 class FormState(NamedTuple):
-    """The state of a form, or of several forms of which one is submitted at a time.
+    """The state of a form, or the shared state of several forms that people submit one at a time.
 
-    number: the number of submissions in this session; a part of the key of the form's button, so that a click
-        on an older page belongs to no button.
+    number: the number of submissions in this session. The key of the form's button contains this number, so
+        that a click on an outdated page has no effect.
     result: the result of the last submission; None before the first submission.
     """
 
@@ -47,7 +47,7 @@ class _SessionActs:
 
 
 class Acts:
-    """The acts of a session at the beginning of a run of a page; `by` is the name of the person."""
+    """The acts of a session, as a run of a page begins. `by` is the name of the signed-in person."""
 
     def __init__(self, annotator: Annotator) -> None:
         self.by = annotator.name
@@ -64,13 +64,13 @@ class Acts:
         action: Callable[[], object],
         refused: Callable[[CurationError], object] = ui.problem,
     ) -> None:
-        """Do the action of a form, unless this submission was done, and run the page again.
+        """Run the action of a form, unless this submission was handled already, and run the page again.
 
         After a refusal, people can submit the form again.
 
         Parameters
         ----------
-        action: a function without calls of Streamlit, because they may stop the run.
+        action: a function that calls no Streamlit function, because such a call may stop the run.
         refused: a function that shows a refusal.
         """
         forms = self._session.forms

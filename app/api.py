@@ -1,10 +1,11 @@
 """The JSON routes of the grading component: the next items, answers, the guide and questions about it.
 
-Every request is for the annotator who is signed in. The role of the annotator must allow to judge, and
-`curation.labeling` decides whether an item belongs to the annotator. A refusal is a sentence in `message`.
+Every request acts for the annotator who is signed in. The role of the annotator must allow to judge, and
+`curation.labeling` decides whether an item belongs to the annotator. A refused request gets a response with a
+sentence in `message`.
 
-The outcome of an answer is final only if it names the client key of the answer. The component keeps all other
-answers and sends them again, because a proxy can cause errors, too.
+The browser treats the outcome of an answer as final only if the outcome names the client key of the answer.
+The browser keeps every other answer and sends the answer again, because the error may come from a proxy.
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ Read = TypeVar("Read", bound=BaseModel)
 
 
 class Sent(BaseModel):
-    """A message from a screen; fields that the model does not have are refused."""
+    """A message from the grading screen; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Judgment(Sent):
-    """An action of an annotator, as the component sends it."""
+    """An action of an annotator, such as a grade, as the browser sends the action."""
 
     presentation_id: Id
     revision: Annotated[StrictInt, Field(ge=0, le=1_000_000)]
@@ -94,7 +95,7 @@ class Judgment(Sent):
     evidence: Annotated[list[tuple[StrictInt, StrictInt]], Field(max_length=500)] = []
 
     def submission(self) -> Submission:
-        """Return the action as `curation` takes it, with times in UTC."""
+        """Return the action as a record of the package `curation`, with times in UTC."""
         values = self.model_dump()
         values["evidence"] = tuple(self.evidence)
         shown: datetime | None = values.pop("shown_at")
@@ -104,7 +105,7 @@ class Judgment(Sent):
 
 
 class Keyed(BaseModel):
-    """An answer with its client key; the other fields are validated later, answer by answer."""
+    """An answer with its client key; the other fields of each answer are validated later."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -112,7 +113,7 @@ class Keyed(BaseModel):
 
 
 class Judgments(Sent):
-    """Actions in the order of the annotator, and the items that the screen holds already.
+    """An annotator's actions in order of time, and the ids of the items that the browser holds already.
 
     `explain` names practice items; the screen shows their expected grades once they are answered.
     """
@@ -124,7 +125,7 @@ class Judgments(Sent):
 
 
 class QueryAnswer(Sent):
-    """Whether the corpus answers the query of one of the annotator's items."""
+    """An annotator's answer to the question whether the corpus answers the query of an item."""
 
     presentation_id: Id
     answer: Annotated[str, Field(max_length=20)]
@@ -132,7 +133,7 @@ class QueryAnswer(Sent):
 
 
 class QueryAnswers(Sent):
-    """Answers about queries, in the order of the annotator."""
+    """An annotator's answers to the question whether the corpus answers a query, in order of time."""
 
     answers: Annotated[list[Keyed], Field(max_length=50)]
 
@@ -141,27 +142,27 @@ def _in_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError as error:
-        raise ValueError("a moment is too far off to be known in UTC") from error
+        raise ValueError("a time is outside the range that UTC can express") from error
 
 
 class Worked(Sent):
-    """The moments from which answers are counted."""
+    """The times from which answers are counted."""
 
     since: Annotated[list[Annotated[AwareDatetime, AfterValidator(_in_utc)]], Field(max_length=3)]
 
 
 class AskedQuestion(Sent):
-    """A question about the guide, at one of the annotator's items or about the whole guide."""
+    """A question about the labeling guide, asked at one of the annotator's items or about the whole guide."""
 
     words: Annotated[str, Field(min_length=1, max_length=4_000)]
     presentation_id: Id | None = None
 
 
 def answered_for(*roles: str) -> Callable[[Handler], Endpoint]:
-    """Make an endpoint, for these roles, of a function that returns the content of a JSON response.
+    """Make an endpoint for these roles from a function that returns the content of a JSON response.
 
-    The function runs in a thread, and finds posted JSON as `sent` in the state of its request. Errors become
-    responses with their sentence and a fitting status.
+    The function runs in a thread and reads the posted JSON from `sent` in the state of the request. An error
+    becomes a response with the sentence of the error and a fitting HTTP status.
     """
 
     def decorate(handler: Handler) -> Endpoint:
@@ -187,7 +188,7 @@ answered = answered_for(*JUDGING)
 
 @answered
 def presentations(request: Request) -> Any:
-    """GET: the annotator's next items, without those named by `holding`."""
+    """GET: return the annotator's next items, except the items that `holding` names."""
     query, who = request.query_params, request.state.annotator
     asked = Judgments(submissions=[], holding=query.getlist("holding"), limit=query.get("limit", "5"))  # type: ignore[arg-type]
     listed = query.get("list", "")
@@ -196,14 +197,16 @@ def presentations(request: Request) -> Any:
 
 @answered
 def previous(request: Request) -> Any:
-    """GET: the item answered last, with the answer, or null."""
+    """GET: return the item that the annotator answered last, with the answer, or null."""
     item = previous_answered(project_store(), request.state.annotator, image_hosts())
     return item and _answered(item)
 
 
 @answered
 def history(request: Request) -> Any:
-    """GET: a page of the annotator's answers, newest first, each with the revision that a change needs."""
+    """GET: return a page of the annotator's answers, newest first, each with the revision that a change
+    needs.
+    """
     wanted = HistoryFilter.model_validate(dict(request.query_params))
     page = history_page(project_store(), request.state.annotator, wanted, image_hosts())
     return {**page._asdict(), "answers": [_answered(answer) for answer in page.answers]}
@@ -211,14 +214,16 @@ def history(request: Request) -> Any:
 
 @answered
 def put_off(request: Request) -> Any:
-    """GET: the open items that the annotator has put off, the earliest first."""
+    """GET: return the open items that the annotator has put off, the earliest first."""
     views = put_off_showings(project_store(), request.state.annotator, image_hosts())
     return [view._asdict() for view in views]
 
 
 @answered
 def worked(request: Request) -> Any:
-    """GET: for each moment in `since`, the number of items that the annotator has answered since then."""
+    """GET: return, for each time in `since`, the number of items that the annotator answered after this
+    time.
+    """
     asked = Worked.model_validate({"since": request.query_params.getlist("since")})
     moments = [moment.replace(tzinfo=None) for moment in asked.since]
     with project_store().reading() as cursor:
@@ -227,21 +232,23 @@ def worked(request: Request) -> Any:
 
 @answered
 def document(request: Request) -> Any:
-    """GET: the whole document of one of the annotator's items, as text in segments or safe elements."""
+    """GET: return the whole document of one of the annotator's items, as text segments or safe HTML
+    elements.
+    """
     who, presentation_id = request.state.annotator, request.path_params["presentation_id"]
     return {"body": whole_document(project_store(), who, presentation_id, image_hosts())}
 
 
 @answered
 def guide(request: Request) -> Any:
-    """GET: a labeling guide: title, scale, and its text as HTML without any foreign HTML."""
+    """GET: return a labeling guide: its title, its scale, and its text as safe HTML."""
     with project_store().reading() as cursor:
         return guide_json(guide_by_hash(cursor, request.path_params["guide_hash"]))
 
 
 @answered
 def judgments(request: Request) -> Any:
-    """POST: record actions in their order; the response has the outcome of each, and the next items."""
+    """POST: record actions in their order; return the outcome of each action, and the next items."""
     asked, who, store = Judgments.model_validate(request.state.sent), request.state.annotator, project_store()
     read, refused = validated(Judgment, asked.submissions)
     done = [outcome._asdict() for outcome in submit(store, who, [item.submission() for item in read])]
@@ -257,7 +264,7 @@ def judgments(request: Request) -> Any:
 
 @answered
 def answers(request: Request) -> Any:
-    """POST: record whether the corpus answers queries; the response has the outcome of each."""
+    """POST: record whether the corpus answers queries; return the outcome of each answer."""
     asked, who = QueryAnswers.model_validate(request.state.sent), request.state.annotator
     read, refused = validated(QueryAnswer, asked.answers)
     done = [
@@ -270,7 +277,9 @@ def answers(request: Request) -> Any:
 
 @answered
 def questions(request: Request) -> Any:
-    """GET: the annotator's questions about the guide, and answers for everyone. POST: ask a question."""
+    """GET: return the annotator's questions about the guide, and the answers that everyone may read. POST:
+    store a new question about the guide.
+    """
     store, who = project_store(), request.state.annotator
     if request.method == "POST":
         asked = AskedQuestion.model_validate(request.state.sent)
@@ -293,9 +302,9 @@ ROUTES = [
 
 
 def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
-    """Log a line for each outcome that refuses an answer, without the grade and the words of the answer.
+    """Log a line for each refused answer, without the grade and the words of the answer.
 
-    The outcome gets the id of its line as `request`.
+    The outcome gets the id of the log line as `request`.
     """
     for outcome in outcomes:
         if outcome["status"] == "refused":
@@ -310,7 +319,7 @@ def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
 
 
 def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:
-    """Validate answers; return the valid answers, and an outcome for each of the others that refuses it."""
+    """Validate answers; return the valid answers, and a refusal for each invalid answer."""
     read, refused = [], []
     for item in sent:
         try:
@@ -322,7 +331,9 @@ def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], lis
 
 
 def _sentence(error: ValidationError) -> str:
-    """Return the problems that pydantic found, without unknown fields, whose names the log must not have."""
+    """Return the problems that pydantic found, without the names of unknown fields, which the log must not
+    hold.
+    """
     return "; ".join(f"{_place(item)}: {item['msg']}" for item in error.errors(include_input=False))
 
 
@@ -354,12 +365,12 @@ async def _body(request: Request) -> bytes:
 async def _json_of(request: Request) -> Any:
     """Read the JSON that a request posts; raise `InputError` if the body is not JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise InputError("expected JSON with the content type application/json")
+        raise InputError("the request has the wrong content type: expected JSON with application/json")
     body = await _body(request)
     try:
         return read_json(body.decode())
     except UnicodeDecodeError as error:
-        raise InputError("the request is not UTF-8") from error
+        raise InputError("the request is not text in UTF-8") from error
     except UnreadJSONError as error:
         problem = "it is not JSON" if error.is_broken else error.found  # the log has no words of a request
         raise InputError(f"the request cannot be read: line {error.line}: {problem}") from None

@@ -1,7 +1,7 @@
-"""The JSON routes of the page Adjudicate: disputed pairs, and decisions on them.
+"""The JSON routes of the page Adjudicate: disputed pairs, and the reviewer's decisions on disputed pairs.
 
-These routes are for reviewers and leads, and work as the routes of the grading screen do (`app.api`): the
-outcome of a decision is final only if it names the client key of the decision.
+Only reviewers and leads may use these routes. As in `app.api`, the browser treats the outcome of a decision
+as final only if the outcome names the client key of the decision.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from curation.labeling.consensus.queue import (
 
 MAX_CASES = 10
 MAX_HOLDING = 500
-"""Pairs that a request may name: pairs on the screen, and pairs that the reviewer put off."""
+"""Maximum number of pairs in a request: pairs on the screen, and pairs that the reviewer put off."""
 OUTCOME = ("client_key", "status", "message")
 OPINION = ("grade", "words", "other_text", "evidence")
-"""The fields of an outcome, and of an annotator's opinion, that a screen gets."""
+"""The fields of an outcome, and of an annotator's opinion, that the browser receives."""
 PairId = Annotated[str, Field(min_length=1, max_length=32)]
 answered = answered_for(*REVIEWERS)
 
 
 class Asked(Sent):
-    """The number of pairs that the screen wants, and the pairs that it has already."""
+    """The number of pairs that the browser requests, and the pairs that the browser has already."""
 
     holding: list[PairId] = Field([], max_length=MAX_HOLDING)
     limit: Annotated[int, Field(ge=0, le=MAX_CASES)] = 8
 
 
 class Decisions(Sent):
-    """Decisions in the order of the reviewer."""
+    """A reviewer's decisions on disputed pairs, in order of time."""
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
 
 
 @answered
 def disputes_next(request: Request) -> Any:
-    """GET: the next disputed pairs, without those named by `holding`."""
+    """GET: return the next disputed pairs, except the pairs that `holding` names."""
     query, who = request.query_params, request.state.annotator
     asked = Asked(holding=query.getlist("holding"), limit=query.get("limit", "8"))  # type: ignore[arg-type]
     queue = next_cases(project_store(), who, asked.limit, asked.holding, image_hosts())
@@ -60,13 +60,13 @@ def disputes_next(request: Request) -> Any:
 
 @answered
 def dispute(request: Request) -> Any:
-    """GET: a judged pair in its current state."""
+    """GET: return a judged pair of query and document in its current state."""
     return _case(one_case(project_store(), *_reviewer_and_pair(request), image_hosts()))
 
 
 @answered
 def case_context(request: Request) -> Any:
-    """GET: the query's other decided documents with their grades, and the comments on the pair."""
+    """GET: return the query's other decided documents with their grades, and the comments on the pair."""
     anchors, comments = context_of_case(project_store(), *_reviewer_and_pair(request))
     return {
         "anchors": [anchor._asdict() for anchor in anchors],
@@ -79,19 +79,19 @@ def case_context(request: Request) -> Any:
 
 @answered
 def document(request: Request) -> Any:
-    """GET: the whole document of a judged pair, as text in segments or safe elements."""
+    """GET: return the whole document of a judged pair, as text segments or safe HTML elements."""
     return {"body": whole_case(project_store(), *_reviewer_and_pair(request), image_hosts())}
 
 
 @answered
 def recent(request: Request) -> Any:
-    """GET: the pairs that the reviewer decided last, newest first."""
+    """GET: return the pairs that the reviewer decided last, newest first."""
     return [_case(case) for case in recent_cases(project_store(), request.state.annotator, image_hosts())]
 
 
 @answered
 def decisions(request: Request) -> Any:
-    """POST: record decisions in their order; the response has the outcome of each."""
+    """POST: record decisions in their order; return the outcome of each decision."""
     asked, who = Decisions.model_validate(request.state.sent), request.state.annotator
     read, refused = validated(ReviewerSubmission, asked.submissions)
     done = submit_decisions(project_store(), who, read)

@@ -1,4 +1,4 @@
-"""The record that makes a module in `app.views` a page."""
+"""The record `AppPage`, which makes a module in `app.views` a page of the app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DATA, JUDGE, QUALITY, RELEASE, SETTINGS = GROUPS = (
     "Release",
     ":material/settings: Settings",
 )
-"""The groups of the navigation, in their order."""
+"""The menus of the navigation, in their order."""
 
 
 def _always(_: Annotator) -> bool:
@@ -24,13 +24,13 @@ def _always(_: Annotator) -> bool:
 
 
 class AppPage(NamedTuple):
-    """A page: its title, its address, and the roles that have it.
+    """A page of the app: its title, its address, and the roles that may open the page.
 
-    position: the place of the page among all pages; the first page of a role is also at `/`.
-    show: a function that draws the page for an annotator; a `CurationError` is shown as a sentence.
+    position: the place of the page in the order of all pages; the first page of a role is also at `/`.
+    show: a function that draws the page for an annotator. The app shows a `CurationError` as a sentence.
     group: the menu of the page for roles with too many pages for a row of links; '' for no menu.
-    listed: whether the navigation lists the page for a person; its address works anyway. None: only links on
-        other pages lead to the page.
+    listed: a function that says whether the navigation lists the page for a person; the address works anyway.
+        None: only links on other pages lead to the page.
     """
 
     position: int

@@ -1,4 +1,4 @@
-"""Assets: the HTML, style sheets and scripts in the folders of the app."""
+"""Assets: the HTML files, style sheets and scripts in the folders of the app."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from importlib.resources import files
 
 
 def read_asset(path: str) -> str:
-    """Read the text of a file, given by its path in the folder of the app."""
+    """Read the text of a file, given the path of the file in the folder of the app."""
     return files("app").joinpath(path).read_text(encoding="utf-8")

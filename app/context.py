@@ -1,4 +1,4 @@
-"""The app context: the project that this process serves, and the operator's settings in the environment."""
+"""The app context: the project that this process serves, and the operator's environment variables."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from curation.store import Store, open_store
 PROJECT = VARIABLES[0]
 """The environment variable that names the project's file."""
 BACKUP_TO = "GOLDGRADE_BACKUP_TO"
-"""The environment variable with the folder for scheduled backups; unset: no backups by schedule."""
+"""The environment variable with the folder for scheduled backups. If unset, no backups are scheduled."""
 
 IMAGES_FROM = "GOLDGRADE_IMAGES_FROM"
 """The environment variable with the hosts, separated by commas, from which browsers may fetch images."""
 BY_PATH: dict[str | type[Any], Callable[[Any], Any]] = {Store: lambda store: str(store.path)}
-"""The hash functions of cached functions of a store: the path of the project stands for the store."""
+"""Hash functions for cached functions that take a store: the path of the project identifies the store."""
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
 
 
@@ -36,7 +36,7 @@ def allow_images_from(hosts: Sequence[str]) -> None:
 
     Raises
     ------
-    InputError: some of them are not host names; the error names all of these.
+    InputError: some hosts are not host names; the error names every invalid host.
     """
     wrong = [host for host in hosts if not _HOST.fullmatch(host.lower())]
     if wrong:
@@ -63,7 +63,7 @@ def project_store() -> Store:
 
 
 def project_name() -> str:
-    """Return the project's name: that of its file, or of a folder above a file with a default name."""
+    """Return the project's name: the name of its file, or of the folder if the file has a default name."""
     path = named_project().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
     return next(
@@ -72,7 +72,7 @@ def project_name() -> str:
 
 
 def unreadable(error: CurationError) -> str:
-    """Say that the project cannot be read, for people who are not signed in; the log gets the details."""
+    """Return a sentence that the project cannot be read, without details; write the details to the log."""
     log.write(logging.WARNING, f"The project could not be read: {error}")
     if isinstance(error, StoreBusyError):
         return "The project is busy. Try again in a moment."

@@ -1,6 +1,7 @@
-"""The entry: the scripts, style sheets and fonts that a browser loads before Streamlit draws anything.
+"""The entry files: scripts, style sheets and fonts that a browser loads before Streamlit draws a page.
 
-Their names change with every version of Streamlit, so they are read from Streamlit's own index page.
+The names of these files change with every version of Streamlit, so this module reads the names from
+Streamlit's index page.
 """
 
 from __future__ import annotations
@@ -21,22 +22,24 @@ from curation.core.errors import RefusedError
 
 ICON = "/favicon.svg"
 STATIC = Path(st.__file__).with_name("static")
-"""The folder with Streamlit's index page and with all files that the page loads."""
+"""The folder with Streamlit's index page and all files that this page loads."""
 SCRIPTS = "/static/"
-"""The beginning of the addresses of files in that folder."""
+"""The first part of the addresses of Streamlit's files."""
 SOON = ("BidiComponent", "Html")
-"""Scripts that every page loads after the first scripts, named early so that browsers load them early."""
+"""Scripts that every page needs soon, which the index page names so that browsers fetch the scripts early."""
 _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
 _Attributes = dict[str, str | None]
 
 
 def source_of(script: str) -> str:
-    """Return the source of a script within a page, for a policy that allows no other inline script."""
+    """Return the source expression for a content security policy that allows only this inline script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
 class _Head(HTMLParser):
-    """Collects the scripts and links of a page, each with its attributes, and the ids of its elements."""
+    """A parser that collects the scripts and links of a page with their attributes, and the ids of
+    elements.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +54,7 @@ class _Head(HTMLParser):
 
 
 def entry_tags(static: Path = STATIC) -> Iterator[str]:
-    """Write the tags of the first scripts and links of a page, and of the scripts that follow soon.
+    """Return the HTML tags of the first scripts and links of a page, and of the scripts that it needs soon.
 
     Raises
     ------
@@ -80,7 +83,7 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
 
 @cache
 def fetched_ahead(static: Path = STATIC) -> str:
-    """Write links that prefetch the files of every page while a person types a password."""
+    """Return HTML links that prefetch the files of every page while a person types a password."""
     names = re.findall(r'(?:src|href)="([^"]+)"', "".join(entry_tags(static)))
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
 
@@ -96,7 +99,7 @@ def _address(attributes: _Attributes) -> str:
 
 
 def _text(tag: str, attributes: _Attributes) -> str:
-    """Write a tag with an absolute address, so that it works on every path."""
+    """Return an HTML tag with an absolute address, so that the tag works on every path."""
     given = {**attributes, "src" if tag == "script" else "href": f"/{_address(attributes)}"}
     words = "".join(
         f" {name}" if value is None else f' {name}="{escape(value)}"' for name, value in given.items()
@@ -105,7 +108,7 @@ def _text(tag: str, attributes: _Attributes) -> str:
 
 
 def _soon(static: Path, entry: str) -> list[str]:
-    """Return the addresses of the scripts in `SOON` and of the scripts they need, from the entry script."""
+    """Return the addresses of the scripts in `SOON` and of their imports, found in the entry script."""
     text = (static / entry).read_text(encoding="utf-8")
     listed = _CHUNKS.search(text)
     if listed is None:

@@ -1,4 +1,4 @@
-"""The frame of every page, which Streamlit runs: the person, the navigation and the title of the tab."""
+"""The script that Streamlit runs for every page: it finds the person, the navigation and the tab title."""
 
 from __future__ import annotations
 

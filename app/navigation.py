@@ -1,6 +1,6 @@
-"""The navigation: the pages in `app.views`, and the pages of each role.
+"""The navigation: all pages in `app.views`, and the pages of each role.
 
-The navigation protects nothing: `curation` checks the role of the person who asks for data.
+The navigation does not protect data: the package `curation` checks the role of the person who asks for data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from curation.people.annotators import require_role
 from curation.store import Annotator
 
 ROW = 6
-"""Links that fit into a row; a role with more pages gets menus."""
+"""Maximum number of links in the navigation row; a role with more pages gets menus."""
 
 
 @cache
@@ -36,9 +36,9 @@ def pages_of(role: str) -> list[AppPage]:
 
 
 def menus_of(role: str) -> dict[str, list[AppPage]]:
-    """Return the pages of a role by menu; the pages under "" have links and come first.
+    """Return the pages of a role by menu; pages under the empty menu name are plain links and come first.
 
-    Pages that only links on other pages lead to are left out.
+    Pages that people can reach only by links on other pages are left out.
     """
     pages = [page for page in pages_of(role) if page.listed is not None]
     if len(pages) <= ROW:
@@ -48,7 +48,9 @@ def menus_of(role: str) -> dict[str, list[AppPage]]:
 
 
 def place_in_menus(role: str, title: str) -> int | None:
-    """Return the place, from 0, of a page's menu in a role's row of links and menus; None without a menu."""
+    """Return the position, from 0, of a page's menu in the role's navigation row; None if the page has no
+    menu.
+    """
     menus = menus_of(role)
     links = len(menus.get("", ()))
     groups = [members for group, members in menus.items() if group]
@@ -56,7 +58,7 @@ def place_in_menus(role: str, title: str) -> int | None:
 
 
 def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
-    """Return the pages of an annotator by menu for Streamlit; the role's first page is at `/`."""
+    """Return an annotator's pages by menu for Streamlit; the first page of the role has the address `/`."""
     first, *_ = pages = pages_of(annotator.role)
     st.session_state[OFFERED] = {page.address for page in pages}
     menus = {"": [page for page in pages if page.listed is None]}
@@ -69,7 +71,7 @@ def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
 
 
 def palette_pages(menus: Mapping[str, Sequence[st.Page]]) -> list[dict[str, str]]:
-    """Return the title, the menu and the address of the pages in these menus, for the palette."""
+    """Return the title, menu and address of each page in these menus, for the command palette."""
     return [
         {"title": page.title, "about": group.rpartition(" ")[2], "address": f"/{page.url_path}"}
         for group, members in menus.items()

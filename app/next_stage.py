@@ -1,4 +1,4 @@
-"""Links to stages of a project's workflow, on Home, after imports, and on pages without content."""
+"""Links to stages of a project's workflow, for Home, for the end of imports, and for empty pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from curation.store import Annotator, Store
 
 
 def stage_link(action: Action) -> None:
-    """Show a link to the part of a page for a stage, if the navigation of the person has the page."""
+    """Show a link to the page for a stage of the workflow, if the person may open this page."""
     if st.session_state.get(SHOWN) == action.page:  # a link to it would not choose its part
         st.button(action.label, on_click=ui.choose_parts, args=(action.parameters,))
     elif is_offered(action.page):
@@ -23,11 +23,11 @@ def stage_link(action: Action) -> None:
 
 
 def missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
-    """Show leads a link to the first missing stage of the workflow, on a page without content.
+    """Show leads, on an empty page, a link to the first missing stage of the workflow.
 
     Parameters
     ----------
-    needed: the last stage that the page needs.
+    needed: the last stage of the workflow that the page depends on.
     """
     if annotator.role not in LEADS:
         return
@@ -41,4 +41,4 @@ def missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
 
 
 def _nothing() -> None:
-    """Do nothing: Streamlit recognizes a page of the navigation by its address."""
+    """Do nothing: Streamlit needs a function for each page but recognizes a page by its address."""

@@ -1,4 +1,4 @@
-"""The context of pages with jobs: it starts jobs, follows them, stops them, and shows how they ended."""
+"""The context of pages with background jobs: functions that start, follow and stop jobs and show results."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Annotator, Store
 
 EVERY = 1.0
-"""Seconds between two reads of a job's progress."""
+"""Seconds between two updates of a job's progress."""
 _STARTED = "job"
 
 
 class PageContext(NamedTuple):
-    """The data of a page with jobs: its person, the last job of each kind, and the ids of jobs at work.
+    """The data of a page with background jobs: the person, the last job of each kind, and ids of running
+    jobs.
 
-    after: the id of the last job; '' before the first job.
+    after: the id of the last job of the project; '' before the first job.
     """
 
     store: Store
@@ -39,24 +40,26 @@ class PageContext(NamedTuple):
 
     @property
     def form(self) -> FormState:
-        """The state of all forms of the page that start jobs."""
+        """The shared state of all forms of the page that start jobs."""
         return self.acts.form(_STARTED)
 
     def start(self, kind: str, request: Any) -> None:
-        """Start a job and run the page again; a refusal is shown next to the form."""
+        """Start a background job and run the page again; show a refusal next to the form."""
         self.act(lambda: self.begin(kind, request))
 
     def act(self, action: Callable[[], object]) -> None:
-        """Do what a form asks, such as to check its request and to start a job, and run the page again."""
+        """Run the action of a form, such as checking the request and starting a job, and run the page
+        again.
+        """
         self.acts.do(self.form, action)
 
     def begin(self, kind: str, request: Any) -> Job:
-        """Start a job within an act of the page."""
+        """Start a background job as part of the action of a form."""
         parameters = request if isinstance(request, dict) else written(request)
         return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None)
 
     def begin_with_result(self, kind: str, request: Any, before: Job | None) -> Job:
-        """Start a job that writes files to a new folder, and remove the folder of the job before."""
+        """Start a job that writes files to a new folder, and remove the folder of the previous job."""
         folder = new_result_folder()
         try:
             job = self.begin(kind, replace(request, folder=str(folder)))
@@ -68,15 +71,15 @@ class PageContext(NamedTuple):
         return job
 
     def own(self, kind: str, **parameters: object) -> Job | None:
-        """Return the last job of a kind, with these parameters, that this person asked for."""
+        """Return the last job of a kind, with these parameters, that this person started."""
         with self.store.reading() as cursor:
             return last_job_of(cursor, kind, self.annotator.name, **parameters)
 
     def submit(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
         """Show the button of a form that starts a job of this kind.
 
-        Where the job must fail, the button is off and the reason is below it: `problem`, or else a reason
-        that holds for every job of this kind. Otherwise a remark is below it.
+        If the job would fail, the button is disabled and the reason stands below: `problem`, or else a reason
+            that applies to every job of this kind. Otherwise the remark stands below the button.
         """
         reason = problem or self.problem(kind)
         asked = submit(label, kind, self.form, self.after, reason is not None)
@@ -84,7 +87,7 @@ class PageContext(NamedTuple):
         return asked
 
     def button(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
-        """Show a button outside a form that starts a job of this kind; otherwise it is as `submit`."""
+        """Show a button outside a form that starts a job of this kind, with the same rules as `submit`."""
         reason = problem or self.blocked(kind)
         key = f"{label} {self.form.key} {self.after}"
         asked = st.button(label, type="primary", key=key, disabled=reason is not None)
@@ -96,33 +99,35 @@ class PageContext(NamedTuple):
             ui.quiet(reason or remark)
 
     def problem(self, kind: str, request: Any = None) -> str | None:
-        """Say why a job of this kind cannot start now; None if it can, for a request or for any request."""
+        """Return the reason why a job of this kind cannot start now, for a request or for any request; None
+        if it can start.
+        """
         parameters = request if request is None or isinstance(request, dict) else written(request)
         return self.blocked(kind) or problem(self.store, kind, parameters)
 
     def blocked(self, kind: str) -> str | None:
-        """Say why a job of this kind must wait for jobs at work; None if it need not wait."""
+        """Return the reason why a job of this kind must wait for running jobs; None if it need not wait."""
         return jobs_of(self.store).hindrance(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:
-        """Whether a job is at work."""
+        """Return whether a job is running."""
         return job is not None and job.job_id in self.running
 
     def ending(self, kind: str) -> None:
-        """Show how the last job of this kind ended, unless the job is at work."""
+        """Show the result of the last job of this kind, unless the job is still running."""
         job = self.jobs.get(kind)
         if job is not None and not self.is_running(job):
             _ending(job)
 
 
 def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> PageContext:
-    """Read the jobs, and show the progress of the jobs at work.
+    """Read the background jobs, and show the progress of running jobs.
 
-    People other than leads see only their own jobs.
+    Leads see all jobs, and other people see only the jobs that they started.
 
     Parameters
     ----------
-    kinds: the kinds of jobs that the page shows.
+    kinds: the kinds of background jobs that the page shows.
     """
     acts, store = Acts(annotator), project_store()
     jobs_of(store).prepare()
@@ -141,10 +146,10 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
 
 
 def submit(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
-    """Show the button of a form; a click on a page from before a change of the project does nothing.
+    """Show the button of a form; a click has no effect if the project has changed since the page was drawn.
 
-    The key of the button holds a state of the project. After a lost click the page explains why nothing
-    happened, unless an act of this session changed the project.
+    The key of the button contains the state of the project. After a click without effect the page explains
+    the reason, unless this session itself changed the project.
     """
     shown = (form.key, state)
     asked = st.form_submit_button(label, type="primary", key=f"{name} {shown}", disabled=disabled)
@@ -152,8 +157,8 @@ def submit(label: str, name: str, form: FormState, state: str, disabled: bool = 
     st.session_state[f"state of {name}"] = shown
     if before != shown and before[0] == form.key and st.session_state.get(f"{name} {before}"):
         st.warning(
-            "This click did nothing: the project has changed since the page was drawn. "
-            "The page is up to date now. Check it and try again.",
+            "This click did nothing: the project has changed since this page was drawn. "
+            "The page is up to date now. Check the page and try again.",
             icon=":material/update:",
         )
     return asked
@@ -173,7 +178,7 @@ def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
             _stop(store, annotator, job_id)
     ui.quiet(
         f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "
-        "The job goes on when you leave or reload the page."
+        "The job continues when you leave or reload the page."
     )
 
 

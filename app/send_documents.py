@@ -1,4 +1,4 @@
-"""The form that sends documents of a query to a new round, on every page that shows such documents."""
+"""The form that sends documents of a query to a new judging round, on all pages that show such documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Cursor, Store
 
 MAX_NAME_LENGTH = 40
-"""Characters of a query in the proposed name of its round."""
+"""Maximum number of characters of a query in the proposed name of its round."""
 
 
 def send_documents(
@@ -29,12 +29,13 @@ def send_documents(
     wanted: Sequence[str],
     systems: Mapping[str, str],
 ) -> None:
-    """Ask which documents of a query people judge in a new round, and open the round.
+    """Show a form that asks which documents of a query people shall judge in a new round, and opens the
+    round.
 
     Parameters
     ----------
-    titles: document id → title of the documents to choose from; `wanted` are chosen to begin with.
-    systems: document id → the system that returned the document, where no pool may have it yet.
+    titles: document id → title of the documents to choose from; the documents in `wanted` are preselected.
+    systems: document id → the system that returned the document, for documents that may be in no pool yet.
     """
     form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
@@ -65,7 +66,7 @@ def send_documents(
 
 
 def _free_name(cursor: Cursor, query: str) -> str:
-    """Propose a name that no round has, for a round over one query."""
+    """Propose a name for a round over one query; no existing round has this name."""
     words, taken = " ".join(query.split()), {round_row.name for round_row in list_rounds(cursor)}
     name = f"Check {words}" if len(words) <= MAX_NAME_LENGTH else f"Check {words[: MAX_NAME_LENGTH - 1]}…"
     return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)

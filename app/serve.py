@@ -1,4 +1,4 @@
-"""Serving a project: the ASGI application of routes and Streamlit pages, and the process that serves it."""
+"""The server of a project: the ASGI application of routes and Streamlit pages, and its server process."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ OTHERS_CAN_READ = (
     "Other users of this machine can open {}. The file holds the key that signs the cookies of sign-ins. Run "
     "`chmod 600` on the file, so that only you can open it."
 )
-SERVED_ALREADY = "Another app on this machine serves {} already. Both apps work; stop one of them."
+SERVED_ALREADY = "Another app on this machine serves {} already. Both apps work; stop one of the two."
 MAIN = Path(__file__).with_name("main.py")
 
 
 def routes() -> list[Route]:
-    """List the routes besides Streamlit's own."""
+    """List the app's routes, without the routes of Streamlit."""
     return [
         *signin.ROUTES,
         *api.ROUTES,
@@ -59,11 +59,10 @@ def routes() -> list[Route]:
 
 
 def build(front: bool = True) -> st.App:
-    """Build the application of the project that `GOLDGRADE_PROJECT` names; only benchmarks omit the front.
+    """Build the ASGI application of the project that `GOLDGRADE_PROJECT` names; only benchmarks omit the
+    front.
 
-    Raises
-    ------
-    NotFoundError, StoreError: there is no such project, or it cannot be read.
+    Raises ------ NotFoundError, StoreError: the project does not exist or cannot be read.
     InputError, RefusedError: the settings of the identity provider are wrong, or Streamlit's index page is
         not the page that goldgrade expects.
     """
@@ -80,7 +79,7 @@ def build(front: bool = True) -> st.App:
 
 
 def _show_failure(error: Exception) -> bool:
-    """Show an unexpected error as a sentence; the traceback goes to the log under the same id."""
+    """Show an unexpected error as a sentence with an id; write the traceback to the log under the same id."""
     known_by = log.new_id()
     log.write(logging.ERROR, "A page failed", error=error, request=known_by, path=st.context.url)
     st.error(
@@ -102,8 +101,8 @@ def serve(
 
     Parameters
     ----------
-    ready: called once the server listens, with its address and with the way to the first lead's account, if
-        no lead can sign in yet.
+    ready: a function called once the server listens, with the address and, if no lead can sign in yet, a text
+        that explains how to make the first lead's account.
     images_from: the hosts from which browsers may fetch images of documents.
     backup_to: the folder for the backups that leads schedule; None: no scheduled backups.
 
@@ -147,9 +146,9 @@ def serve(
 
 @contextmanager
 def sigterm_as_keyboard_interrupt() -> Iterator[None]:
-    """End the block on SIGTERM as on Ctrl-C, so that the process does what it registered for its end.
+    """End the block on SIGTERM as on Ctrl-C, so that the process runs its exit handlers.
 
-    uvicorn answers its open requests and then raises the signal again for the earlier handler.
+    The server uvicorn completes open requests and then raises the signal again for the previous handler.
     """
     ends = (signal.SIGTERM, signal.SIGINT)
     former = [signal.signal(number, signal.default_int_handler) for number in ends]

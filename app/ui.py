@@ -1,4 +1,6 @@
-"""Texts, figures, tables and documents on pages; every function escapes the words of people and documents."""
+"""Functions that show texts, figures, tables and documents on pages, and escape texts of people and
+documents.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ from curation.operations.jobs.figures import DataState
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
-"""The places at which Markdown takes bare words for a link, although they are escaped."""
+"""A pattern of the places where Markdown turns plain words into a link, although the words are escaped."""
 _JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldgrade [^`]+)`")
 _AROUND_BREAKS = re.compile(r" *(\n+) *")
 _HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
-"""Elements with text of a document, which keep its writing direction."""
+"""HTML elements that contain text of a document and keep the text's writing direction."""
 _FIGURE = ' class="gs-figure"'
 _CHOSEN = "parts to show"
 
@@ -46,12 +48,12 @@ def heading(words: str) -> None:
 
 
 def choose_parts(parts: Mapping[str, str]) -> None:
-    """Choose the parts of the next run of the page, by the keys of their controls."""
+    """Choose which parts the next run of the page shows, by the keys of the selection widgets."""
     st.session_state[_CHOSEN] = dict(parts)
 
 
 def part(label: str, names: Iterable[str], key: str) -> str:
-    """Ask for the part of a page, which begins with the first part; a reload keeps the part."""
+    """Show a control to choose a part of the page, initially the first part; a reload keeps the choice."""
     parts = list(names)
     chosen = st.session_state.get(_CHOSEN, {}).pop(key, None)
     if chosen is not None:
@@ -69,7 +71,7 @@ def part(label: str, names: Iterable[str], key: str) -> str:
 
 
 def verdict(figure: str, state: str, sentence: str) -> None:
-    """Show a large figure, its meaning in a word, and a sentence about its data."""
+    """Show a large figure with a one-word label and a sentence about the data of the figure."""
     st.html(
         f'<div class="gs-verdict"><b>{escape(figure)}</b><div><strong>{escape(state)}</strong>'
         f"<p>{escape(sentence)}</p></div></div>"
@@ -77,29 +79,31 @@ def verdict(figure: str, state: str, sentence: str) -> None:
 
 
 def quiet(sentence: str) -> None:
-    """Show a remark below a figure or a table; text in back-ticks as commands."""
+    """Show a remark below a figure or a table; text in back-ticks is shown as a command."""
     st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')
 
 
 def as_of(state: DataState) -> None:
-    """Show the time of the figures of a large project; the figures of a small project are live."""
+    """Show the time at which the figures of a large project were computed; figures of a small project are
+    live.
+    """
     if state.large:
         quiet(f"As of {state.at:%H:%M} UTC. Newer answers are counted within a minute.")
 
 
 def warnings(sentences: Iterable[str]) -> None:
-    """Show warnings about the figures below."""
+    """Show warnings about the figures that follow on the page."""
     for sentence in sentences:
         st.warning(plain(sentence), icon=":material/gavel:")
 
 
 def confirmation(sentence: str) -> None:
-    """Confirm the last act; screen readers read the sentence out."""
+    """Show a sentence that confirms the last action; screen readers announce the sentence."""
     st.html(f'<p class="gs-done" role="status">{escape(sentence)}</p>')
 
 
 def success(text: str) -> None:
-    """Show the lines of a text in a box that says that something was done."""
+    """Show the lines of a text in a success box."""
     st.success("\n\n".join(map(plain, text.splitlines())), icon=":material/check:")
 
 
@@ -109,20 +113,20 @@ def findings(sentences: Iterable[str]) -> None:
 
 
 def metrics(figures: Mapping[str, str]) -> None:
-    """Show a few large figures side by side, each below its label."""
+    """Show a few large figures side by side, each with a label above."""
     with st.container(horizontal=True, gap="large"):
         for label, figure in figures.items():
             st.metric(label, figure, width="content")
 
 
 def download(label: str, content: str | bytes | Callable[[], str], file_name: str) -> None:
-    """Show a button that downloads a file; the ending of the file's name gives its media type."""
+    """Show a button that downloads a file; the extension of the file name determines the media type."""
     media_type = guess_type(file_name)[0]
     st.download_button(label, content, file_name, media_type, icon=":material/download:", on_click="ignore")
 
 
 def sentences(*texts: str) -> None:
-    """Show remarks, one for each line of the texts; text in back-ticks as commands."""
+    """Show each line of the texts as a remark; text in back-ticks is shown as a command."""
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
     if lines:
         paragraphs = "".join(f"<p>{_commands(line)}</p>" for line in lines)
@@ -134,12 +138,14 @@ def _commands(sentence: str) -> str:
 
 
 def plain(text: object) -> str:
-    """Escape words of documents, queries and people so that Markdown shows them unchanged, on one line."""
+    """Escape texts of documents, queries and people so that Markdown shows the texts unchanged, on one
+    line.
+    """
     return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(_JOINED, " ".join(str(text).split())))
 
 
 def problem(error: Exception) -> None:
-    """Show the sentences of an error, a line each, without the parts that name commands."""
+    """Show the sentences of an error, one a line, without the parts that name commands."""
     text = error.found if isinstance(error, CurationError) else str(error)
     st.error("\n\n".join(map(plain, text.splitlines())), icon=":material/error:")
 
@@ -152,14 +158,15 @@ def table(
     current: int | None = None,
     most: int | None = None,
 ) -> None:
-    """Show an HTML table: figures are right-aligned, None is a dash, BarCell and Estimate are drawn.
+    """Show an HTML table: figures are right-aligned, None is a dash, BarCell and Estimate are drawn as
+    graphics.
 
-    With `words`, cells are broken into lines instead of making the table wider than the page.
+    With `words`, the table breaks long cells into lines instead of growing wider than the page.
 
     Parameters
     ----------
-    current: the number of the chosen row.
-    most: the number of rows to show; the caption then says how many rows there are.
+    current: the index of the selected row.
+    most: the maximum number of rows to show; the caption then states the total number of rows.
     """
     lines, chosen = list(rows), ' aria-current="true"'
     if most is not None and len(lines) > most:
@@ -183,14 +190,14 @@ def table(
 
 
 def tables(*shown: Table) -> None:
-    """Show tables that the command line has, too; a table without rows is left out."""
+    """Show the tables that the command line also prints; tables without rows are left out."""
     for drawn in shown:
         if drawn.rows:
             table(drawn.caption, drawn.columns, drawn.rows, drawn.words)
 
 
 def show(result: Result) -> None:
-    """Show the tables and sentences of a result, as the command line does."""
+    """Show the tables and sentences of a result, as the command line prints them."""
     tables(*tables_of(result))
     sentences(*result.sentences)
 
@@ -202,7 +209,7 @@ def query(text: str, need: str | None) -> None:
 
 
 def said(about: str, *words: str) -> None:
-    """Show words of people about a topic, a line each."""
+    """Show people's remarks about a topic, one a line."""
     lines = "".join(f'<span dir="auto">{escape(line)}</span>' for line in words)
     named = query_link(about, about.query_id) if isinstance(about, QueryName) else escape(about)
     st.html(f'<div class="gs-opinion"><b dir="auto">{named}</b>{lines}</div>')
@@ -214,7 +221,9 @@ def document(
     facts: Iterable[str | None] = (),
     fields: Iterable[Fact] | None = None,
 ) -> None:
-    """Show a document with marked words of the query; `fields` are the fields of the guide's template."""
+    """Show a document with the query's words marked; `fields` are the fields of the guide's document
+    template.
+    """
     below = "  ·  ".join(isolated(fact) for fact in facts if fact)
     heading, nodes = _marked(title) or "Untitled document", list(body)
     drawn = ' class="drawn"' if any(isinstance(node, Element) for node in nodes) else ""
@@ -227,7 +236,7 @@ def document(
 
 
 def _fields(facts: Iterable[Fact]) -> tuple[str, str]:
-    """Draw the fields of a document as HTML: the pictures, and the other fields."""
+    """Return the fields of a document as HTML: the pictures, and the other fields."""
     pictures, words = "", ""
     for label, value in facts:
         inner = "".join(map(_drawn, value))
@@ -243,7 +252,9 @@ def _fields(facts: Iterable[Fact]) -> tuple[str, str]:
 
 
 def _drawn(node: Node) -> str:
-    """Draw a node of a document as HTML, with safe elements and attributes only, and escaped text."""
+    """Return a node of a document as HTML that contains only safe elements, safe attributes and escaped
+    text.
+    """
     if isinstance(node, Segment):
         return _marked([node])
     name, attributes, children = node
@@ -276,7 +287,7 @@ def _picture(attributes: Mapping[str, str]) -> str:
 
 
 def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> None:
-    """Show two versions of a document as one text, with removed words struck and added words underlined."""
+    """Show two versions of a document as one text: removed words struck through, added words underlined."""
     st.html(
         f'<article class="gs-document gs-difference" tabindex="0"><h2 dir="auto">{_changed(title)}</h2>'
         f'<div dir="auto">{_changed(body)}</div></article>'
@@ -284,7 +295,9 @@ def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> No
 
 
 def changed_words(blocks: Iterable[TextBlock]) -> None:
-    """Show two versions of a sentence as one sentence, without a frame."""
+    """Show two versions of a sentence as one sentence: removed words struck through, added words
+    underlined.
+    """
     st.html(f'<p class="gs-difference" dir="auto">{_changed(blocks)}</p>')
 
 
@@ -300,7 +313,7 @@ def _changed(blocks: Iterable[TextBlock]) -> str:
 
 
 def section(shown: Section, words: bool = False) -> None:
-    """Show a section of a report without its heading: sentence, drawings, tables and remark."""
+    """Show a section of a report without the heading: its sentence, drawings, tables and remark."""
     sentences(shown.sentence)
     for svg in shown.drawings:
         drawing(svg)
@@ -311,7 +324,7 @@ def section(shown: Section, words: bool = False) -> None:
 
 
 def folded(sections: Iterable[Section], opened: int = 0, words: bool = False) -> None:
-    """Show sections of a report below their headings; all but the first `opened` are folded."""
+    """Show sections of a report below their headings; all sections after the first `opened` are folded."""
     for number, shown in enumerate(sections):
         with st.expander(shown.heading, expanded=number < opened):
             section(shown, words)
@@ -345,7 +358,9 @@ def _cell(value: object) -> str:
 
 
 def _span(estimate: Estimate) -> str:
-    """Draw a figure and its interval on a scale from 0 to 1; outside values are at the ends."""
+    """Draw a figure and its interval on a scale from 0 to 1; values outside are drawn at the ends of the
+    scale.
+    """
 
     def place(value: float) -> float:
         return 100 * min(1.0, max(0.0, value))

@@ -1,7 +1,8 @@
-"""Uploads: files that people have uploaded and not imported yet, on disk, one file for each person.
+"""Uploads: files that people have uploaded but not yet imported, stored on disk, one file for each person.
 
-A file leaves the server's memory as soon as it has arrived. It survives reloads and refusals. The app removes
-it when the person imports it, replaces it, or leaves it for `KEPT` seconds, or when the server ends.
+An uploaded file leaves the server's memory as soon as the upload is complete. The file survives reloads of
+the page and refused imports. The app removes the file when the person imports or replaces the file or does
+not use it for `KEPT` seconds, or when the server ends.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from curation.core.errors import InputError, RefusedError
 from curation.operations.jobs.files import discard, is_plain, uploads_folder
 
 LARGEST = 200
-"""Megabytes of a file, and of all files of a person."""
+"""Maximum megabytes of a file, and of all files of a person."""
 KEPT = 12 * 3600.0
 AT_ONCE = 1_000_000
-"""Bytes of plain files that the app reads while a page waits; a job reads larger and packed files."""
+"""Maximum bytes of a plain file that the app reads while a page waits; a background job reads larger files
+and compressed files.
+"""
 Result = TypeVar("Result")
 _lock = threading.Lock()
 _held: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
@@ -35,8 +38,8 @@ class HeldFile(NamedTuple):
     ----------
     name: the name that the person gave to the file.
     folder: the folder of this file and of the findings about it.
-    path: a path in that folder, or elsewhere on the server.
-    identity: the id of the upload, so that it is stored once.
+    path: the path of the file, in this folder or elsewhere on the server.
+    identity: the id of the upload, so that an upload is stored only once.
     """
 
     name: str
@@ -47,7 +50,7 @@ class HeldFile(NamedTuple):
 
 
 def held_file(project: Path, person: str) -> HeldFile | None:
-    """Return the file of a person, or None; remove files that people have left for too long."""
+    """Return the stored upload of a person, or None; remove uploads that were unused for too long."""
     with _lock:
         now = time.monotonic()
         for key, (file, used) in list(_held.items()):
@@ -60,7 +63,7 @@ def held_file(project: Path, person: str) -> HeldFile | None:
 
 
 def hold(project: Path, person: str, sent: UploadedFile) -> HeldFile:
-    """Write an upload to disk, once, in place of the person's former file.
+    """Write an upload to disk, only once, in place of the person's previous file.
 
     Raises
     ------
@@ -80,7 +83,7 @@ def hold(project: Path, person: str, sent: UploadedFile) -> HeldFile:
             discard(project, str(folder))
             raise RefusedError(
                 f"{file_name(sent.name)} cannot be kept on the server ({error.strerror}). Nothing was "
-                "imported. Ask the operator of the server for more room."
+                "imported. Ask the operator of the server for more disk space."
             ) from error
         return _keep(project, person, HeldFile(path.name, folder, path, sent.size, sent.file_id))
 
@@ -103,7 +106,7 @@ def small_text(sent: UploadedFile, longest: int) -> str:
 
     Raises
     ------
-    InputError: the file is larger, or is not UTF-8.
+    InputError: the file is too large or is not UTF-8.
     """
     if sent.size > longest:
         raise InputError(
@@ -117,9 +120,11 @@ def small_text(sent: UploadedFile, longest: int) -> str:
 
 
 def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None:
-    """Return the result of `read` if it can read uploads while a page waits; None if a job must read them.
+    """Return the result of `read` if a page can wait for the uploads to be read; None if a job must read
+    them.
 
-    A page waits for plain text of at most `AT_ONCE` bytes. Jobs read packed files, sheets and Parquet.
+    A page waits only for plain text of at most `AT_ONCE` bytes. Background jobs read compressed files,
+    spreadsheets and Parquet.
     """
     if sum(path.stat().st_size for path in files) > AT_ONCE or not all(map(is_plain, files)):
         return None
@@ -127,13 +132,13 @@ def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None
 
 
 def let_go(project: Path, person: str) -> None:
-    """Remove the file of a person."""
+    """Remove the stored upload of a person."""
     with _lock:
         _drop(project, person)
 
 
 def hand_over(project: Path, person: str) -> None:
-    """Leave the file of a person to a job, which removes it."""
+    """Hand the stored upload of a person over to a background job, which removes the file."""
     with _lock:
         _held.pop((project, person), None)
 

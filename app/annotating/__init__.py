@@ -1,7 +1,8 @@
-"""Scripts of the two annotating loops: grading (`app.grading`), and deciding disputes (`app.deciding`).
+"""Scripts of the two annotation screens: grading (`app.grading`) and adjudication (`app.deciding`).
 
-The scripts are JavaScript modules, and each module owns one noun. Streamlit takes a single script for a
-component, without an address for relative imports. So this module joins a script with its imports.
+The scripts are JavaScript modules. Streamlit accepts a single script for a component, and the script has no
+address from which it could import other scripts. Therefore this module joins a script and its imports into
+one script.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", r
 
 
 def script(entry: Path) -> str:
-    """Join a module and its imports to one module."""
+    """Join a JavaScript module and its imports into one module."""
     return joined(entry.read_text(encoding="utf-8"), entry.parent)
 
 
 def joined(source: str, folder: Path) -> str:
-    """Return the text of a module with its imports before it; the imports are relative to `folder`.
+    """Return the text of a JavaScript module, preceded by the modules that it imports from `folder`.
 
     Each imported module becomes a function, so that modules do not share names.
     """
@@ -30,7 +31,7 @@ def joined(source: str, folder: Path) -> str:
 
 
 def _bound(source: str, folder: Path, modules: dict[Path, str]) -> str:
-    """Return a module's text with its imports taken from the modules that were joined before."""
+    """Return the text of a JavaScript module whose imports refer to the modules joined before."""
 
     def taken(import_: re.Match[str]) -> str:
         path = (folder / import_[2]).resolve()

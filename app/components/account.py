@@ -1,7 +1,7 @@
 """The header of every page: the person's name, links to Help, the account and sign-out, and the palette.
 
-Its script turns a double click into a single click on every page. Narrow windows have the pages in a drawer,
-which closes after a choice, by a click outside it, and by Escape.
+The header's script turns a double click into a single click on every page. In narrow windows the list of
+pages is a drawer, which closes after a choice, after a click outside the drawer, and at the Escape key.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _account = st.components.v2.component(
 
 
 def account(annotator: Annotator, pages: Sequence[Mapping[str, str]]) -> None:
-    """Show the annotator's name and the links, with a palette of these pages."""
+    """Show the annotator's name and the links of the header, with a command palette of these pages."""
     data = {
         "name": annotator.name,
         "role": annotator.role,

@@ -1,4 +1,6 @@
-"""The form of a request: a widget for each option (`curation.core.operation.Option`), by its type."""
+"""The form of a request: a widget for each option (`curation.core.operation.Option`), chosen by the option's
+type.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,20 @@ from curation.core.operation import Option, filled, flat, options_of, unused
 
 Request = TypeVar("Request")
 MAX_TEXT_LENGTH = 500
-"""Characters of a text in a form."""
+"""Maximum number of characters in a text field of a form."""
 NOTHING = ""
-"""The entry of a list that stands for None, because Streamlit shows None as a list without a choice."""
+"""The entry of a selection list that stands for None, because Streamlit shows None as an empty selection."""
 
 
 class Form(Generic[Request]):
-    """Asks for the fields of a request, and makes the request of the answers.
+    """A form that asks for the fields of a request and builds the request from the answers.
 
     Parameters
     ----------
-    start: the first values of the form; None: the defaults of the record.
+    start: the initial values of the form; None: the defaults of the request.
     key: a part of the keys of the widgets; a different start needs a different key.
-    offered: field → its choices, if these depend on the project; a field without choices is left out.
+    offered: field → choices of the field, if they depend on the project. The form omits a field without
+        choices.
     """
 
     def __init__(
@@ -50,20 +53,20 @@ class Form(Generic[Request]):
                 self._values[name] = self._widget(option, self._values.get(name, option.default))
 
     def rest(self, *besides: str) -> None:
-        """Show the widgets of all fields that were not asked for yet, except some."""
+        """Show the widgets of all fields that the form has not shown yet, except the given fields."""
         self.ask(*(name for name in self._options if name not in self._asked.union(besides)))
 
     def value(self, name: str) -> Any:
-        """Return the value of a field that was asked for."""
+        """Return the value that a person entered in a field."""
         return self._values[name]
 
     def key_of(self, name: str) -> str:
-        """Return the key of a field's widget, which depends on the offered choices."""
+        """Return the key of a field's widget; the key depends on the offered choices."""
         offered = f" {list(self._offered[name])}" if name in self._offered else ""
         return f"{name} {self._record.__name__} {self._key}{offered}"
 
     def request(self, **by_hand: Any) -> Request:
-        """Make the request; `by_hand` are the values of fields without a widget in this form.
+        """Build the request; `by_hand` holds the values of fields without a widget in this form.
 
         Fields that have no effect get their defaults.
         """
@@ -110,12 +113,12 @@ def _chosen(option: Option, offered: Sequence[Any], now: Any, common: Mapping[st
 
 
 def word_of(option: Option, value: Any) -> str:
-    """Return the words for a value of an option on a page."""
+    """Return the text that a page shows for a value of an option."""
     return option.words.get(value, str(value or option.unset or "none"))
 
 
 def _number(option: Option, now: Any, common: Mapping[str, Any]) -> Any:
-    """Ask for a number; an empty field is None, and an unchanged number keeps all its digits."""
+    """Ask for a number; an empty field gives None, and an unchanged number keeps all digits."""
     kind = option.kind
     low, high = (None if bound is None else kind(bound) for bound in (option.least, option.most))
     value = st.number_input(

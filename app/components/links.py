@@ -1,4 +1,6 @@
-"""Links between pages of the app; the script of the header follows them within the session."""
+"""Links between pages of the app, which the script of the header opens without a reload of the browser
+page.
+"""
 
 from __future__ import annotations
 
@@ -9,39 +11,39 @@ from urllib.parse import urlencode
 import streamlit as st
 
 OFFERED = "offered pages"
-"""The key of the session under which it keeps the addresses of the pages in its navigation."""
+"""The key under which a Streamlit session stores the addresses of the pages in its navigation."""
 SHOWN = "shown page"
-"""The key of the session under which it keeps the address of the current page."""
+"""The key under which a Streamlit session stores the address of the current page."""
 QUERY = "query"
 """The address of the page of a query."""
 
 
 class PageLink(NamedTuple):
-    """A cell of a table whose words open a page."""
+    """A table cell that links to a page of the app."""
 
     words: str
     address: str
 
 
 def is_offered(address: str) -> bool:
-    """Whether the navigation of this session has the page with this address."""
+    """Return whether the navigation of this session has the page with this address."""
     offered = st.session_state.get(OFFERED)
     return offered is None or address in offered
 
 
 def query_address(query_id: str, document_id: str = "") -> str:
-    """Return the address of the page of a query, which opens a document if it is given."""
+    """Return the address of the page of a query; with a document, the page opens this document."""
     values = {"id": query_id} | ({"document": document_id} if document_id else {})
     return f"/{QUERY}?{urlencode(values)}"
 
 
 def query_link(words: str, query_id: str, document_id: str = "") -> str:
-    """Write words that open the page of a query, as HTML; only the words if the person has no such page."""
+    """Return a link to the page of a query as HTML; only its text if the person may not open the page."""
     if not (query_id and is_offered(QUERY)):
         return escape(words)
     return page_link(PageLink(words, query_address(query_id, document_id)))
 
 
 def page_link(link: PageLink) -> str:
-    """Write words that open a page within the session, as HTML."""
+    """Return a link, as HTML, that opens a page within the session."""
     return f'<a class="gs-page" href="{escape(link.address)}">{escape(link.words)}</a>'

@@ -1,4 +1,4 @@
-"""Markdown of a project as HTML, without foreign HTML and images; its links open a new tab."""
+"""Conversion of a project's Markdown to safe HTML without images; links open a new browser tab."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ _markdown.add_render_rule("link_open", _in_new_tab)
 
 
 def html_of(text: str) -> str:
-    """Convert Markdown to HTML."""
+    """Convert a Markdown text to safe HTML."""
     return str(_markdown.render(text))

@@ -1,9 +1,9 @@
-"""The sentences about refused uploads, by status of the response, for the server and for the pages."""
+"""The sentences about refused uploads by HTTP status, for the server and for the pages."""
 
 from __future__ import annotations
 
-BROKEN_OFF = "This upload broke off before its end. Send the file again."
-NO_LENGTH = "This upload does not tell the length of its file."
+BROKEN_OFF = "This upload was interrupted. Send the file again."
+NO_LENGTH = "This upload does not state the length of its file."
 OF_ONE_FULL = "You have too many open uploads. Close other tabs or remove files."
 OF_ALL_FULL = "The server has too many uploads in memory. Try again in some minutes."
 

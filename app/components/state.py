@@ -1,4 +1,6 @@
-"""The state of a project as HTML: stages of the workflow, answers a day, three figures, people at work."""
+"""The state of a project as HTML: stages of the workflow, answers by day, three key figures, active
+people.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from curation.operations.workflow.project_workflow import WorkflowState
 from curation.operations.workflow.stage import WORDS, State
 
 MAX_PEOPLE = 12
-"""People in the strip of people at work, at most."""
+"""Maximum number of people in the list of active people."""
 
 MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
 
 
 def daily_answers(answers: Mapping[date, int]) -> str:
-    """Draw a bar for each of the last days, with today as the last bar."""
+    """Draw a bar of the number of answers for each of the last days; the last bar is today."""
     if not any(answers.values()):
         return '<p class="gs-quiet">Nobody has answered yet.</p>'
     most = max(answers.values())
@@ -34,13 +36,13 @@ def daily_answers(answers: Mapping[date, int]) -> str:
 
 
 def interval(check: GateCheck) -> str:
-    """Draw ordinal alpha with its 95 % interval on a line from 0 to 1, and the threshold of the gate."""
+    """Draw ordinal alpha with its 95 % interval and the gate's threshold on a line from 0 to 1."""
     if check.value is None or check.low is None or check.high is None:
         return f'<p class="gs-quiet">Ordinal alpha: {escape(check.why or "not known yet")}.</p>'
     low, value, high, wanted = map(_place, (check.low, check.value, check.high, check.wanted))
     words = (
         f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
-        f"{pluralize(check.n, 'pair')}; the gate demands a lower end of at least {check.wanted:g}"
+        f"{pluralize(check.n, 'pair')}; the gate requires a lower end of at least {check.wanted:g}"
     )
     return (
         f'<div class="gs-alpha" role="img" aria-label="{words}"><i style="left:{low:.1f}%;'
@@ -74,7 +76,7 @@ def _tile(figure: str, words: str, below: str) -> str:
 
 
 def team(work: Sequence[AnnotatorWork], now: datetime) -> str:
-    """Draw the people who answered in open rounds, the latest first, with their pace and mix of grades."""
+    """Draw the people who answered in open rounds, the latest first, with pace and distribution of grades."""
     seen = sorted(
         (person for person in work if person.answered), key=lambda person: person.answered[-1], reverse=True
     )
@@ -83,7 +85,7 @@ def team(work: Sequence[AnnotatorWork], now: datetime) -> str:
     highest = max((grade for person in seen for grade in person.grades), default=0)
     people = "".join(_person(person, now, highest) for person in seen[:MAX_PEOPLE])
     more = f"<li>and {len(seen) - MAX_PEOPLE:,} more</li>" if len(seen) > MAX_PEOPLE else ""
-    legend = f"Bars: the mix of grades, from 0 (pale) to {highest} (full)." if highest else ""
+    legend = f"Bars show the share of each grade, from 0 (pale) to {highest} (full)." if highest else ""
     return (
         f'<ul class="gs-team" aria-label="Who is at work">{people}{more}</ul><p class="gs-quiet">{legend}</p>'
     )
@@ -128,12 +130,12 @@ def _place(value: float) -> float:
 def stage_row(
     name: str, state: State, line: str, mark: str, *, said: str = "", figures: str = "", is_next: bool = False
 ) -> str:
-    """Draw a stage or a check as a row with its state.
+    """Draw a stage of the workflow, or a check, as a row with its state.
 
     Parameters
     ----------
-    mark: the mark of a state without a mark, such as the number of the stage.
-    said: different words for the state. figures: HTML below the sentence.
+    mark: the mark to draw if the state has none, such as the number of the stage.
+    said: words to show instead of the usual words for the state. figures: HTML below the sentence.
     """
     return (
         f'<section class="gs-step gs-is-{state.replace(" ", "-")}{" gs-next" if is_next else ""}">'

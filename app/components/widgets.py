@@ -1,7 +1,7 @@
-"""The app's own widgets: the keyboard, drafts in the browser, a picker, a list of queries, and a chart.
+"""Widgets that the app adds to Streamlit: keyboard, drafts in the browser, picker, list of queries, chart.
 
-A held key acts once, and a field gets the focus in time. The browser can keep unsent text as a draft, which
-survives a reload.
+A key that is held down acts once, and a text field gets the focus before people type. The browser can keep
+unsent text as a draft, which survives a reload.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def drawing(svg: str) -> None:
 
 
 def live(area: str) -> None:
-    """Send text fields while people type; without this, fields are sent when people leave them.
+    """Send the content of text fields while people type, not only when people leave a field.
 
-    `area` is the key of the container of the fields."""
+    `area` is the key of the container that holds the text fields."""
     _live(key="live", data={"area": area})
 
 
 class Draft(NamedTuple):
-    """The key of a text field, and the name under which the browser keeps unsent text of the field.
+    """The key of a text field, and the name under which the browser stores unsent text of the field.
 
-    shown: the text of the field before anybody types, which people change.
+    shown: the initial text of the field, which people edit.
     """
 
     field: str
@@ -62,9 +62,9 @@ def keys(focus: str, reason: str, draft: Draft | None = None, sent: str = "") ->
 
 
 class PickerRow(NamedTuple):
-    """A row of a picker.
+    """A selectable row of a picker.
 
-    cells: a text for each column, of which the first names the row; a list is shown as labels.
+    cells: the text of each column; the first cell names the row, and a list is shown as labels.
     address: the address of the page that the first cell opens in the same session; '' for no page.
     """
 
@@ -84,12 +84,12 @@ _picker = st.components.v2.component(
 def picker(
     key: str, columns: Sequence[str], rows: Sequence[PickerRow], chosen: Collection[str], cleared: int
 ) -> list[str]:
-    """Show rows to choose from; return the chosen ids, also of chosen rows that are hidden now.
+    """Show selectable rows; return the ids of the chosen rows, including chosen rows that a filter hides.
 
     Parameters
     ----------
-    chosen: the ids that are chosen when the list appears and when `cleared` changes.
-    cleared: a number that grows whenever the list must go back to `chosen`.
+    chosen: the ids that are selected when the list appears and when `cleared` changes.
+    cleared: a number that grows whenever the list must reset its selection to `chosen`.
     """
     data = {"columns": columns, "rows": rows, "chosen": sorted(chosen), "cleared": cleared}
     answer = _picker(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None).chosen
@@ -99,7 +99,7 @@ def picker(
 
 
 class QueryBar(NamedTuple):
-    """A query with a bar from −1 to 1, a figure, and the meaning of the figure in words."""
+    """A query with a bar from −1 to 1, its figure, and the meaning of the figure in words."""
 
     query_id: str
     text: str
@@ -121,7 +121,7 @@ def queries(key: str, legend: str, svg: str, bars: Sequence[QueryBar]) -> str:
 
     Parameters
     ----------
-    bars: at least one bar; the first is chosen to begin with, and when the chosen query is no longer there.
+    bars: at least one bar. The first bar is chosen initially, and whenever the chosen query has disappeared.
     """
     data = {"legend": legend, "svg": svg, "bars": bars}
     found = _queries(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None)

@@ -1,6 +1,6 @@
-"""The loop of Adjudicate as a Streamlit component, similar to the grading loop.
+"""The screen of the page Adjudicate as a Streamlit component, similar to the grading screen.
 
-The loop talks to `app.api_decisions` itself and never causes a rerun.
+The screen sends requests to `app.api_decisions` itself and never causes a rerun of the page.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ _component = st.components.v2.component(
 
 
 def deciding(reviewer: str, project: str) -> None:
-    """Show the loop; the browser keeps unsaved decisions under the reviewer and the project."""
+    """Show the adjudication screen; the browser keeps unsaved decisions for each reviewer and project."""
     _component(key="deciding-loop", data={"reviewer": reviewer, "project": project})

@@ -1,1 +1,1 @@
-"""The layers in front of Streamlit: the guard, the index page, compressed scripts, limits of connections."""
+"""The layers in front of Streamlit: access guard, index page, compressed scripts, connection limits."""

@@ -1,10 +1,11 @@
-"""Connections: the socket that listens, and limits on idle connections and on connections of strangers.
+"""Connections: the listening socket, and limits on idle connections and on connections without a sign-in.
 
-A connection takes a file descriptor before it sends anything. The server closes a connection that does not
-finish a header or a body, or does not take its response. Strangers, who are not signed in on their
-connection, may hold only a part of the descriptors, and an address only a part of these. Beyond a limit, the
-server closes the connection that has waited longest. A proxy has one address for all its visitors, so the
-proxy must limit the connections of an address itself.
+Every connection occupies a file descriptor of the server, even before the client sends anything. The server
+closes a connection whose client does not finish a header or a body, or does not read its response. Strangers,
+that is clients without a sign-in, may hold only a part of the descriptors, and each address only a part of
+the strangers' share. When strangers exceed a limit, the server closes the stranger's connection that has been
+idle longest. All visitors behind a proxy share the proxy's address, so the proxy must limit the connections
+of each visitor itself.
 """
 
 from __future__ import annotations
@@ -20,22 +21,24 @@ from app.signin.throttle import network
 from curation.core.errors import RefusedError
 
 OF_ONE_ADDRESS = 64
-"""Connections of strangers from an IPv4 address or an IPv6 /64, at most."""
+"""Maximum number of connections without a sign-in from an IPv4 address or an IPv6 /64."""
 
 
 def most_strangers() -> int:
-    """Return the limit on connections of strangers: a quarter of the descriptors, at most 1,000."""
+    """Return the limit on connections without a sign-in: a quarter of the file descriptors, at most 1,000."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1_000 if soft == resource.RLIM_INFINITY else min(1_000, soft // 4)
 
 
 class BoundedConnection(H11Protocol):
-    """A connection over HTTP; a websocket leaves this class when it begins."""
+    """An HTTP connection. A connection that becomes a websocket leaves this class."""
 
     HEADER, BODY, ANSWER = 15.0, 60.0, 60.0
-    """Seconds for a header, for a body, and for a response that nobody takes."""
+    """Maximum seconds to receive a header, to receive a body, and to wait for a client that does not read its
+    response.
+    """
     BYTES_A_SECOND = 10_000
-    """Received bytes of a body that give it a further second."""
+    """Number of received bytes that extend the time limit of a request body by a second."""
     LOOK_EVERY = 1.0
 
     def connection_made(self, transport: Any) -> None:
@@ -61,7 +64,9 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _waits_for(self) -> str:
-        """The event that this connection waits for: "header", "body" or "answer"; '' while it works."""
+        """The event that this connection waits for: "header", "body" or "answer"; '' while a request is
+        processed.
+        """
         if self.flow.write_paused:
             return "answer"
         if self.conn.their_state is h11.SEND_BODY:
@@ -69,7 +74,7 @@ class BoundedConnection(H11Protocol):
         return "header" if self.cycle is None or self.cycle.response_complete else ""
 
     def _look(self) -> None:
-        """Close the connection if it is late; otherwise look again later."""
+        """Close the connection if its time limit has passed; otherwise check again later."""
         if self not in self.connections:  # the connection is closed, or a websocket by now
             return
         seen = (self._waits_for, self.cycle, self.transport.get_write_buffer_size())
@@ -87,7 +92,7 @@ class BoundedConnection(H11Protocol):
             self.loop.call_later(self.LOOK_EVERY, self._look)
 
     def _make_room(self) -> None:
-        """Close the stranger's connection that has waited longest, if there are too many of them."""
+        """Close the longest idle connection without a sign-in if there are too many of these connections."""
         every = [
             connection
             for connection in self.connections
@@ -102,12 +107,12 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _is_proxy(self) -> bool:
-        """Whether the peer is a proxy that the server trusts."""
+        """Return whether the peer is a proxy that the server trusts."""
         return self.client is not None and self.client[0] in getattr(self.app, "trusted_hosts", ())
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """Open a socket that listens; its connections send data at once.
+    """Open a listening socket whose connections send data without delay.
 
     Raises
     ------
@@ -127,5 +132,5 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _close_longest(connections: list[BoundedConnection]) -> None:
-    """Close the oldest connection, and prefer connections without a request at work."""
+    """Close the oldest connection, preferably a connection that is not processing a request."""
     min(connections, key=lambda connection: (not connection._waits_for, connection._opened)).transport.abort()

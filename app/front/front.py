@@ -1,14 +1,17 @@
-"""The front: the middleware that answers with the index page and with compressed scripts of Streamlit.
+"""The front: the middleware that serves the index page and Streamlit's scripts in compressed form.
 
-The response for the address of a page is the index page. An address of a page of a different role, or of no
-page, gets a sentence. A person's first page is at `/`, because Streamlit serves it only there.
+For the address of a page, the front returns the index page. For a page of a different role, and for an
+unknown address, the front returns a page with an explanation. A person's first page is at `/`, because
+Streamlit serves the first page only at this address.
 
-Streamlit's own index page is white, is called "Streamlit", and lacks the app's styles. The index page of the
-app has the colors for light and dark, the title, the names of product and project, and the style sheet. It
-takes the names of scripts from Streamlit's index page, because they change with every version.
+Streamlit's index page is white, has the title "Streamlit", and lacks the app's styles. The index page of the
+app has the colors for light and dark, the title, the names of product and project, and the style sheet. The
+app's index page takes the names of scripts from Streamlit's index page, because the names change with every
+version of Streamlit.
 
-The scripts of Label have 2.3 MB, and 0.6 MB when compressed. Their names contain the hash of their content,
-so browsers keep the scripts for good. The front compresses a script at its first request and keeps it.
+The scripts of the grading screen have 2.3 MB, and 0.6 MB when compressed. The name of a script contains the
+hash of its content, so browsers can cache scripts without expiry. The front compresses a script at the first
+request and keeps the compressed script in memory.
 """
 
 from __future__ import annotations
@@ -50,24 +53,27 @@ MOVED = {
     "/pool": "/queries?part=Pool",
     "/relabel": "/releases?stage=Re-label",
 }
-"""Old address of a page that is now a part of a page → its new address; other parameters stay."""
+"""Old address of a page → new address of the same content; the other parameters of the address stay."""
 STYLE = 'rel="stylesheet"'
-"""The mark of Streamlit's style sheets, which come after the first words on the page, so that these appear at
-once.
+"""The beginning of the tags of Streamlit's style sheets. The index page moves these tags behind its first
+words, so that the words appear at once.
 """
 _THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
 EARLY = read_asset("front/early.js")
 SCRIPTS_FROM = f"'self' blob: {source_of(EARLY)}"
-"""The scripts that the policy allows: Streamlit's files, the script within the page, and those of components.
+"""The scripts that the content security policy allows: Streamlit's files, the inline script of the index
+page, and scripts of components.
 
-Streamlit gives scripts of components to the browser as blobs, which only a running script can make.
+Streamlit passes scripts of components to the browser as blobs, which only a running script can create.
 """
 KINDS = frozenset({".js", ".css", ".svg", ".json"})
 FOR_GOOD = "public, max-age=31536000, immutable"
 
 
 class Front:
-    """ASGI middleware behind the guard, which names the person of each request."""
+    """ASGI middleware for page addresses and scripts. It runs behind the guard, which identifies the person
+    of each request.
+    """
 
     def __init__(self, app: ASGIApp, index: IndexTemplate, own_paths: Iterable[str]) -> None:
         self._app = app
@@ -128,14 +134,14 @@ class Front:
 
 
 def others_page(page: AppPage, first: AppPage) -> Response:
-    """Say which roles have a page, with a link to the reader's first page."""
+    """Return a page that says which roles may open an address, with a link to the reader's first page."""
     *roles, last = [f"{role}s" for role in page.roles]
     whose = f"{', '.join(roles)} and {last}" if roles else last
     return plain_page(page.title, f"{page.title} is a page for {whose}.", _way_to(first), 403)
 
 
 def nobodys_page(path: str, first: AppPage) -> Response:
-    """Say that there is no such page, with a link to the reader's first page."""
+    """Return a page that says that an address does not exist, with a link to the reader's first page."""
     return plain_page("No such page", f"There is no page at {path[:80]}.", _way_to(first), 404)
 
 
@@ -171,27 +177,28 @@ class IndexTemplate:
         self._template = Template(read_asset("front/index.html"))
 
     def page(self, title: str) -> bytes:
-        """Write the index page with the title of the tab."""
+        """Return the HTML of the index page with the title of the browser tab."""
         return self._template.substitute(self._known, title=escape(title)).encode()
 
 
 @cache
 def known_assets() -> dict[str, Path]:
-    """Return Streamlit's files below its folder of scripts, by the path of their address."""
+    """Return the files in Streamlit's folder of scripts, by the path of their address."""
     files = (path for path in (STATIC / "static").rglob("*") if path.is_file())
     return {f"/{path.relative_to(STATIC).as_posix()}": path for path in files}
 
 
 @cache
 def packed(path: Path) -> bytes:
-    """Compress a file, once."""
+    """Return the compressed content of a file, which is compressed only once."""
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
 async def asset(path: str, headers: Headers) -> Response | None:
-    """Make the response with a compressed file; None if Streamlit answers with the file as it is.
+    """Return a response with a compressed file; None if Streamlit shall send the uncompressed file.
 
-    Streamlit answers with images and fonts, which are compressed already, and to browsers without gzip.
+    Streamlit itself sends images and fonts, which are compressed already, and all files to browsers without
+    gzip.
     """
     file = known_assets().get(path)
     if file is None:
@@ -208,7 +215,7 @@ async def asset(path: str, headers: Headers) -> Response | None:
 
 
 def takes_gzip(headers: Headers) -> bool:
-    """Whether the browser takes answers that gzip has compressed."""
+    """Return whether the browser accepts responses that are compressed with gzip."""
     offers = headers.get("accept-encoding", "").replace(" ", "").split(",")
     return any(
         offer == "gzip" or (offer.startswith("gzip;q=") and float(offer[7:] or 0) > 0) for offer in offers

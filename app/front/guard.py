@@ -1,15 +1,16 @@
-"""The guard: the middleware that lets only signed-in people past the sign-in pages and the health check.
+"""The guard: the middleware that shows people who are not signed in only the sign-in pages and the health
+check.
 
-The guard runs before every route, also before Streamlit's own routes and its websocket. A request that
+The guard runs before every route, including Streamlit's routes and Streamlit's websocket. A request that
 changes data must also come from a page of this host, so that no other site can act with a person's cookie.
 
-A websocket stays open after its sign-in has ended. The guard then replaces a message from an open tab by a
-plain rerun, so that the tab shows that the sign-in has ended. A message that no page of the app can send ends
-the websocket. The guard takes files only from people with a page that asks for files, because Streamlit keeps
-uploads in memory.
+A websocket stays open after the person's sign-in has ended. The guard then replaces every message from the
+open browser tab by a plain rerun of the page, so that the tab shows that the sign-in has ended. If a message
+has a form that no page of the app sends, the guard closes the websocket. The guard accepts uploads only from
+people who have a page with an upload field, because Streamlit keeps uploads in memory.
 
-Streamlit serves downloads of pages at `/media/`, by an address made from their content. The guard notes the
-addresses that each person's pages offer, and gives the files to nobody else.
+Streamlit serves downloads at `/media/`, at an address that it computes from the content of the file. The
+guard records the download addresses that each person's pages offer, and refuses the files to everybody else.
 """
 
 from __future__ import annotations
@@ -47,18 +48,20 @@ OPEN = frozenset({"/sign-in", "/join", "/health", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 METRICS = "/_stcore/metrics"
 UNREADABLE = 1007
-"""The code that ends a connection after a message that no page of the app can send."""
+"""The websocket close code after a message with a form that no page of the app sends."""
 DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
 HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin"}
 MEDIA = "/media/"
 MAX_KEPT = 1_000
-"""Addresses of files that are kept for a person; the oldest address is dropped first."""
+"""Maximum number of download addresses that are kept for a person; the oldest address is dropped first."""
 
 
 def content_policy() -> str:
-    """Return the policy for scripts, pictures and forms, which holds whatever a document contains.
+    """Return the content security policy for scripts, pictures and forms. The policy protects pages against
+    any content of documents.
 
-    Streamlit's own pictures are files of this host, data and blobs. Streamlit writes styles into the page.
+    Pictures of Streamlit come from this host, from data URLs and from blobs. The policy allows inline styles,
+    because Streamlit writes styles into the page.
     """
     hosts = "".join(f" https://{host}" for host in sorted(image_hosts()))
     fixed = "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
@@ -66,9 +69,10 @@ def content_policy() -> str:
 
 
 class Guard:
-    """ASGI middleware that lets signed-in people pass, and puts the person into `scope["state"]`.
+    """ASGI middleware that admits signed-in people, and stores the person in `scope["state"]`.
 
-    `annotator` is the name of the person, and `account` the annotator; both are None on open pages.
+    `annotator` is the name of the person, and `account` the person's record. On pages that need no sign-in,
+    `annotator` and `account` are None.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -90,7 +94,7 @@ class Guard:
         scope.setdefault("state", {}).update(annotator=name, account=account)
         if scope["type"] == "websocket":
             if account is None or not same_origin(headers):
-                reason = "not signed in, or of another site"
+                reason = "not signed in, or from another site"
                 await WebSocketClose(code=1008, reason=reason)(scope, receive, send)
                 return
             async with self._tabs.open(account.name, receive, send) as tab:
@@ -120,9 +124,10 @@ def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
 
 
 async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
-    """Receive the next message of a tab; a message that no page of the app can send ends the tab.
+    """Receive the next message of a browser tab; end the connection if no page of the app sends messages of
+    this form.
 
-    After the end of the sign-in, a message only draws the page again.
+    After the end of the sign-in, every message only causes a rerun of the page.
     """
     message = await tab.receive()
     if message["type"] != "websocket.receive":
@@ -137,7 +142,7 @@ async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
 
 
 def _is_readable(message: Message) -> bool:
-    """Whether a message has the form of messages from Streamlit's page."""
+    """Return whether a message has the form of messages from Streamlit's page."""
     try:
         BackMsg.FromString(message["bytes"])
     except (KeyError, TypeError, DecodeError):
@@ -154,7 +159,7 @@ async def _still_signed_in(headers: Headers) -> bool:
 
 
 def same_origin(headers: Headers) -> bool:
-    """Whether the request comes from a page of this host, by the word of the browser."""
+    """Return whether the browser's headers say that the request comes from a page of this host."""
     origin = urlsplit(headers.get("origin", ""))
     return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower()
 
@@ -164,7 +169,7 @@ def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Respo
     if scope["method"] not in HARMLESS and not same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
     if account is not None and path.startswith(UPLOADS) and account.role not in EVALUATING:
-        return JSONResponse({"message": "None of your pages takes files."}, 403)
+        return JSONResponse({"message": "None of your pages accepts files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
         return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)
     if account is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
@@ -193,17 +198,17 @@ def _with_headers(send: Send) -> Send:
 
 
 class OfferedFiles:
-    """The addresses of files that the pages of each person offered."""
+    """The download addresses that the pages of each person have offered."""
 
     def __init__(self) -> None:
         self._to: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_KEPT))
 
     def to(self, account: Annotator, path: str) -> bool:
-        """Whether a page offered this person the file at this address."""
+        """Return whether a page offered this person the file at this address."""
         return path in self._to[account]
 
     def watch(self, account: Annotator, send: Send) -> Send:
-        """Wrap a websocket's `send` so that it notes the files that a page offers."""
+        """Wrap a websocket's `send` function so that the guard records the files that a page offers."""
 
         async def wrapped(message: Message) -> None:
             data = message.get("bytes") or b""

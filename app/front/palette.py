@@ -1,4 +1,4 @@
-"""The route of the palette, which finds queries, documents and people by words, with their pages."""
+"""The route of the command palette, which finds queries, documents and people by words, with their pages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from curation.operations.find_by_words import FoundItem, find_by_words
 from curation.operations.query_facts import READERS
 
 MAX_SEARCH_LENGTH = 200
-"""Characters of the words of a search."""
+"""Maximum number of characters of a search text."""
 
 
 @answered_for(*READERS)
 def found(request: Request) -> Any:
-    """GET: the items that contain all the words."""
+    """GET: return the queries, documents and people that contain all words of the search."""
     words = request.query_params.get("words", "")[:MAX_SEARCH_LENGTH]
     with project_store().reading() as cursor:
         return [

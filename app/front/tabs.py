@@ -1,8 +1,9 @@
-"""Open tabs: limits on the number of a person's tabs, and on the rate of their messages.
+"""Open tabs: limits on the number of a person's browser tabs, and on the rate of messages from these tabs.
 
-Streamlit runs the scripts of all pages in one process, so a person who asks again and again slows everybody.
-A tab beyond `MAX_TABS` ends the person's oldest tab. The ended tab goes to the page `ENDED`, which explains
-this and asks no more. Messages beyond `RERUNS_PER_SECOND` wait, and none of them is lost.
+Streamlit runs the scripts of all pages in one process, so one person's many requests slow the app for
+everybody. When a person opens more than `MAX_TABS` tabs, the server ends the person's oldest tab. The ended
+tab opens the page `ENDED`, which explains the reason and sends no more requests. Messages beyond
+`RERUNS_PER_SECOND` are delayed, not dropped.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from starlette.types import Message, Receive, Send
 from app.signin.pages import page
 
 MAX_TABS = 8
-"""Open tabs of a person, at most."""
+"""Maximum number of open browser tabs of a person."""
 RERUNS_PER_SECOND, MAX_RERUNS_AT_ONCE = 5.0, 20
-"""Messages of a person's tabs in a second, and messages at once after a rest."""
+"""Maximum messages a second from a person's tabs, and maximum size of a burst of messages after a pause."""
 CLOSED_FOR_OTHERS = 4008
-"""The code with which a tab's connection ends; `early.js` knows it."""
+"""The websocket close code of a tab that the server ends; the script `early.js` recognizes the code."""
 ENDED = "/tab-ended"
 SENTENCE = (
     f"You have more than {MAX_TABS} pages of goldgrade open. This page was closed, because it was the oldest."
@@ -33,34 +34,36 @@ SENTENCE = (
 
 
 class TabPace:
-    """The pace of a person's messages: the time at which the next message may pass."""
+    """The rate limit of a person's messages: the time at which the next message may pass."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
     def wait(self, now: float) -> float:
-        """Count a message; return the seconds that it must wait."""
+        """Count a message; return the seconds that the message must wait."""
         wait = max(0.0, self._next - now)
         self._next = max(self._next, now - MAX_RERUNS_AT_ONCE / RERUNS_PER_SECOND) + 1 / RERUNS_PER_SECOND
         return wait
 
 
 class Tab:
-    """The connection of a tab, at the pace of its person, until a newer tab ends it."""
+    """The connection of a browser tab, whose messages wait for the person's rate limit, until a newer tab
+    ends the connection.
+    """
 
     def __init__(self, receive: Receive, send: Send, pace: TabPace) -> None:
         self._receive, self._send, self._pace = receive, send, pace
         self._is_ended = False
 
     async def receive(self) -> Message:
-        """Receive the next message of the tab, at the pace of its person."""
+        """Receive the next message of the tab, delayed by the person's rate limit."""
         message = await self._receive()
         if message["type"] == "websocket.receive" and (wait := self._pace.wait(time.monotonic())):
             await asyncio.sleep(wait)
         return message
 
     async def send(self, message: Message) -> None:
-        """Send to the tab, unless it has ended."""
+        """Send a message to the browser tab, unless the tab has ended."""
         if not self._is_ended:
             await self._send(message)
 
@@ -72,7 +75,7 @@ class Tab:
 
 
 class OpenTabs:
-    """The open tabs of each person, the oldest tab first."""
+    """The open browser tabs of each person, the oldest tab first."""
 
     def __init__(self) -> None:
         self._open: dict[str, list[Tab]] = defaultdict(list)
@@ -80,7 +83,9 @@ class OpenTabs:
 
     @asynccontextmanager
     async def open(self, person: str, receive: Receive, send: Send) -> AsyncIterator[Tab]:
-        """Keep a new tab while its connection lasts; end the person's oldest tab if there are too many."""
+        """Register a new tab while its connection lasts; end the person's oldest tab if the person has too
+        many.
+        """
         tab, tabs = Tab(receive, send, self._paces[person]), self._open[person]
         tabs.append(tab)
         if len(tabs) > MAX_TABS:
@@ -93,8 +98,8 @@ class OpenTabs:
 
 
 async def ended(request: Request) -> Response:
-    """GET: the page of an ended tab."""
-    return page("Closed", SENTENCE, '<a class="way" href="/">Go on here</a>', 200)
+    """GET: return the page that explains why a browser tab was ended."""
+    return page("Closed", SENTENCE, '<a class="way" href="/">Continue here</a>', 200)
 
 
 ROUTE = Route(ENDED, ended)

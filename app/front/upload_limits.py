@@ -1,8 +1,8 @@
-"""Upload limits: limits on the server's memory for the uploads of a person and of all people.
+"""Upload limits: limits on the server memory for the uploads of one person and of all people.
 
-Streamlit reads a whole upload into memory before a page can write it to disk, and keeps it until the page
-releases it or the tab is closed. An upload without new bytes ends, because a connection can break off
-unnoticed.
+Streamlit reads a whole upload into memory before a page can write the upload to disk, and frees the memory
+only when the page releases the upload or the browser tab is closed. The server ends an upload that receives
+no new bytes, because a connection can break unnoticed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from app.components.refused_uploads import SENTENCES
 MEGABYTE = 1 << 20
 OF_ALL, OF_ONE = 1000 * MEGABYTE, 500 * MEGABYTE
 SILENCE = 60.0
-"""Seconds without a byte after which an upload has broken off."""
+"""Seconds without a new byte after which the server ends an upload."""
 UPLOADS = "/_stcore/upload_file/"
 
 
 class UploadLimits:
-    """ASGI middleware inside the guard that refuses an upload if no memory is left for it."""
+    """ASGI middleware behind the guard that refuses an upload if it would exceed the memory limits."""
 
     def __init__(
         self,
@@ -74,7 +74,9 @@ class UploadLimits:
 
     @contextmanager
     def _counted(self, name: str, path: str, length: int) -> Iterator[None]:
-        """Count an upload for its person: first its length, then its part of Streamlit's memory."""
+        """Count the memory of an upload for its person: first the stated length, then the bytes in
+        Streamlit's memory.
+        """
         self._arriving[name] += length
         try:
             yield
@@ -84,7 +86,7 @@ class UploadLimits:
 
 
 class _Upload:
-    """An upload, which ends when no more bytes of its body arrive."""
+    """A running upload, which the server ends when no more bytes of its body arrive."""
 
     def __init__(self, receive: Receive, send: Send, silence: float) -> None:
         self._receive, self._send, self._silence = receive, send, silence
@@ -114,7 +116,9 @@ def _refused(status: int, headers: Mapping[str, str] | None = None) -> PlainText
 
 
 def kept_bytes() -> dict[str, int]:
-    """Return the bytes of uploads in Streamlit's memory by session; empty if Streamlit does not run."""
+    """Return the bytes of uploads in Streamlit's memory by session; an empty dict if Streamlit does not
+    run.
+    """
     if not runtime.exists():
         return {}
     manager = runtime.get_instance()._uploaded_file_mgr
@@ -123,6 +127,6 @@ def kept_bytes() -> dict[str, int]:
 
 
 def sizes(manager: MemoryUploadedFileManager) -> dict[str, int]:
-    """Return the bytes of uploads that a manager of uploads keeps, by session."""
+    """Return the bytes of uploads that Streamlit's upload manager keeps in memory, by session."""
     kept = tuple(manager.file_storage.items())
     return {session: sum(len(file.data) for file in tuple(files.values())) for session, files in kept}

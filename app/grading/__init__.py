@@ -1,4 +1,4 @@
-"""The grading loop as a Streamlit component, which talks to `app.api` itself and never causes a rerun."""
+"""The grading screen as a Streamlit component that sends requests to `app.api` and never causes a rerun."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from app.components.markdown import html_of
 from curation.guides.guide import Guide
 
 CONSISTENCY = "consistency"
-"""The value of `show` in the address of Label that opens the page My consistency."""
+"""The value of the address parameter `show` with which the page Label opens the part My consistency."""
 _FOLDER = Path(__file__).parent
 _HTML = read_asset("grading/grading.html")
 STYLE = read_asset("grading/grading.css") + read_asset("document.css")
-"""The style sheet of items, also for the component of Adjudicate."""
+"""The style sheet of items, which the page Adjudicate uses, too."""
 
 _component = st.components.v2.component(
     "goldgrade_grading", html=_HTML, css=STYLE, js=script(_FOLDER / "grading.js")
@@ -36,7 +36,7 @@ _panel = st.components.v2.component(
 
 
 def guide_json(guide: Guide) -> dict[str, Any]:
-    """Return a guide for the panel, with its text as HTML without any foreign HTML."""
+    """Return a labeling guide for the side panel, with its text as safe HTML."""
     return {
         "guide_hash": guide.guide_hash,
         "title": guide.title,
@@ -47,10 +47,12 @@ def guide_json(guide: Guide) -> dict[str, Any]:
 
 
 def guide_panel(guide: Guide, name: str, wide: bool = False) -> None:
-    """Show a guide as annotators read it; `wide` puts its text next to the scale if there is room."""
+    """Show a labeling guide as annotators read it; `wide` puts the text next to the scale if there is
+    room.
+    """
     _panel(key=f"guide {name}", data={"guide": guide_json(guide), "wide": wide})
 
 
 def grading(annotator: str, project: str) -> None:
-    """Show the loop; the browser keeps unsaved answers under the annotator and the project."""
+    """Show the grading screen; the browser keeps unsaved answers for each annotator and project."""
     _component(key="grading", data={"annotator": annotator, "project": project})

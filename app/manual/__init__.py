@@ -1,7 +1,8 @@
-"""Help: the documentation that `make site` builds, for everybody who is signed in.
+"""Help: routes that serve the documentation built by `make site` to everybody who is signed in.
 
-The site is a folder of files that load only files of this folder. Its policy is stricter than the policy of
-the app: only scripts of the site run. If the folder is missing, a sentence says how to build it.
+The documentation site is a folder of files that load only files of this folder. The site's content security
+policy is stricter than the app's policy: only scripts of the site run. If the folder is missing, the page
+says how to build the documentation.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ POLICY = (
     "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""The policy of the site. Its theme writes styles into pages, and its search runs as a worker."""
+"""The content security policy of the documentation site. The site's theme writes styles into pages, and the
+site's search runs as a web worker.
+"""
 NOT_BUILT = (
     "This copy of goldgrade has no built documentation: run `make site` in the folder of the repository, "
     "and load this page again. The same pages are in its folder docs/."
@@ -32,7 +35,7 @@ _BACK = '<a class="way" href="/">Go to your first page</a>'
 
 
 async def manual(request: Request) -> Response:
-    """GET: a file of the site; the root has its first page."""
+    """GET: return a file of the documentation site; the root address returns the first page."""
     if not (SITE / "index.html").is_file():
         return plain_page("Help", NOT_BUILT, _BACK, 404)
     try:
@@ -47,7 +50,7 @@ async def manual(request: Request) -> Response:
 
 
 async def _with_slash(request: Request) -> Response:
-    """GET: redirect to `/help/`, because pages name their files relative to it."""
+    """GET: redirect to `/help/`, because the pages of the site refer to files relative to this address."""
     return RedirectResponse(ADDRESS, 307)
 
 

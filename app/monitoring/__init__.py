@@ -1,1 +1,1 @@
-"""Monitoring: failures of requests, the health check, file descriptors, the heap, and minutely tasks."""
+"""Monitoring: failed requests, the health check, file descriptors, the Python heap, and minutely tasks."""

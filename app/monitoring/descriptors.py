@@ -1,9 +1,10 @@
-"""File descriptors: when few are left, the server refuses new visitors and keeps serving the others.
+"""File descriptors: when few are free, the server refuses new visitors and keeps serving open pages.
 
-A browser needs four descriptors, and some more while its page loads. When no descriptor is left, the database
-and the answers of annotators fail, too, and DuckDB ends the process. So the server keeps a reserve: it then
-refuses new pages, and open pages go on. Streamlit keeps a session and its three descriptors for two minutes
-after the browser has left. When few descriptors are left, this module drops such sessions at once.
+An open page needs four file descriptors, and some more while the page loads. Without free descriptors, the
+database cannot open files, annotators' answers are not saved, and DuckDB ends the process. Therefore the
+server keeps a reserve of descriptors: it refuses new pages, and open pages keep working. Streamlit keeps a
+session and its three descriptors for two minutes after the browser has closed the page. When few descriptors
+are free, this module ends the sessions of closed pages at once.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from streamlit import runtime
 
 WANTED = 65_536
 PAGES, SESSIONS = 96, 48
-"""Descriptors that must be left for a new page and for a new session."""
+"""The numbers of free file descriptors that a new page and a new session require."""
 _LOOK_EVERY = 0.2
 _FOLDER = Path("/proc/self/fd")
-TURNED_AWAY = "Too many people use the server at the moment. Open pages keep working. Try again in a minute."
+TURNED_AWAY = "The server has too many visitors now. Open pages keep working. Try again in a minute."
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit as far as the system allows, at most to `WANTED`; return the new limit."""
+    """Raise the soft limit of file descriptors as far as the system allows, at most to `WANTED`; return the
+    new limit.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = WANTED if hard == resource.RLIM_INFINITY else min(hard, WANTED)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -37,7 +40,7 @@ def raise_descriptor_limit() -> int:
 
 
 class Descriptors:
-    """The number of descriptors that are left, counted at most five times a second."""
+    """The number of free file descriptors, counted at most five times a second."""
 
     def __init__(self) -> None:
         self._left = WANTED
@@ -67,14 +70,14 @@ def _count_left() -> int:
 
 
 def drop_ended_sessions() -> None:
-    """Drop the sessions that Streamlit keeps after their end."""
+    """Drop the sessions that Streamlit keeps after the browser has closed the page."""
     if runtime.exists():
         kept = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
         kept._cache.expire()
 
 
 class Admission:
-    """ASGI middleware that refuses new pages and new sessions while few descriptors are left."""
+    """ASGI middleware that refuses new pages and new sessions while few file descriptors are free."""
 
     def __init__(self, app: ASGIApp, descriptors: Descriptors = _descriptors) -> None:
         self._app = app

@@ -1,7 +1,7 @@
-"""Failures of requests: a failure has an id, which is both in the response and in a line of the log.
+"""Failed requests: each failure gets an id that appears in the response and in the log.
 
-This middleware runs around everything else, so that every response of 400 or more is logged. An unexpected
-error becomes a sentence for people, and the log gets its traceback.
+This middleware is the outermost layer of the server, so that it logs every response with a status of 400 or
+more. For an unexpected error, the person sees a sentence, and the log gets the traceback.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from curation.core import log
 HEADER = "X-Request-Id"
 LARGEST_MESSAGE = 64 * 1024
 ASKED_IN_VAIN = ("/_stcore/health", "/_stcore/host-config")
-"""Ends of addresses that Streamlit's page first asks for in vain, below its own address, at each load."""
+"""Ends of addresses that Streamlit's page requests without success at each load; these failures are not
+logged.
+"""
 UNEXPECTED = (
     "The request failed because of a mistake in goldgrade. The log of the server has the details under {}."
 )
@@ -29,7 +31,7 @@ _current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
 
 
 def say(sentence: str) -> None:
-    """Keep the sentence of the current response, for its line of the log."""
+    """Keep the sentence of the current response, so that the log line of the response can contain it."""
     answer = _current.get()
     if answer is not None:
         answer.said = sentence
@@ -42,9 +44,9 @@ def request_id() -> str:
 
 
 class FailureLog:
-    """ASGI middleware that logs each response of 400 or more and each refused websocket.
+    """ASGI middleware that logs each response with a status of 400 or more and each refused websocket.
 
-    It responds to requests that end with an unexpected error.
+    The middleware also responds to requests that end with an unexpected error.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -71,7 +73,9 @@ class FailureLog:
 
 
 class _Answer:
-    """The response to a request; a refusal in JSON gets the id of the request, and its sentence is logged."""
+    """The response to a request. A refusal in JSON gets the id of the request, and the log gets the
+    sentence.
+    """
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.id = log.new_id()
@@ -135,7 +139,7 @@ class _Answer:
 
 
 def _logging_refusal(scope: Scope, send: Send) -> Send:
-    """Wrap a websocket's `send` so that it logs a websocket that is closed before it is open."""
+    """Wrap a websocket's `send` function so that a websocket that is refused before it opens is logged."""
     accepted = False
 
     async def wrapped(message: Message) -> None:

@@ -1,7 +1,7 @@
-"""The health check: whether the app can read and write its project, and whether there is room on the disk.
+"""The health check: a test that the app can read and write its project and that the disk has free space.
 
-Anybody may ask, so that a monitor needs no account. So the response has no paths and no figures; the log has
-them.
+The health check needs no sign-in, so that monitoring systems can call it without an account. Therefore the
+response contains no paths and no figures; the log contains both.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from curation.guides.guide import current_guide
 from curation.store import HEALTH_CHECKED, Store, put_setting, utc_now
 
 MIN_FREE = 64_000_000
-"""Free bytes of the disk below which the check fails."""
+"""Number of free bytes on the disk below which the health check fails."""
 WRITTEN_EVERY = 30.0
-"""Seconds between two writes, so that a monitor that asks every second does not keep the disk busy."""
+"""Seconds between two test writes of the health check, so that frequent checks do not keep the disk busy."""
 
 
 _lock = threading.Lock()
 _written: dict[Path, float] = {}
-"""Project → the time of the last write that checked whether the project can be written."""
+"""Project → the time of the last test write to the project."""
 
 
 def health(request: Request) -> Response:
-    """GET: `{"status": "ok"}`, or "failing" with a sentence and the status 503."""
+    """GET: return `{"status": "ok"}`, or "failing" with a sentence and the HTTP status 503."""
     try:
         little_room = _check_store(project_store())
     except CurationError as error:
@@ -48,7 +48,7 @@ ROUTE = Route("/health", health)
 
 
 def _check_store(store: Store) -> bool:
-    """Read from the project and write to it; return whether the disk is almost full."""
+    """Read from and write to the project; return whether the disk is almost full."""
     with store.reading() as cursor:
         current_guide(cursor)
     free = shutil.disk_usage(store.path.parent).free

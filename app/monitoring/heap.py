@@ -1,7 +1,7 @@
-"""The heap: garbage collections leave out the objects of imported modules.
+"""The Python heap: garbage collections skip the objects of imported modules.
 
-Streamlit collects garbage after every run of a page. A collection that visits the 200,000 objects of imported
-modules takes a tenth of a second of processor time for every click.
+Streamlit runs a garbage collection after every run of a page. A garbage collection that visits the 200,000
+objects of imported modules would cost a tenth of a second of processor time at every click.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from contextlib import contextmanager
 from typing import Any
 
 STEP = 100
-"""The heap is frozen again after this many newly imported modules; sessions alive then are frozen, too."""
+"""Number of newly imported modules after which the heap is frozen again; objects of open sessions are frozen,
+too.
+"""
 
 
 @contextmanager
 def frozen_heap() -> Iterator[None]:
-    """Freeze, within the block, objects that survive a collection after new modules were imported."""
+    """Exclude from garbage collection, within the block, objects that survive a collection after new
+    imports.
+    """
     known = 0
 
     def take_in(phase: str, about: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Tasks of each minute in the serving process: remove old results, take due backups, send due notices."""
+"""Minutely tasks of the server process: remove old results, take due backups, and send due notices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVERY = 60.0
 
 @contextmanager
 def minutely_tasks() -> Iterator[None]:
-    """Do the tasks on a separate thread as long as the block runs."""
+    """Run the minutely tasks on a separate thread while the block runs."""
     stop = Event()
     thread = Thread(target=_attend, args=[stop], daemon=True, name="goldgrade-minutely")
     thread.start()

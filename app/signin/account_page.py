@@ -1,4 +1,4 @@
-"""The account page, linked from the header of every page: a person's password and open sign-ins."""
+"""The account page, which shows a person's open sign-ins and a form to change the password."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ _THIS = '<b class="this">this browser</b>'
 _END = '<button name="id" value="{}">End</button>'
 _END_OTHERS = '<button name="id" value="">End all others</button>'
 _BY_PROVIDER = (
-    "<p>You sign in through an identity provider: change your password there. Your lead can send you a link "
-    "by which you choose a password for this project.</p>"
+    "<p>You sign in through an identity provider: change your password at the provider. Your lead can "
+    "send you a link by which you choose a password for this project.</p>"
 )
 
 
 async def account(request: Request) -> Response:
-    """GET: show the form and the open sign-ins. POST: change the password and end all other sign-ins."""
+    """GET: show the password form and the open sign-ins. POST: change the password and end all other
+    sign-ins.
+    """
     if request.method != "POST":
         return await _account_page(request)
     form = await pages.form(request)
     if form is None:
-        return await _account_page(request, 413, "That is longer than three passwords.")
+        return await _account_page(request, 413, "The passwords are too long.")
     return await _change(request, *(form.get(field, "") for field in ("old", "new", "again")))
 
 
@@ -61,7 +63,7 @@ async def _change(request: Request, old: str, new: str, again: str) -> Response:
         return await _account_page(request, 422, "The two new passwords differ.")
     tried = tried_at_change(name, id_of(key))
     if rest := login_throttle.attempt(tried):
-        problem = f"Too many wrong tries. Try again in {rest} s."
+        problem = f"Too many wrong passwords. Try again in {rest} s."
         return await _account_page(request, 429, problem, {"Retry-After": str(rest)})
     change = partial(change_password, project_store(), name, old, new, visit_of(request))
     try:
@@ -101,7 +103,7 @@ def _read_account(name: str) -> tuple[bool, list[OpenSignIn]]:
 
 
 def _sign_ins(sign_ins: list[OpenSignIn], this: str) -> str:
-    """List the open sign-ins as HTML, with a button for each sign-in except that of this browser."""
+    """List the open sign-ins as HTML, with a button for each sign-in except the sign-in of this browser."""
     lines = "".join(_sign_in(sign_in, sign_in.sign_in_id == this) for sign_in in sign_ins)
     return _SIGN_INS.substitute(lines=lines, others=_END_OTHERS if len(sign_ins) > 1 else "")
 

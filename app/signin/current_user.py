@@ -1,8 +1,9 @@
 """The current user: the annotator of a request's sign-in cookie, and the browser and network of the request.
 
-A sign-in is valid while it is open in the project. The app reads open sign-ins at most every second, because
-the grading loop asks several times a second. Functions that change the project check their author again. A
-session cookie is a signed key of a sign-in and proves nothing by itself.
+A sign-in is valid as long as the project records the sign-in as open. The app reads open sign-ins at most
+once a second, because the grading screen sends several requests a second. Functions that change the project
+check again that the person may make the change. A session cookie holds the signed key of a sign-in, and is
+valid only while the project records the sign-in as open.
 
 The list of sign-ins shows the browser, the system and the network, so that people recognize their sign-ins.
 """
@@ -31,14 +32,14 @@ from curation.people.sign_ins import SIGN_IN_SECONDS, Visit, id_of, note_use, si
 from curation.store import Annotator, require_setting
 
 KNOWN_FOR = 180 * 24 * 60 * 60
-"""Seconds for which the app knows that a name has signed in with a browser."""
+"""Seconds for which the app remembers that a person has signed in with a browser."""
 _BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Version": "Safari"}
-"""Name of a browser in user agents → its name for people; the first name that fits counts."""
+"""Name of a browser in user-agent strings → its display name; the first name that matches counts."""
 _SYSTEMS = {"Windows": "Windows", "Android": "Android", "iP": "iOS", "Mac OS": "macOS", "Linux": "Linux"}
 
 
 class Sessions:
-    """Writes and reads the session cookies of one project."""
+    """Codec that writes and reads the session cookies of a project."""
 
     def __init__(self, key: bytes) -> None:
         signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
@@ -51,11 +52,13 @@ class Sessions:
         self.cookie = f"goldgrade_{self.project}"
 
     def issue(self, key: str, now: float | None = None) -> str:
-        """Write a cookie value for a sign-in that begins now, given its key."""
+        """Return a cookie value for a sign-in that begins now, given the key of the sign-in."""
         return str(self._serializer.dumps([int(time.time() if now is None else now) + SIGN_IN_SECONDS, key]))
 
     def read(self, value: str, now: float | None = None) -> str | None:
-        """Read the key in a cookie value; None if the value was not issued here or has expired."""
+        """Read the key in a cookie value; None if the project did not issue the value or the value has
+        expired.
+        """
         try:
             expires, key = self._serializer.loads(value)
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
@@ -63,14 +66,16 @@ class Sessions:
         return str(key) if expires > (time.time() if now is None else now) else None
 
     def known_cookie(self, name: str) -> str:
-        """Name the cookie that marks a browser as known to a person; it does not reveal the person's name."""
+        """Return the name of the cookie that marks a browser as known to a person, without the person's name
+        in it.
+        """
         digest = hmac.new(self._key, b"goldgrade known browser\0" + name.encode(), "sha256").hexdigest()
         return f"{self.cookie}_known_{digest[:8]}"
 
     def know(self, name: str, key: str | None = None) -> str:
-        """Write a cookie value that marks a browser as known to a person; it signs nobody in.
+        """Return a cookie value that marks a browser as known to a person but gives no access.
 
-        A known browser keeps its key.
+        A browser that is known already keeps its key.
         """
         return str(self._known.dumps([name, key or secrets.token_hex(16)]))
 
@@ -84,10 +89,12 @@ class Sessions:
 
 
 class AccountCache:
-    """The open sign-ins, read again after a second."""
+    """A cache of the open sign-ins, which is read again from the project after a second."""
 
     MAX_AGE, NOTED_EVERY = 1.0, 300.0
-    """Seconds until the sign-ins are read again, and between two notes of which sign-ins were used."""
+    """Seconds until the sign-ins are read again, and seconds between two records of which sign-ins were
+    used.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -99,7 +106,7 @@ class AccountCache:
 
     @property
     def fresh(self) -> bool:
-        """Whether the sign-ins need not be read again for the next request."""
+        """Return whether the cached sign-ins are still fresh enough for the next request."""
         return self._read_for is self._current and time.monotonic() < self._expires
 
     def annotator(self, key: str) -> Annotator | None:
@@ -114,9 +121,9 @@ class AccountCache:
         return self._open.get(sign_in)
 
     def expire(self) -> None:
-        """Have the sign-ins read again for the next request, as after a sign-in or a change of a password.
+        """Expire the cached sign-ins, for example after a sign-in or a change of a password.
 
-        A read that a different thread has already started does not count.
+        A read that another thread has already started does not refresh the cache.
         """
         self._current = object()
 
@@ -139,9 +146,9 @@ class AccountCache:
 
 @cache
 def sessions() -> Sessions:
-    """Return the session cookies of the project, which its own key signs."""
+    """Return the codec of the project's session cookies, which the project's key signs."""
     with project_store().reading() as cursor:
-        key = require_setting(cursor, "cookie_key", "The project has no key to sign sign-ins with.")
+        key = require_setting(cursor, "cookie_key", "The project has no key that signs session cookies.")
     return Sessions(bytes.fromhex(key))
 
 
@@ -152,12 +159,14 @@ def accounts() -> AccountCache:
 
 
 def sign_in_of(cookies: Mapping[str, str]) -> str | None:
-    """Return the key of the sign-in among the cookies; None if it was not issued here or has expired."""
+    """Return the key of the sign-in in the cookies; None if the project did not issue the key or it has
+    expired.
+    """
     return sessions().read(cookies.get(sessions().cookie, ""))
 
 
 def current_user(cookies: Mapping[str, str]) -> Annotator | None:
-    """Return the annotator whose open sign-in is among the cookies, or None.
+    """Return the annotator whose open sign-in the cookies name; None without an open sign-in.
 
     Raises
     ------
@@ -168,7 +177,7 @@ def current_user(cookies: Mapping[str, str]) -> Annotator | None:
 
 
 def keep_cookie(response: Response, name: str, value: str, *, seconds: int, path: str, secure: bool) -> None:
-    """Let a browser keep a cookie that scripts and other sites cannot read."""
+    """Set a cookie in the browser that scripts and other sites cannot read."""
     response.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
 
@@ -182,17 +191,21 @@ def visit_of(request: Request) -> Visit:
 
 
 def address_of(request: Request) -> str:
-    """Return the address of a request; behind a proxy, uvicorn fills in the visitor's address."""
+    """Return the network address of a request; behind a trusted proxy, uvicorn supplies the visitor's
+    address.
+    """
     return request.client.host if request.client else ""
 
 
 def network_of(request: Request) -> str:
-    """Return the network of a request, which is usually the network of one customer of a provider."""
+    """Return the network of a request, which usually belongs to one customer of an internet provider."""
     return network(address_of(request), 48)
 
 
 def _place(request: Request) -> str:
-    """Return the first 24 bits of an IPv4 address, or the first 48 bits of an IPv6 address, or ''."""
+    """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; '' for other
+    text.
+    """
     address = network_of(request)
     with suppress(ValueError):
         return str(ipaddress.ip_network(address if "/" in address else f"{address}/24", strict=False))

@@ -1,8 +1,10 @@
-"""The page of a link by which people choose their password, also of the first lead's set-up link.
+"""The page that an invitation link opens, on which people choose their password. The first lead's set-up link
+opens the same page.
 
-The token of the link is after the #. Browsers send this part to nobody, so no log, no Referer and no preview
-of the link contains the token. A script takes the token out of the address and posts it. Then a cookie that
-scripts cannot read holds the token until the password is chosen. No page contains the token.
+The secret token of the link follows the # in the address. Browsers do not send the part after the # to
+servers, so no log, no Referer header and no link preview contains the token. A script removes the token from
+the address and posts the token to the server. Until the person has chosen a password, a cookie that scripts
+cannot read holds the token. The HTML of the page never contains the token.
 """
 
 from __future__ import annotations
@@ -30,14 +32,16 @@ from curation.store import Annotator
 JOIN = "/join"
 KEPT = 60 * 60
 """Seconds for which the cookie holds the token of an opened link."""
-_WHOLE = '<p class="help">Open the whole link that you were sent, in a browser with JavaScript.</p>'
+_WHOLE = '<p class="help">Open the complete link that you received, in a browser with JavaScript.</p>'
 _SIGN_IN = '<p class="help"><a href="/sign-in">Sign in</a> if you have a password.</p>'
 _JOIN_FORM = pages.template("join.html")
 _JOIN_SCRIPT = f"<script>{pages.JOIN_SCRIPT}</script>"
 
 
 async def join(request: Request) -> Response:
-    """GET: show the form of an opened link. POST: open a link, or make an account of the form's fields."""
+    """GET: show the account form of an opened invitation link. POST: open an invitation link, or make an
+    account from the fields of the form.
+    """
     form = (await pages.form(request) or {}) if request.method == "POST" else {}
     cookie = f"{sessions().cookie}_link"
     token = form.get("token") or request.cookies.get(cookie, "")
@@ -45,7 +49,7 @@ async def join(request: Request) -> Response:
         return _join_page()
     tried = tried_at_link(address_of(request))
     if wait := login_throttle.attempt(tried):
-        return _join_page(None, f"Too many links that do not work. Try again in {wait} s.", 429, wait)
+        return _join_page(None, f"Too many invalid links were opened. Try again in {wait} s.", 429, wait)
     try:
         found = await to_thread.run_sync(_whose, token)
     except CurationError as error:
@@ -70,7 +74,7 @@ JOIN_ROUTE = Route(JOIN, join, methods=["GET", "POST"])
 
 
 def _whose(token: str) -> Annotator | None:
-    """Return the person whom a link invites; the set-up link has no name yet."""
+    """Return the person whom a link invites; the person of the set-up link has no name yet."""
     if first_lead().has(token):
         return Annotator("", "lead", imported=False)
     with project_store().reading() as cursor:
@@ -84,7 +88,7 @@ async def _choose(request: Request, token: str, of: Annotator, form: dict[str, s
     if not of.name:
         act = partial(make_first_lead, store, name, new, visit)
     if new != form.get("again"):
-        return _join_page(of, "The two passwords differ. Write the same one twice.", 422, name=name)
+        return _join_page(of, "The two passwords differ. Write the same password twice.", 422, name=name)
     try:
         key = await UNKNOWN_BROWSERS.run(request, visit.network, act)
     except (StoreError, QueueFullError) as error:
@@ -97,7 +101,9 @@ async def _choose(request: Request, token: str, of: Annotator, form: dict[str, s
 def _join_page(
     of: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
-    """Make the form of an opened link; without an opened link, its script opens the link in the address."""
+    """Return the form of an opened invitation link; without an opened link, a script opens the link in the
+    address.
+    """
     subtitle, content = SUBTITLE, f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
     if of is not None:
         subtitle = f"Your account in {project_name()}, as {of.role}."

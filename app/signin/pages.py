@@ -1,4 +1,6 @@
-"""The frame of sign-in pages: plain HTML with forms, and two scripts: one for the theme, one for links."""
+"""The frame of sign-in pages: plain HTML with forms, a script for the theme, and a script for invitation
+links.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,13 @@ POLICY = (
     f"script-src {source_of(_THEME)} {source_of(JOIN_SCRIPT)}; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""The policy names images because browsers count prefetched files as images."""
+"""The content security policy for sign-in pages. It allows images because browsers treat prefetched files as
+images.
+"""
 
 
 def template(name: str) -> Template:
-    """Read a template in this folder."""
+    """Read an HTML template in the folder of this module."""
     return Template(read_asset(f"signin/{name}"))
 
 
@@ -40,9 +44,9 @@ def page(
     headers: dict[str, str] | None = None,
     ahead: str = "",
 ) -> HTMLResponse:
-    """Make a page with a title, a subtitle below the name of the program, and content in HTML.
+    """Return a sign-in page with a title, a subtitle below the name of the program, and HTML content.
 
-    ahead: further tags of its head, such as links that prefetch files of the next page.
+    ahead: additional tags for the head of the page, such as links that prefetch files of the next page.
     """
     fixed = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     words = {"title": escape(title), "subtitle": escape(subtitle), "content": content}
@@ -51,14 +55,14 @@ def page(
 
 
 def alert(problem: str) -> str:
-    """Write a problem as HTML that screen readers announce, and log it; '' stays ''."""
+    """Return a problem as HTML that screen readers announce, and log the problem; '' for no problem."""
     if problem:
         failures.say(problem)
     return f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
 
 
 async def form(request: Request) -> dict[str, str] | None:
-    """Read the posted fields of a form; None if they are longer than any form of the app."""
+    """Read the posted fields of a form; None if the fields are longer than any form of the app."""
     body = b""
     async for chunk in request.stream():
         body += chunk

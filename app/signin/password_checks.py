@@ -1,8 +1,9 @@
 """Password checks wait in queues, one check at a time.
 
-A check takes some 50 ms and 64 MB. There is a queue for unknown browsers, a queue for known browsers, and a
-queue for changes of passwords. The length of a queue is limited, in all and for each network. If a queue is
-full, the app asks people to try again. If a browser leaves while it waits, its password is not checked.
+A password check takes about 50 ms and 64 MB of memory. Sign-ins from unknown browsers, sign-ins from known
+browsers, and password changes have separate queues. The length of a queue is limited, both in total and for
+each network. If a queue of password checks is full, the app asks people to try again. If a browser
+disconnects while its request waits in the queue, the password is not checked.
 """
 
 from __future__ import annotations
@@ -19,30 +20,31 @@ from curation.core.errors import CurationError, RefusedError
 
 MAX_QUEUE_LENGTH, OF_ONE_NETWORK = 16, 8
 RETRY_AFTER = 5
-"""Seconds after which people may try again if a queue was full."""
+"""Seconds after which people may try again if the queue of password checks was full."""
 RETRY = {"Retry-After": str(RETRY_AFTER)}
-FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
+FULL = f"Too many people are signing in now. Try again in {RETRY_AFTER} s."
 T = TypeVar("T")
 
 
 class QueueFullError(RefusedError):
-    """Too many passwords wait to be checked."""
+    """The error for a full queue: too many passwords wait to be checked."""
 
 
 class PasswordCheckQueue:
-    """Checks one password at a time."""
+    """A queue that runs one password check at a time."""
 
     def __init__(self) -> None:
         self._limiter: CapacityLimiter | None = None  # needs a running event loop
         self._present: Counter[str] = Counter()
 
     async def run(self, request: Request, network: str, check: Callable[[], T]) -> T:
-        """Wait for a turn and return the result of `check`; the body of the request must have been read.
+        """Wait in the queue and return the result of `check`; the body of the request must have been read
+        before.
 
         Raises
         ------
         QueueFullError: too many checks wait, in all or for this network.
-        ClientDisconnect: the client has left, and nothing was checked.
+        ClientDisconnect: the client has disconnected, and no password was checked.
         """
         if self._present.total() >= MAX_QUEUE_LENGTH or self._present[network] >= OF_ONE_NETWORK:
             raise QueueFullError(FULL)
@@ -81,5 +83,5 @@ UNKNOWN_BROWSERS, KNOWN_BROWSERS, CHANGES = PasswordCheckQueue(), PasswordCheckQ
 
 
 def why_unchecked(error: CurationError) -> str:
-    """Say why a password was not checked, for people who are not signed in."""
+    """Return a sentence that says why a password was not checked, for people who are not signed in."""
     return str(error) if isinstance(error, QueueFullError) else unreadable(error)

@@ -1,9 +1,9 @@
 """Identity providers: the section [auth] of Streamlit's secrets, and the sign-in by OpenID Connect.
 
-Without that section nobody signs in through a provider. Authlib's Starlette client does the authorization
-code flow with state, nonce and PKCE, and checks the state, the nonce, and the id token's signature, issuer,
-audience and expiry. A signed cookie of the browser holds the values for these checks until the provider
-answers.
+Without the section [auth], nobody can sign in through an identity provider. Authlib's Starlette client does
+the authorization code flow with state, nonce and PKCE, and checks the state, the nonce, and the id token's
+signature, issuer, audience and expiry. A signed cookie in the browser holds the values for these checks until
+the provider responds.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ PATHS = frozenset({START, CALLBACK})
 REQUIRED = ("client_id", "client_secret", "server_metadata_url")
 MIN_SECRET_LENGTH = 32
 LARGEST_ID_TOKEN = 2_500
-"""Characters; browsers drop cookies of more than 4,096 bytes."""
+"""Maximum number of characters in a cookie; browsers drop cookies of more than 4,096 bytes."""
 
 
 class IdentityProvider(NamedTuple):
-    """A provider, with this app's registration.
+    """An identity provider, with this app's registration at the provider.
 
     name: the name of the provider's section, or 'default' for [auth] itself.
     label: the name of the provider on the sign-in page.
@@ -52,7 +52,7 @@ class IdentityProvider(NamedTuple):
 
 
 class AuthSettings(NamedTuple):
-    """The settings in the section [auth]."""
+    """The sign-in settings in the section [auth] of Streamlit's secrets."""
 
     providers: tuple[IdentityProvider, ...] = ()
     redirect_uri: str = ""
@@ -62,7 +62,7 @@ class AuthSettings(NamedTuple):
 
 @cache
 def auth_settings() -> AuthSettings:
-    """Read the settings of sign-ins in Streamlit's secrets, once.
+    """Read the sign-in settings from Streamlit's secrets, only once.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def auth_settings() -> AuthSettings:
     """
     if not st.secrets.load_if_toml_exists():
         if option := [name for name in st.get_option("secrets.files") if Path(name).is_file()]:
-            raise InputError(f"{option[0]} cannot be read as TOML, so nobody could sign in as it says")
+            raise InputError(f"{option[0]} is not valid TOML, so its sign-in settings cannot be used")
         return AuthSettings()
     settings = read_auth(st.secrets.to_dict().get("auth", {}))
     if settings.providers and not (find_spec("authlib") and find_spec("httpx2")):
@@ -83,17 +83,17 @@ def auth_settings() -> AuthSettings:
 
 
 def providers() -> tuple[IdentityProvider, ...]:
-    """Return the configured providers, in the order of the file."""
+    """Return the configured identity providers, in the order of the file."""
     return auth_settings().providers
 
 
 def find_provider(name: str) -> IdentityProvider | None:
-    """Return the configured provider with this name, or None."""
+    """Return the configured identity provider with this name, or None."""
     return next((provider for provider in providers() if provider.name == name), None)
 
 
 def read_auth(auth: Mapping[str, Any]) -> AuthSettings:
-    """Read the settings of a section [auth].
+    """Read the sign-in settings from the section [auth].
 
     Raises
     ------
@@ -152,7 +152,9 @@ def _problems(auth: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]
 
 
 class SignedCookie(NamedTuple):
-    """A cookie that only the owner of cookie_secret in [auth] can write; a browser keeps it for `seconds`."""
+    """A cookie that only the owner of cookie_secret in [auth] can write; browsers keep the cookie for
+    `seconds`.
+    """
 
     purpose: str
     path: str
@@ -163,13 +165,13 @@ class SignedCookie(NamedTuple):
         return f"{sessions().cookie}_{self.purpose}"
 
     def set(self, response: Response, *content: Any) -> None:
-        """Write values that JSON can hold."""
+        """Set the cookie to values that JSON can represent."""
         secure = auth_settings().redirect_uri.startswith("https:")
         value = str(self._serializer().dumps(content))
         keep_cookie(response, self.name, value, seconds=self.seconds, path=self.path, secure=secure)
 
     def read(self, request: Request) -> list[Any] | None:
-        """Read the values; None if the cookie is missing, forged or too old."""
+        """Read the values of the cookie; None if the cookie is missing, forged or too old."""
         value = request.cookies.get(self.name, "")
         try:
             content: list[Any] = self._serializer().loads(value, max_age=self.seconds)
@@ -186,13 +188,13 @@ class SignedCookie(NamedTuple):
 
 
 PENDING = SignedCookie("pending", CALLBACK, 15 * 60)
-"""The cookie of a sign-in that waits for the provider's answer."""
+"""The cookie of a sign-in that waits for the identity provider's response."""
 SIGNED_IN_BY = SignedCookie("provider", "/sign-out", SIGN_IN_SECONDS)
-"""The cookie with the values that a sign-out at the provider needs."""
+"""The cookie with the values that a sign-out at the identity provider needs."""
 
 
 class PendingSignIn(NamedTuple):
-    """A started sign-in: `session` is the session of Authlib, with state, nonce and code verifier."""
+    """A sign-in that has started: `session` is Authlib's session with state, nonce and code verifier."""
 
     provider: str
     target: str
@@ -200,7 +202,7 @@ class PendingSignIn(NamedTuple):
 
 
 class VerifiedAnswer(NamedTuple):
-    """A provider's answer about a person, after all checks.
+    """An identity provider's verified statement about a person.
 
     issuer, subject: `iss` and `sub` of the id token, which identify the account.
     verified: whether the provider verified the e-mail address.
@@ -215,7 +217,7 @@ class VerifiedAnswer(NamedTuple):
 
 
 async def begin(request: Request, provider: IdentityProvider, target: str) -> Response | None:
-    """Send the browser to the provider; None if the provider cannot be reached."""
+    """Redirect the browser to the identity provider; None if the provider cannot be reached."""
     asked = Request({**request.scope, "session": {}})
     try:
         response: Response = await _client(provider.name).authorize_redirect(
@@ -229,13 +231,13 @@ async def begin(request: Request, provider: IdentityProvider, target: str) -> Re
 
 
 def pending_sign_in(request: Request) -> PendingSignIn | None:
-    """Return the sign-in that this browser has started, or None."""
+    """Return the sign-in through a provider that this browser has started, or None."""
     content = PENDING.read(request)
     return None if content is None else PendingSignIn(*content)
 
 
 async def finish(request: Request, pending: PendingSignIn) -> VerifiedAnswer | None:
-    """Check the provider's answer to a started sign-in; None if a check fails."""
+    """Check the provider's response to a started sign-in; None if a check fails."""
     answer = Request({**request.scope, "session": pending.session})
     try:
         token = await _client(pending.provider).authorize_access_token(answer)
@@ -250,14 +252,16 @@ async def finish(request: Request, pending: PendingSignIn) -> VerifiedAnswer | N
 
 
 def remember_provider(response: Response, answer: VerifiedAnswer) -> None:
-    """Keep in the browser the values that a sign-out at the provider needs."""
+    """Store in the browser the values that a sign-out at the identity provider needs."""
     # Without the id token, which is a hint only, a provider may ask whether to sign out.
     hint = answer.id_token if len(answer.id_token) <= LARGEST_ID_TOKEN else ""
     SIGNED_IN_BY.set(response, answer.provider, hint)
 
 
 async def sign_out_address(request: Request) -> str | None:
-    """Return the address at which the provider ends its session; None without provider or address."""
+    """Return the address at which the identity provider ends its session; None without provider or
+    address.
+    """
     kept = SIGNED_IN_BY.read(request) if providers() else None
     if kept is None:
         return None
@@ -279,7 +283,7 @@ async def sign_out_address(request: Request) -> str | None:
 
 
 def _client(name: str) -> Any:
-    """Make a client of Authlib for one use, because a provider may change its metadata and keys."""
+    """Make an Authlib client for a single use, because a provider may change its metadata and keys."""
     from authlib.integrations.starlette_client import OAuth  # an optional dependency
 
     provider = next(provider for provider in providers() if provider.name == name)
@@ -294,5 +298,7 @@ def _client(name: str) -> Any:
 
 
 def _log(provider: str, error: Exception) -> None:
-    """Log an error of a provider as `repr`, because parts of its text may come from a request."""
+    """Log an error of an identity provider as `repr`, because parts of the error text may come from a
+    request.
+    """
     log.write(logging.WARNING, f"The identity provider failed: {error!r}", provider=provider)

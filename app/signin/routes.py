@@ -1,6 +1,7 @@
 """The routes of sign-in and sign-out, of the account, of invitations, and of identity providers.
 
-For a sign-in through an identity provider, the browser goes to the provider and returns with its answer.
+For a sign-in through an identity provider, the browser goes to the provider and returns with the provider's
+response.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from curation.people.accounts import sign_in_as
 
 
 async def start(request: Request) -> Response:
-    """GET: send the browser to the provider that `provider` names."""
+    """GET: redirect the browser to the identity provider that the parameter `provider` names."""
     provider = find_provider(request.query_params.get("provider", ""))
     if provider is None:
         return RedirectResponse("/sign-in", 303)
@@ -43,7 +44,9 @@ async def start(request: Request) -> Response:
 
 
 async def callback(request: Request) -> Response:
-    """GET: take the provider's answer, which counts once, and only in the browser that began the sign-in."""
+    """GET: accept the provider's response, which is valid once and only in the browser that began the
+    sign-in.
+    """
     pending = pending_sign_in(request) if providers() else None
     if pending is None:  # also after a sign-out at the provider
         return RedirectResponse("/sign-in", 303)
@@ -58,7 +61,7 @@ async def _finish(request: Request, pending: PendingSignIn) -> Response:
         return sign_in_page(pending.target, problem="The sign-in was not completed. Try again.")
     if not (answer.email and answer.verified):
         problem = (
-            "Your provider did not say that it verified your e-mail address, so it cannot be trusted here."
+            "Your provider did not say that it verified your e-mail address. You need a verified address."
         )
         return sign_in_page(pending.target, status=403, problem=problem)
     account = (answer.email, answer.issuer, answer.subject, visit_of(request))

@@ -1,8 +1,8 @@
 """The sign-in page: sign-in by name and password, sign-out, and the set-up link of the first lead.
 
-While no lead can sign in, the person who started the app makes the first lead's account by the set-up link.
-The token of the link is only in the memory of this process. The link works once, and stops working when a
-command makes a lead meanwhile.
+While no lead can sign in, the person who started the app opens the set-up link to make the first lead's
+account. The token of the set-up link exists only in the memory of this process. The set-up link works once,
+and becomes invalid if a command makes a lead in the meantime.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from curation.people.sign_ins import SIGN_IN_SECONDS, authenticate, id_of
 
 _FORM = pages.template("signin.html")
 SUBTITLE = "Sign in to grade search results."
-_HELP = '<p class="help">Without an account, ask the lead of your project for a link.</p>'
+_HELP = '<p class="help">If you have no account, ask the lead of your project for an invitation link.</p>'
 _DO = "Open the set-up link that <code>goldgrade app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_DO}</p>'
 NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_DO}</p>'
@@ -57,8 +57,8 @@ _THIS_BROWSER_ONLY = (
 BY_LINK = """\
 No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
   {link}
-Where people reach the app at another address, put that in place of {address}."""
-BY_COMMAND = "No lead can sign in yet. Make one: goldgrade people add NAME --role lead --email ADDRESS"
+If people reach the app at another address, replace {address} in the link by this address."""
+BY_COMMAND = "No lead can sign in yet. Make a lead: goldgrade people add NAME --role lead --email ADDRESS"
 
 
 async def sign_in(request: Request) -> Response:
@@ -69,14 +69,14 @@ async def sign_in(request: Request) -> Response:
             return RedirectResponse(target, 303)
         return sign_in_page(target, notice=await to_thread.run_sync(_notice))
     if not auth_settings().passwords:
-        return sign_in_page(target, status=403, problem="Names and passwords are not used here.")
+        return sign_in_page(target, status=403, problem="This project does not use names and passwords.")
     form = await pages.form(request)
     if form is None:
-        return sign_in_page(target, status=413, problem="That is longer than a name and a password.")
+        return sign_in_page(target, status=413, problem="The name or the password is too long.")
     name = form.get("name", "").strip()
     tried = tried_at_sign_in(name, address_of(request), _known_browser(request, name))
     if wait := login_throttle.attempt(tried):
-        problem = f"Too many wrong tries for this name. Try again in {wait} s."
+        problem = f"Too many wrong passwords for this name. Try again in {wait} s."
         return sign_in_page(target, name, 429, problem, {"Retry-After": str(wait)})
     lane = KNOWN_BROWSERS if tried[0].key[0] == "browser" else UNKNOWN_BROWSERS
     try:
@@ -92,9 +92,9 @@ async def sign_in(request: Request) -> Response:
 
 
 async def sign_out(request: Request) -> Response:
-    """POST: end the sign-in, also at an identity provider, and show the form.
+    """POST: end the sign-in in the app and at the identity provider, and show the sign-in form.
 
-    Copies of the cookie are no longer valid afterwards.
+    After the sign-out, copies of the session cookie are no longer valid.
     """
     name, key = request.state.annotator, sign_in_of(request.cookies)
     address = await sign_out_address(request)
@@ -112,13 +112,15 @@ async def sign_out(request: Request) -> Response:
 
 
 def _on_to(address: str) -> Response:
-    """Make the page that leads to the provider; the policy of forms forbids a redirect to other hosts."""
-    way = f'<a class="way" href="{escape(address)}">Sign out there, too</a>'
+    """Return a page with a link to the provider's sign-out, because the form policy forbids a redirect to
+    other hosts.
+    """
+    way = f'<a class="way" href="{escape(address)}">Sign out at the provider, too</a>'
     return pages.page("Signed out", "You are signed out here.", way, headers={"Refresh": f"0; url={address}"})
 
 
 def enter(request: Request, key: str, target: str) -> Response:
-    """Set the cookie of a sign-in, given its key, and go to a page."""
+    """Set the cookie of a sign-in, given the key of the sign-in, and redirect to a page."""
     accounts().expire()
     response = RedirectResponse(target, 303)
     value, secure = sessions().issue(key), request.url.scheme == "https"
@@ -127,12 +129,12 @@ def enter(request: Request, key: str, target: str) -> Response:
 
 
 def _known_browser(request: Request, name: str) -> str | None:
-    """Return the key of the request's browser if this name has signed in with it before."""
+    """Return the key of the request's browser if this person has signed in with the browser before."""
     return sessions().browser_of(name, request.cookies.get(sessions().known_cookie(name), ""))
 
 
 def know_browser(request: Request, response: Response, name: str) -> Response:
-    """Mark the browser as known to a person who has signed in with it."""
+    """Mark the browser as known to a person who has just signed in."""
     cookie = sessions().known_cookie(name)
     value = sessions().know(name, _known_browser(request, name))
     secure = request.url.scheme == "https"
@@ -141,7 +143,7 @@ def know_browser(request: Request, response: Response, name: str) -> Response:
 
 
 def own_path(target: str) -> str:
-    """Return the path to open after the sign-in if it is a path of this app; else '/'."""
+    """Return the path to open after the sign-in if the path belongs to this app; otherwise '/'."""
     own = target.startswith("/") and not target.startswith(("//", "/\\", "/sign-"))
     return target if own and target.isprintable() else "/"
 
@@ -154,7 +156,7 @@ def sign_in_page(
     headers: dict[str, str] | None = None,
     notice: str = "",
 ) -> Response:
-    """Make the sign-in page: a link for each identity provider, and the form if anybody has a password."""
+    """Return the sign-in page: a link for each identity provider, and the form if anybody has a password."""
     by_password = auth_settings().passwords and notice != NO_ACCOUNT
     form = _FORM.substitute(
         name=escape(name),
@@ -170,7 +172,7 @@ def sign_in_page(
 
 
 def _notice() -> str:
-    """Return the notice of the page, as HTML, while no lead can sign in."""
+    """Return the notice of the sign-in page, as HTML, while no lead can sign in."""
     with suppress(CurationError):  # a sign-in then says that the project cannot be read
         if first_lead().missing():
             if not auth_settings().passwords:
@@ -187,7 +189,7 @@ def _link(provider: IdentityProvider, target: str) -> str:
 class FirstLead:
     """The state of the first lead: whether no lead can sign in, and the token of the set-up link.
 
-    nobody: whether nobody at all could sign in when the project was last read.
+    nobody: whether no person could sign in when the project was last read.
     """
 
     def __init__(self) -> None:
@@ -195,7 +197,7 @@ class FirstLead:
         self._missing = self.nobody = False
 
     def announce(self, address: str) -> str:
-        """Return the text for the terminal once the server listens; '' if a lead can sign in."""
+        """Return the text to print in the terminal once the server listens; '' if a lead can sign in."""
         self._missing = True
         if not self.missing():
             return ""
@@ -205,7 +207,9 @@ class FirstLead:
         return BY_LINK.format(link=link_of(address, self._token), address=address)
 
     def missing(self) -> bool:
-        """Whether no lead can sign in. A project with a lead always keeps a lead, so it is not read again."""
+        """Return whether no lead can sign in. Once a project has a lead it always keeps a lead, so the
+        project is not read again.
+        """
         if self._missing:
             with project_store().reading() as cursor:
                 found = who_signs_in(cursor)
@@ -214,7 +218,7 @@ class FirstLead:
         return self._missing
 
     def has(self, token: str) -> bool:
-        """Whether a token is the token of the set-up link, and the link still works."""
+        """Return whether a token is the token of the set-up link and the link still works."""
         known = bool(self._token) and hmac.compare_digest(self._token.encode(), token.encode())
         return known and self.missing()
 

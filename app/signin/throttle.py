@@ -1,11 +1,12 @@
-"""The login throttle: wrong passwords make the next try wait.
+"""The login throttle: after wrong passwords, the next sign-in attempt must wait.
 
-Wrong passwords are counted by name and address, so that nobody locks a person out from a different address.
-A browser in which the name has signed in before has its own count, whatever happens at its address. Wrong
-passwords of other browsers are also counted together: by network over all names, and by name over all
-networks, against guesses from many addresses. An IPv6 customer has many addresses, so a name is counted by
-their first 64, 56 and 48 bits. A change of the password is counted by the sign-in that asks for it. Unknown
-names wait like known names.
+Wrong passwords are counted by name and network address, so that nobody can lock a person out from a different
+address. A browser with which a person has signed in before has a separate count, independent of other
+attempts from the same address. Wrong passwords from unknown browsers are also counted by network over all
+names, and by name over all networks, to stop guesses from many addresses. Because an IPv6 customer has many
+addresses, attempts for a name are counted by the first 64, 56 and 48 bits of the address. Wrong passwords in
+a change of the password are counted by sign-in. Attempts with unknown names wait like attempts with known
+names.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import NamedTuple
 
 
 class Tried(NamedTuple):
-    """A key that counts wrong passwords, the number without a wait, and the longest wait in seconds."""
+    """A key by which wrong passwords are counted, the number of attempts without a wait, and the maximum wait
+    in seconds.
+    """
 
     key: tuple[str, ...]
     free: int = 5
@@ -34,7 +37,9 @@ class Failures(NamedTuple):
 
 
 def tried_at_sign_in(name: str, address: str, browser: str | None) -> list[Tried]:
-    """Return the keys that count a sign-in; `browser` is the key of a browser that is known to the name."""
+    """Return the keys by which a sign-in attempt is counted; `browser` is the key of a browser known to the
+    name.
+    """
     if browser is not None:
         return [Tried(("browser", name, browser))]
     customer = network(address, 48)
@@ -51,17 +56,19 @@ def tried_at_sign_in(name: str, address: str, browser: str | None) -> list[Tried
 
 
 def tried_at_change(name: str, sign_in: str) -> list[Tried]:
-    """Return the key that counts changes of the password in a sign-in."""
+    """Return the key by which attempts to change the password are counted, one key for each sign-in."""
     return [Tried(("change", name, sign_in))]
 
 
 def tried_at_link(address: str) -> list[Tried]:
-    """Return the key that counts opened links that do not work, by network."""
+    """Return the key by which opened invalid links are counted, one key for each network."""
     return [Tried(("link", network(address, 48)), free=20, longest_wait=60.0)]
 
 
 def network(address: str, bits: int = 64) -> str:
-    """Return the network by which an address is counted: an IPv4 address, or the first bits of IPv6."""
+    """Return the network by which attempts are counted: an IPv4 address, or the first bits of an IPv6
+    address.
+    """
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -73,7 +80,7 @@ def network(address: str, bits: int = 64) -> str:
 
 
 class LoginThrottle:
-    """Counts wrong passwords in memory; a count ends after an hour without a wrong password."""
+    """Counters of wrong passwords in memory; a counter is reset after an hour without a wrong password."""
 
     FORGOTTEN_AFTER = 3600.0
     COUNTS_KEPT = 10_000
@@ -82,9 +89,10 @@ class LoginThrottle:
         self._failures: dict[tuple[str, ...], Failures] = {}
 
     def attempt(self, tried: Sequence[Tried], now: float | None = None) -> int:
-        """Start a try and return 0, or return the whole seconds to wait before the next try.
+        """Start a password attempt and return 0, or return the whole seconds to wait before the next attempt.
 
-        A try counts as wrong from its start until `succeeded`, so that simultaneous tries count, too.
+        An attempt counts as wrong from its start until `succeeded` is called, so that simultaneous attempts
+        count, too.
         """
         now = time.monotonic() if now is None else now
         wait = max(self._failures_of(counted, now).until - now for counted in tried)
@@ -95,12 +103,14 @@ class LoginThrottle:
         return 0
 
     def succeeded(self, tried: Sequence[Tried]) -> None:
-        """Note a right password: forget the wrong passwords of this address, and do not count this try."""
+        """Record a correct password: reset the wrong passwords of this address, and do not count this
+        attempt.
+        """
         self._failures.pop(tried[0].key, None)
         self.withdrawn(tried[1:])
 
     def withdrawn(self, tried: Sequence[Tried]) -> None:
-        """Do not count a try whose password was not checked."""
+        """Remove an attempt from the counts if its password was not checked."""
         for counted in tried:
             failures = self._failures.get(counted.key, Failures())
             if failures.number > 1:
@@ -113,7 +123,9 @@ class LoginThrottle:
         return failures if now - failures.last < self.FORGOTTEN_AFTER else Failures()
 
     def _failed(self, tried: Tried, now: float) -> None:
-        """Count a wrong password; beyond `COUNTS_KEPT` counts, drop the count that grew longest ago."""
+        """Count a wrong password; beyond `COUNTS_KEPT` counters, drop the counter that has been unchanged
+        longest.
+        """
         count = self._failures_of(tried, now).number + 1
         wait = (
             min(tried.longest_wait, 4.0 * 2.0 ** min(count - tried.free, 30)) if count >= tried.free else 0.0

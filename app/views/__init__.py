@@ -1,5 +1,6 @@
-"""The pages: each module and each folder here has a record `PAGE` that names and shows a page.
+"""The pages of the app: each module and each folder of this package has a record `PAGE` that describes a
+page.
 
-The folder is not called `pages`, because Streamlit would list the files of such a folder to anybody while a
-fresh server starts, and would answer the app's addresses with "page not found".
+The folder is not called `pages`, because Streamlit would show the files of a folder with this name to anybody
+while a new server starts, and would answer the app's addresses with "page not found".
 """

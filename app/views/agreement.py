@@ -1,4 +1,4 @@
-"""Agreement: the verdict, the sources of disagreement, a round's checks, and annotators' consistency."""
+"""Agreement: the verdict, the sources of disagreement, the checks of a round, and annotators' consistency."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor))]
     if not names:
-        st.info("Nothing is judged yet. Once two people have judged the same pairs, their agreement is here.")
+        st.info("Nothing is judged yet. Once two people have judged the same pairs, you see their agreement.")
         missing_stage(store, annotator, "round")
         return
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320, key="round", bind="query-params")
@@ -77,7 +77,7 @@ def show(annotator: Annotator) -> None:
             _met(shown.sources.lines if shown.sources else ())
     if round_name is not None and annotator.role in LEADS:
         blind_items(figures, of, round_name)
-    with st.expander("All coefficients and their data"):
+    with st.expander("All agreement coefficients and their data"):
         for section in shown.coefficients:
             ui.heading(section.heading)
             ui.section(section)
@@ -97,18 +97,18 @@ def _met(lines: tuple[GuideLine, ...]) -> None:
         rows = [(QueryName(*pair), pair[2]) for pair in line.named]
         ui.table(f"{len(rows):,} of {pluralize(line.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
         if len(rows) < min(line.pairs, NAMED):
-            ui.quiet("The other pairs are in sealed parts of a release, and are not named.")
+            ui.quiet("The remaining pairs are in sealed parts of a release and are not named.")
 
 
 def _pairs(queries: tuple[QueryShare, ...]) -> None:
-    """Show, for each query, the pairs with different grades, and each annotator's grade."""
+    """Show, for each query, the pairs on which annotators' grades differ, with each annotator's grade."""
     for query in queries:
         ui.said(
             QueryName(query.text, query.query_id),
             f"{percent(query.disagreement, 1)} of the disagreement, {query.disputed:,} of {query.units:,} "
             "pairs differ",
         )
-        with st.expander("Pairs on which grades differ"):
+        with st.expander("Pairs on which annotators' grades differ"):
             rows = [
                 (
                     QueryName(document_id, query.query_id, document_id),
@@ -124,7 +124,9 @@ def _grade(grade: int | None) -> str:
 
 
 def worth_a_look(round_quality: RoundQuality) -> None:
-    """Show the findings about a round that deserve a look, and the checks that could not be made."""
+    """Show the findings of the checks of a round that need attention, and the checks that could not be
+    made.
+    """
     ui.heading("Worth a look")
     for annotator, finding in round_quality.findings:
         who = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
@@ -152,14 +154,14 @@ def blind_items(figures: Figures, of: DataState, name: str) -> None:
 
 
 def _pilot(report: PilotReport) -> None:
-    """Show where on the scale annotators differ."""
+    """Show between which relevance grades annotators disagree."""
     ui.heading("Results of the pilot")
     ui.tables(*report.tables)
     ui.sentences(withheld(report.sealed))
 
 
 def _duplicates(status: RoundStatus) -> None:
-    """Show how far apart the two showings of blind duplicates are."""
+    """Show how many answers lie between the first and the repeated showing of blind duplicates."""
     apart = status.spacing
     if not apart.duplicates:
         return
@@ -172,7 +174,7 @@ def _duplicates(status: RoundStatus) -> None:
 
 
 class Shown(NamedTuple):
-    """The parts of the page below the verdict, for one state of the project."""
+    """The parts of the page Agreement below the verdict, for one state of the project."""
 
     origins: list[Section]
     coefficients: list[Section]
@@ -182,13 +184,15 @@ class Shown(NamedTuple):
 
 
 def first_look(store: Store, round_name: str | None) -> tuple[AgreementReport, RoundQuality | None]:
-    """Compute the report without details: an eighth of the work, so that the verdict appears first."""
+    """Compute the agreement report without details, which takes an eighth of the time, so that the verdict
+    appears first.
+    """
     report = agreement_report(store, round_name)
     return report, round_quality(store, round_name, report) if round_name else None
 
 
 def computed(store: Store, round_name: str | None) -> Shown:
-    """Compute the whole report."""
+    """Compute the whole agreement report."""
     report, people = agreement_report(store, round_name, details=True), annotator_details(store, round_name)
     return Shown(
         *layers(report),

@@ -1,4 +1,4 @@
-"""Home, a lead's first page: the stages of the project's workflow, their states, and the next stage."""
+"""Home, a lead's first page: the stages of the project's workflow with their states, and the next stage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from curation.operations.workflow.stage import Stage, next_stage
 from curation.store import Annotator, Store, utc_now
 
 EVERY = 10.0
-"""Seconds between two checks whether anything has changed."""
+"""Seconds between two checks whether the project has changed."""
 _DRAWN, _FOLLOWS = "home", "home follows"
 
 
@@ -49,7 +49,7 @@ PAGE = AppPage(5, "Home", "home", LEADS, show)
 
 
 def _follow(store: Store) -> None:
-    """Draw the page; from the second time on, draw it again if something has changed."""
+    """Draw the page Home; on later calls, draw the page again only if the project has changed."""
     running, now, figures = list(jobs_of(store).at_work()), utc_now(), figures_of(store)
     of, day, is_first = figures.state(), datetime.combine(now, time()), _FOLLOWS not in st.session_state
     ui.as_of(of)
@@ -80,4 +80,4 @@ def _draw(state: WorkflowState, stages: Sequence[Stage], waiting: bool = False) 
         with right:
             stage_link(stage.action)
     if following is None:
-        ui.quiet("Nothing waits for anybody.")
+        ui.quiet("There is no open work for anybody.")

@@ -1,4 +1,4 @@
-"""Label: the grading screen of an annotator, and the consistency of the annotator's own answers."""
+"""Label: the grading screen of an annotator, and the annotator's consistency on repeated items."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from curation.store import Annotator
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
 MAX_DIFFERENCES = 50
 WHEN = (
-    f"The app counts once a day, in blocks of {BLOCK} answers, and when a round is closed. So this page does "
-    "not show which items were repeats."
+    f"Updated daily, in blocks of {BLOCK} answers, and when a round is closed, so that the figures do not "
+    "reveal which items were repeats."
 )
 
 
@@ -43,7 +43,7 @@ PAGE = AppPage(20, "Label", "label", JUDGING, show, shows_title=False, group=JUD
 
 
 def _what_comes_first(annotator: Annotator) -> None:
-    """Show a lead without items to grade a link to the next stage of the project."""
+    """Show a link to the next stage of the project to a lead who has no items to grade."""
     store = project_store()
     with store.reading() as cursor:
         items = read_items(cursor, annotator.name, read_open_rounds(cursor))
@@ -54,19 +54,19 @@ def _what_comes_first(annotator: Annotator) -> None:
 def _show_consistency(annotator: Annotator) -> None:
     st.title("My consistency", anchor=False)
     st.html(f'<p class="gs-quiet">{page_link(PageLink("Back to Label", "?"))}</p>')
-    ui.lead("Some items come twice, unmarked and far apart. This page shows how often your two grades agree.")
+    ui.lead("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = next_showings(store, annotator.name, limit=0)
     consistency, hour, seconds_each = my_work(store, annotator.name)
     if not queue.total and consistency is None:
-        st.info("You have no items yet. Once a round is opened with you in it, they are under Label.")
+        st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")
         return
     columns = st.columns(4, gap="large")
     columns[0].metric("Answered", f"{queue.done:,} of {queue.total:,}")
     columns[1].metric("This hour", f"{hour:,}")
     columns[2].metric("Seconds each", decimal(seconds_each, 1))
     with columns[2]:
-        ui.quiet("Median on screen, your last 50 answers.")
+        ui.quiet("Median time on screen of your last 50 answers.")
     if consistency is not None:
         _consistency(columns[3], consistency)
     with store.reading() as cursor:
@@ -76,11 +76,11 @@ def _show_consistency(annotator: Annotator) -> None:
 
 def _consistency(column: st.delta_generator.DeltaGenerator, mine: Estimate) -> None:
     if mine.value is None:
-        sentence = f"Shown from {MINIMUM_REPEATS} repeats on."
+        sentence = f"Shown once you have {MINIMUM_REPEATS} repeats."
     else:
         sentence = (
             f"On {pluralize(mine.n, 'repeat')}; 95 % interval {percent(mine.low)} to {percent(mine.high)}. "
-            "Most people repeat their grade about three times in four."
+            "Most people give the same grade again about three times in four."
         )
     column.metric("Same grade again", percent(mine.value))
     with column:
@@ -88,7 +88,7 @@ def _consistency(column: st.delta_generator.DeltaGenerator, mine: Estimate) -> N
 
 
 def _differences(mine: MyDifferences, guide: Guide) -> None:
-    ui.heading("Where the final grade differs from yours")
+    ui.heading("Pairs whose final grade differs from your grade")
     if mine.waits:
         st.info(
             "This page shows the consensus on your pairs once no item can come to you any more. Until then, "
@@ -106,12 +106,12 @@ def _differences(mine: MyDifferences, guide: Guide) -> None:
         )
     ui.sentences(withheld(mine.sealed))
     if not mine.differences:
-        st.info(f"Nothing so far. A pair comes here once its consensus differs from your grade. {WHEN}")
+        st.info(f"Nothing so far. This list shows pairs whose consensus differs from your grade. {WHEN}")
         return
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
     rows = [_row(difference, names) for difference in mine.differences]
     ui.table("Your grade and the consensus, newest first", COLUMNS, rows, words=True, most=MAX_DIFFERENCES)
-    ui.quiet("A consensus is not always right. The reviewer's reason may explain the guide.")
+    ui.quiet("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
 
 
 def _row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:

@@ -63,7 +63,7 @@ def test_a_lead_sees_who_is_at_work_how_fast_and_with_which_grades(store: Store)
     open_round(store, RoundRequest("first", ["ada", "ben"], overlap=2, duplicates=0.0))
     grade_next(store, "ada", 12)
     (team,) = [one.proto.body for one in run("Home").get("html") if "gs-team" in one.proto.body]
-    assert "Bars: the mix of grades, from 0 (pale) to " in team
+    assert "Bars show the share of each grade, from 0 (pale) to " in team
     assert '<b dir="auto">ada</b>' in team
     assert 'aria-label="grade ' in team
     assert "ben" not in team, "who has answered nothing is not at work"

@@ -131,7 +131,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     assert page.session_state["stage"] == "Releases"
     page = shown("Export")
     refused = button(page, "Prepare the export").click().run()
-    assert "say why you take them" in refused.error[0].value
+    assert "say why you take sealed grades" in refused.error[0].value
     field(refused, "Reason for opening the test grades").input("evaluation of May")
     press(project, refused, "Prepare the export", "Releases")
     page = shown("Export")

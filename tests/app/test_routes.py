@@ -692,8 +692,8 @@ def test_a_tab_that_is_still_open_acts_no_more_once_its_sign_in_has_ended(
 @pytest.mark.parametrize(
     ("headers", "path", "reason"),
     [
-        ({}, "/_stcore/stream", "not signed in, or of another site"),
-        ({"Origin": "https://evil.example"}, "/_stcore/stream", "not signed in, or of another site"),
+        ({}, "/_stcore/stream", "not signed in, or from another site"),
+        ({"Origin": "https://evil.example"}, "/_stcore/stream", "not signed in, or from another site"),
         (ORIGIN, "/nothing", "there is no such address"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Evaluate: score runs on a release, read the report, and compare runs on the leaderboard."""
+"""Evaluate: a page to score runs on a release, to read the report, and to compare runs on the leaderboard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Annotator, Store
 
 KEPT = 8
-"""The number of leaderboards that are kept in memory."""
+"""Maximum number of leaderboards that are kept in memory."""
 
 
 def show(annotator: Annotator) -> None:
@@ -42,7 +42,7 @@ def show(annotator: Annotator) -> None:
         releases, overrides = list_releases(cursor), gate_overrides(cursor)
         evaluations = submitted_evaluations(cursor, annotator)
     if not releases:
-        st.info("Nothing is frozen yet. Once there is a release, runs are scored on it here.")
+        st.info("There is no release yet. Once a release is frozen, you can score runs on it here.")
         missing_stage(context.store, annotator, "freeze")
         return
     *places, column = st.columns([1, 1, 2])
@@ -71,7 +71,9 @@ def _choose(
     overrides: Mapping[str, str],
     places: Sequence[DeltaGenerator],
 ) -> tuple[EvaluableRelease, str]:
-    """Ask for a release and a part of it; `overrides` says which releases were frozen against the gate."""
+    """Ask for a release and one of its parts; `overrides` says which releases were frozen against the
+    gate.
+    """
     by_name = {row.name: row for row in reversed(releases)}
     name = places[0].selectbox(
         "Release", list(by_name), format_func=lambda name: with_gate_override(name, overrides.get(name))
@@ -102,8 +104,8 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
     caption = f"Runs on {with_gate_override(release.row.name, release.mark)}, {part}"
     ui.table(caption, columns, [_row(*submitted) for submitted in rows], words=True)
     ui.quiet(
-        "Paired tests of all pairs of systems, with Holm's correction, cannot tell the systems in one group "
-        "apart. A rank such as 1–3 is the range of ranks that the tests allow."
+        "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
+        "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow."
     )
     ui.sentences(remark)
     for why, count in left_out.items():
@@ -116,7 +118,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
 
 
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
-    """Show the rounded figures of a sealed part that evaluators have seen."""
+    """Show the rounded figures of a sealed part that evaluators have received."""
     with store.reading() as cursor:
         rounded = rounded_evaluations(cursor, release.row.release_id, part)
     ui.heading(f"Sealed evaluations of {part}")
@@ -139,7 +141,9 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
 def _ranked(
     _runs: list[SubmittedRun], measure: str, state: tuple[object, ...]
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
-    """Rank the runs; the result is kept until a run is added, because `state` holds the number of runs."""
+    """Rank the runs. The result stays in the cache until a run is added, because `state` holds the number of
+    runs.
+    """
     return ranked(_runs, measure)
 
 
@@ -161,7 +165,7 @@ def _show_result(
     newest: str | None,
     overrides: Mapping[str, str],
 ) -> None:
-    """Show an evaluation that this person may see: at first the newest evaluation on the chosen part."""
+    """Show an evaluation that this person may see, initially the newest evaluation on the chosen part."""
     here = [
         evaluation
         for evaluation in evaluations

@@ -1,4 +1,4 @@
-"""Evaluate, query by query: two runs against each other, and the lists of a chosen query side by side."""
+"""Evaluate, by query: a comparison of two runs, and the ranked lists of a chosen query side by side."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store
 
 MAX_QUERIES = 500
-"""The number of queries in the picture."""
+"""Maximum number of queries in the plot."""
 AROUND = 80
-"""Characters of a chunk before its evidence; of a chunk without evidence, its first characters."""
+"""Number of characters of a chunk to show before its evidence, or from the beginning if the chunk has no
+evidence.
+"""
 ALL = "All"
 NONE: by_query.EvaluatedRun = ("", "")
 Lists = Sequence[Sequence[by_query.ListedDocument]]
@@ -39,11 +41,11 @@ Lists = Sequence[Sequence[by_query.ListedDocument]]
 def show(
     store: Store, annotator: Annotator, evaluation: SubmittedEvaluation, others: Sequence[SubmittedEvaluation]
 ) -> None:
-    """Ask for runs, for kinds of queries and for a query, and show the query.
+    """Ask for runs, for kinds of queries and for a query, and show the results of the chosen query.
 
     Parameters
     ----------
-    others: further evaluations on the same parts; their runs can be compared with the runs of `evaluation`.
+    others: further evaluations on the same parts, whose runs can be compared with the runs of `evaluation`.
     """
     ui.heading(QUERY_BY_QUERY)
     if evaluation.sealed:
@@ -93,7 +95,9 @@ def show(
 def _values_of(
     store: Store, annotator: Annotator, runs: Sequence[by_query.EvaluatedRun]
 ) -> by_query.ByQuery | None:
-    """Read the values of these runs; show the reason and return None if they cannot be compared."""
+    """Read the values of these runs by query; if the runs cannot be compared, show the reason and return
+    None.
+    """
     try:
         with store.reading() as cursor:
             return by_query.by_query(cursor, runs, annotator)
@@ -109,7 +113,7 @@ def _kinds(store: Store, release_id: str) -> dict[str, frozenset[str]]:
 
 
 def _chosen(compared: by_query.ByQuery, rows: Sequence[QueryValues], names: Sequence[str]) -> QueryValues:
-    """Show the picture of queries; return the query that is chosen in the picture."""
+    """Show the plot of queries; return the query that the person chose in the plot."""
     both, drawn = len(names) > 1, rows[:MAX_QUERIES]
     points = [
         PlotPoint(row.first, row.second, f"{row.text}: {_values(row)}", key=row.query_id) for row in drawn
@@ -144,7 +148,7 @@ def _show_lists(
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
     ui.quiet(f"{compared.measure}: {_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
-        ui.quiet("There are no stored lists for this query. Evaluate the runs again to read their lists.")
+        ui.quiet("No ranked lists are stored for this query. Evaluate the runs again to store lists.")
         return
     if chunked:
         return
@@ -162,7 +166,9 @@ def _show_chunks(
     passages: Sequence[by_query.Passage],
     colours: Mapping[int | None, str],
 ) -> None:
-    """Show the chunks of a system with their evidence, and the evidence that no chunk holds."""
+    """Show the chunks that a system returned, with their evidence, and the evidence that no chunk
+    contains.
+    """
     rows, lacking = [], []
     for chunk in passages:
         document, cells = documents.get(chunk.document_id), (_place(query, chunk), _with_evidence(chunk))
@@ -174,7 +180,7 @@ def _show_chunks(
     if lacking:
         first = pluralize(len(rows), "chunk")
         ui.table(f"{name}: evidence in none of its first {first}", ["Place", "Evidence"], lacking, words=True)
-    columns = ["Rank", "Grade", "Chunk", "Its text, evidence marked", "Evidence so far", "Words so far"]
+    columns = ["Rank", "Grade", "Chunk", "Text, evidence marked", "Evidence so far", "Words so far"]
     ui.table(name, columns, rows, words=True)
 
 
@@ -184,7 +190,9 @@ def _place(query: QueryValues, part: by_query.Passage) -> QueryName:
 
 
 def _with_evidence(part: by_query.Passage) -> Markup:
-    """Mark the evidence of a passage, with some words around it; without evidence, show the first words."""
+    """Mark the evidence of a passage and show some words around the evidence; without evidence, show the
+    first words.
+    """
     if not part.text:
         return Markup("<small>text not known</small>")
     pieces: list[str] = [] if part.evidence else [part.text[:AROUND], "…"]
@@ -213,7 +221,7 @@ def _grade(document: by_query.ListedDocument, colours: Mapping[int | None, str])
 
 
 def _send(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:
-    """Offer to send documents of the lists to a round; the unjudged documents are chosen to begin with."""
+    """Offer to send documents of the ranked lists to a new round; unjudged documents are preselected."""
     places = [
         (document, system) for system, documents in zip(systems, lists, strict=True) for document in documents
     ]

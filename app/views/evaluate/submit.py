@@ -1,6 +1,6 @@
-"""Evaluate, the form: run files, names of systems, options, answers with their grades, and the reason.
+"""Evaluate, the form: fields for run files, names of systems, options, graded answers, and the reason.
 
-Uploaded files are in a folder next to the project until they are read.
+Uploaded files stay in a folder next to the project until a background job has read the files.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ USUAL_FACETS = ("stratum", "tag")
 FORM, REFUSED = "evaluate", "runs without topics"
 NONE = "None"
 ABOUT_RUN_FILES = (
-    "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same name of a system are "
+    "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same system name are "
     "runs of one system."
 )
 Uploads = Sequence[tuple[str, UploadedFile]]
-"""Names of systems with their uploaded runs or answers."""
+"""Pairs of a system's name and its uploaded file of a run or of answers."""
 
 
 def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
-    """Ask for files, and for the name of the system of each file.
+    """Ask for files, and for the name of the system that produced each file.
 
     Parameters
     ----------
-    what: the label of the name, such as "Name of the system".
-    about: a sentence about the formats of files.
+    what: the label of the field for the name, such as "Name of the system".
+    about: a sentence about the accepted file formats.
     """
     files = st.file_uploader(
         label, accept_multiple_files=True, max_upload_size=LARGEST, key=f"{label} {key}", help=about
@@ -66,17 +66,18 @@ def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
 
 
 def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedFile | None:
-    """Offer the release's topics, and ask for a table of the topics that the runs name.
+    """Offer the release's topics for download, and ask for a table of the topics that the runs use.
 
     Parameters
     ----------
-    refusal: the refusal of runs that need such a table; the page shows it until there is a table.
+    refusal: the error about runs that need a table of topics; the page shows the error until a table is
+        uploaded.
     """
     about = option_of(EvaluateRequest, "topics")
     with st.expander("My run uses other query ids", expanded=refusal is not None):
         container = st.container()
         ui.quiet(
-            "Upload a table of id and text if your run was made with topics of its own. A run that was made "
+            "Upload a table of id and text if your run was made with other topics. A run that was made "
             "with the topics of this release needs no table."
         )
         ui.download("Download this release's topics", topics, "topics.tsv")
@@ -89,21 +90,21 @@ def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | 
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """Turn the error of a full disk into a sentence that says whom to ask."""
+    """Turn a write error, such as a full disk, into a sentence that says whom to ask."""
     try:
         yield
     except OSError as error:
         raise RefusedError(
             f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask the "
-            "operator of the server for more room."
+            "operator of the server for more disk space."
         ) from error
 
 
 @_room()
 def write_uploads(folder: Path, files: Uploads) -> RunFiles:
-    """Write files into a new subfolder; the endings of their names stay, because they tell the formats.
+    """Write files into a new subfolder; file extensions stay, because they determine the formats.
 
-    Return the name of the system and the path for each file, as parameters of a job.
+    Returns the name of the system and the path of each file, as parameters of a background job.
 
     Raises
     ------
@@ -146,7 +147,9 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
 
 
 def _refused(key: str, error: CurationError) -> None:
-    """Show a refusal; if a table of topics helps, show the refusal next to the upload of that table."""
+    """Show a refusal; if a table of topics would help, show the refusal next to the upload field of the
+    table.
+    """
     if isinstance(error, InputError) and ADD_TOPICS in error.way_out:
         st.session_state[REFUSED] = {key: error}
         st.rerun()
@@ -154,7 +157,9 @@ def _refused(key: str, error: CurationError) -> None:
 
 
 def _form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateRequest]:
-    """Make the form with the options of this release and these runs; values stay for the next submission."""
+    """Make the form with the options of this release and these runs; entered values stay for the next
+    submission.
+    """
     systems = sorted({name for name, _ in runs})
     usual = tuple(name for name in USUAL_FACETS if name in release.facets)
     start = EvaluateRequest(release.row.name, part, release.measures, usual)
@@ -170,7 +175,7 @@ def _form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateR
 def _ask(
     asks: Form[EvaluateRequest], context: PageContext, release: EvaluableRelease, part: str, key: str
 ) -> str | None:
-    """Ask for the options of all runs, and on a sealed part for a reason; return the reason."""
+    """Ask for the options of all runs and, on a sealed part, for a reason; return the reason."""
     is_lead = context.annotator.role == "lead"
     sealed = release.parts[part]
     if sealed and not is_lead:
@@ -181,7 +186,7 @@ def _ask(
             ui.quiet(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
     if not sealed:
         return None
-    shown = "You see figures of all queries and of kinds with ten or more, and no values of single queries."
+    shown = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
     if not is_lead:
         with context.store.reading() as cursor:
             left = left_this_month(cursor, context.annotator.name, [part], utc_now())
@@ -197,7 +202,7 @@ def _ask(
 
 
 def _also_asked(request: EvaluateRequest) -> list[str]:
-    """List the chosen options, with their values, that a folded part of the form may hide."""
+    """Return the chosen options, with their values, that a folded section of the form may hide."""
     names = ("relevant", "skip_repeated", *ABOUT_RUNS)
     about = replace(EvaluateRequest(), **{name: getattr(request, name) for name in names})
     values = flat(request)
@@ -217,7 +222,7 @@ def _evaluate(
     topics: UploadedFile | None,
     sealed: bool,
 ) -> Submitted | None:
-    """Evaluate now and return the result, or start a job and return None."""
+    """Evaluate now and return the result, or start a background job and return None."""
     _refuse_unready(request, [*uploaded_runs, *uploaded_answers], sealed)
     by, store = context.annotator.name, context.store
     submitted, handed_over = None, False
@@ -256,7 +261,7 @@ def _refuse_unready(request: EvaluateRequest, uploads: Uploads, sealed: bool) ->
 
 
 def ask_about_runs(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> None:
-    """Ask for the baseline, hard negatives and candidates."""
+    """Ask for the files of the baseline run, hard negatives and candidates."""
     with st.expander("Options"):
         form.ask("baseline")
         if not sealed:
@@ -267,31 +272,33 @@ def ask_about_runs(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> 
 
 
 def ask_for_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:
-    """Ask for files of answers, and leads for the projects in which people graded the answers."""
+    """Ask for files of answers; ask leads also for the projects in which people graded the answers."""
     with st.expander("Answers of the systems"):
         files = choose_files(
             "Files of answers",
             "Name of the answering system",
             key,
             "Rows of query, answer, contexts and citations, as CSV, TSV or JSON lines. Exact match and F1 "
-            "are with the reference answers of the release. Name the system as its run, and the report "
-            "shows both together.",
+            "use the reference answers of the release. To see run and answers together in the report, give "
+            "the system the same name as its run.",
         )
         if files and is_lead:
             return files, {what: _ask_graded(store, what, key) for what in GUIDES}
         if files:
-            ui.quiet("A lead can add what people graded: correctness, faithfulness and support of nuggets.")
+            ui.quiet("A lead can add people's grades of correctness, faithfulness and support of nuggets.")
         return files, {}
 
 
 def _ask_graded(store: Store, what: str, key: str) -> str | None:
-    """Ask for a project with grades of answers and its release; return PROJECT=RELEASE, or None."""
+    """Ask for a project in which people graded answers, and for its release; return PROJECT=RELEASE, or
+    None.
+    """
     label = what.capitalize()
     project = st.selectbox(
         f"{label}: the project in which people graded the answers",
         [NONE, *neighbor_projects(store)],
         key=f"{what} {key}",
-        help="Projects in the folder of this one are offered.",
+        help="The list offers the projects in the folder of this project.",
     )
     if project == NONE:
         return None

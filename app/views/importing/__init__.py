@@ -1,4 +1,6 @@
-"""Import: files become the project's documents, traffic, queries, runs, judgments and decisions."""
+"""Import: a page to import documents, query logs, queries, runs, judgments, decisions and answers from
+files.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,16 @@ from curation.store import Annotator
 
 _IN_ADDRESS = "kind in the address"
 ABOUT = {
-    "corpus": "The documents that searches find, such as products, pages and articles, one a line.",
-    "traffic": "A log of what people searched for: a query a line, with its time or how often it was asked.",
+    "corpus": "The documents that searches find, such as products, pages and articles; one document a line.",
+    "traffic": "A log of people's searches: a query a line, with the time or the number of searches.",
     "queries": "Queries that people will judge, in addition to the queries of the sample.",
-    "runs": "The ranked lists of a search system; a pool can take documents from them.",
-    "judgments": "Grades from elsewhere, given by people or by a judge that is not a person.",
-    "decisions": "Final grades of disputed pairs that a reviewer decided elsewhere.",
-    "answers": "Reference answers to queries; each answer of a query is right.",
-    "nuggets": "Facts that a good answer to a query contains, each vital or okay.",
+    "runs": "The ranked lists of a search system, from which a pool can take documents.",
+    "judgments": "Relevance grades from outside the project, given by people or by an automatic judge.",
+    "decisions": "Final grades of disputed pairs that a reviewer decided outside the project.",
+    "answers": "Reference answers to queries. If a query has several answers, each answer is correct.",
+    "nuggets": "Facts (nuggets) that a good answer to a query contains, each marked as vital or okay.",
 }
-"""Kind of file → a sentence about such files, for people who never saw one."""
+"""Kind of file → a sentence that explains this kind of file to people who do not know it."""
 _POOL = Action("Build a pool", "queries", "", {"part": "Pool"})
 _QUERIES = Action("See the queries", "queries", "", {"part": "All queries"})
 ONWARD = {
@@ -40,11 +42,11 @@ ONWARD = {
     "queries": _POOL,
     "runs": _POOL,
     "judgments": Action("See the agreement", "agreement", ""),
-    "decisions": Action("See what is disputed", "adjudicate", ""),
+    "decisions": Action("See the disputed pairs", "adjudicate", ""),
     "answers": _QUERIES,
     "nuggets": _QUERIES,
 }
-"""Kind of file → the next action after its import."""
+"""Kind of file → the next action after the import of this kind of file."""
 
 
 def show(annotator: Annotator) -> None:
@@ -86,7 +88,7 @@ PAGE = AppPage(10, "Import", "import", LEADS, show, group=DATA)
 
 
 def _is_importing(context: PageContext) -> bool:
-    """Whether an import is at work; the page then offers no second import."""
+    """Return whether an import is running; the page then offers no second import."""
     return context.is_running(context.jobs.get(IMPORT))
 
 
@@ -124,11 +126,11 @@ def _choose(holdings: list[Holding]) -> type[ImportRequest]:
 
 
 def _follow_address(otherwise: str) -> None:
-    """Choose the kind of file that the address names; links name kinds by ids, and controls by titles."""
+    """Choose the kind of file that the address names; links use the ids of kinds, and controls the titles."""
     given, before = st.query_params.get("kind", ""), st.session_state.get(_IN_ADDRESS)
     asked = next((name for name, kind in REQUESTS.items() if given in (name, kind.title.casefold())), None)
     if given and asked is None:
-        st.info(f"There is no kind of file “{ui.plain(given)}”. Choose one of these.")
+        st.info(f"There is no kind of file “{ui.plain(given)}”. Choose a kind from this list.")
     if asked and (asked != before or "kind" not in st.session_state):
         st.session_state["kind"] = asked
     elif "kind" not in st.session_state:
@@ -142,7 +144,7 @@ def _hint(asked: ImportRequest) -> None:
 
 
 def _show_last(context: PageContext) -> None:
-    """Show how the last import ended, and a link to the next action."""
+    """Show the result of the last import, and a link to the next action."""
     context.ending(IMPORT)
     job = context.jobs.get(IMPORT)
     if job is not None and job.outcome == "done":

@@ -1,4 +1,4 @@
-"""Import, the file: its upload, and its replacement by a different file."""
+"""Import, the file: the upload of a file, and its replacement by a different file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curation.ingest.requests import ImportRequest
 
 
 def show_held(context: PageContext, file: HeldFile) -> None:
-    """Show the name of the uploaded file, and a button that takes the file away."""
+    """Show the name of the uploaded file, and a button that removes the file."""
     with st.container(horizontal=True, vertical_alignment="center", key="file"):
         st.html(
             f'<p class="gs-file"><b><bdi dir="auto">{escape(file.name)}</bdi></b> '
@@ -33,7 +33,7 @@ def show_held(context: PageContext, file: HeldFile) -> None:
 
 
 def size_of(size: int) -> str:
-    """Write a number of bytes for people, such as "1.2 MB"."""
+    """Return a number of bytes as readable text, such as "1.2 MB"."""
     for unit, bytes_of in (("MB", 1_000_000), ("KB", 1_000)):
         if size >= bytes_of:
             return f"{size / bytes_of:,.1f} {unit}"
@@ -41,12 +41,12 @@ def size_of(size: int) -> str:
 
 
 def show(context: PageContext, kind: type[ImportRequest]) -> None:
-    """Ask for a file; after the upload the page shows its rows."""
+    """Ask for a file; after the upload the page shows the first rows of the file."""
     sent = st.file_uploader(
         f"{kind.title}: JSON, CSV, TSV, Parquet or xlsx; also with gzip",
         max_upload_size=LARGEST,
         key="file to import",
-        help=f"Up to {LARGEST} MB. Larger files are imported in the terminal.",
+        help=f"Up to {LARGEST} MB. Import larger files in the terminal.",
     )
     if sent is not None:
         try:
@@ -59,7 +59,9 @@ def show(context: PageContext, kind: type[ImportRequest]) -> None:
 
 
 def _free(file_id: str) -> None:
-    """Remove a stored file from Streamlit's memory, where it would stay until the tab is closed."""
+    """Remove an upload that is stored on disk from Streamlit's memory, where it would stay until the tab is
+    closed.
+    """
     session = get_script_run_ctx()
     if session is not None and isinstance(session.uploaded_file_mgr, MemoryUploadedFileManager):
         session.uploaded_file_mgr.remove_file(session.session_id, file_id)

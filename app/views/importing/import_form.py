@@ -1,4 +1,4 @@
-"""Import, the form: the format of the file, its first rows, the columns for its fields, and other options."""
+"""Import, the form: the format of the file, the first rows, the columns for the fields, and other options."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ ASKED = {
     "answers": ("skip_unknown",),
     "nuggets": ("skip_unknown",),
 }
-"""Kind of file → the options that do not depend on the file."""
+"""Kind of file → the options of its import that do not depend on the file."""
 NONE = "–"
 AT_ONCE = 2
-"""The number of fields side by side."""
+"""The number of form fields side by side."""
 EACH, COLUMNS, ONE, JUDGE = (
     "A column says who",
     "A column for each person",
@@ -42,7 +42,7 @@ EACH, COLUMNS, ONE, JUDGE = (
 
 
 def layout_form(kind: type[ImportRequest], file: HeldFile) -> ImportForm:
-    """Make the form with the format of a file."""
+    """Make the import form for a file of this format."""
     return Form(kind, key=file.folder.name)
 
 
@@ -59,7 +59,7 @@ def ask_layout(kind: type[ImportRequest], file: HeldFile) -> ImportRequest:
 
 
 def show_rows(preview: FilePreview) -> None:
-    """Show the first rows of the file, as they were read."""
+    """Show the first rows of the file as the chosen format reads them."""
     read = preview.format if preview.encoding == "utf-8" else f"{preview.format}, {preview.encoding}"
     with st.container(key="rows"):
         rows = "row" if len(preview.rows) == 1 else f"{len(preview.rows)} rows"
@@ -67,7 +67,7 @@ def show_rows(preview: FilePreview) -> None:
 
 
 def ask_request(context: PageContext, asked: ImportRequest, preview: FilePreview) -> ImportRequest:
-    """Ask for the columns and the other options of this kind of file; return the whole request."""
+    """Ask for the columns and the other options of this kind of file; return the complete import request."""
     asked = replace(asked, encoding=preview.encoding)
     key, fields = f"{asked.what} {asked.path}", file_fields(asked.record)
     picks: ColumnPicks = {}
@@ -94,9 +94,10 @@ def ask_request(context: PageContext, asked: ImportRequest, preview: FilePreview
 def _start(
     context: PageContext, asked: ImportRequest, preview: FilePreview, picks: ColumnPicks
 ) -> tuple[ImportRequest, str]:
-    """Return the first values of the form, and the part of its key that depends on them.
+    """Return the initial values of the form, and the part of the form's key that depends on these values.
 
-    A run has the name of its file; a text has the markup of the first rows, or else the markup of the guide.
+    The initial name of a run is the name of its file. The initial markup of texts is the markup found in the
+    first rows, or else the markup that the guide states.
     """
     if isinstance(asked, RunRequest):
         return replace(asked, name=Path(asked.source).name.partition(".")[0]), ""
@@ -118,7 +119,7 @@ def _pick_all(fields: Sequence[FileField], preview: FilePreview, key: str) -> Co
 
 
 def _places(number: int) -> list[DeltaGenerator]:
-    """Lay out places for fields in rows, at least as many as fields."""
+    """Return placeholders for form fields in rows, at least as many as there are fields."""
     return [place for _ in range(0, number, AT_ONCE) for place in st.columns(AT_ONCE)]
 
 
@@ -161,7 +162,9 @@ def _ask_traffic(form: ImportForm, picks: ColumnPicks) -> None:
 def _ask_judgments(
     context: PageContext, form: ImportForm, preview: FilePreview, picks: ColumnPicks, key: str
 ) -> dict[str, Any]:
-    """Ask who judged; return the options without widgets in the form, and correct the picked columns."""
+    """Ask who gave the judgments; return the options that the form has no widgets for, and correct the chosen
+    columns.
+    """
     by_hand: dict[str, Any] = {}
     usual = EACH if picks.get("annotator") else COLUMNS if preview.columns and not picks.get("grade") else ONE
     ways = [EACH, COLUMNS, ONE, JUDGE] if preview.columns else [ONE, JUDGE]
@@ -175,7 +178,7 @@ def _ask_judgments(
         form.ask("annotator")
     elif how == JUDGE:
         form.ask("judge")
-    with st.expander("Other scales, unknown names, changed documents, a further pass"):
+    with st.expander("Other scales, unknown names, changed documents, another pass"):
         form.ask("grade_map", *(["annotator_map"] if how != JUDGE else []), "grade", "skip_unknown")
         form.ask(
             *(["about", "round"] if how != JUDGE else []), *(["date_order"] if picks.get("time") else [])
@@ -184,7 +187,7 @@ def _ask_judgments(
 
 
 def _people_of_columns(context: PageContext, preview: FilePreview, key: str) -> dict[str, str]:
-    """Ask which columns hold grades; return column → the person who gave the grades."""
+    """Ask which columns hold grades; return column → the person who gave the grades in the column."""
     likely = [
         name for name in preview.columns if any(word in name.lower() for word in ("agent", "rater", "annot"))
     ]

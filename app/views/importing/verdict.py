@@ -1,4 +1,4 @@
-"""Import, the dry run: the effect of an import or the problems of the file; then the import itself."""
+"""Import, the dry run: the effect of an import or the problems of the file, and the start of the import."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from curation.operations.import_jobs import (
 )
 
 MAX_SHOWN = 50
-"""Problems in the table; the download has all stored problems."""
+"""Maximum number of problems in the table; the download contains all stored problems."""
 FORM = "import a file"
 NO_PLACE = "–"
 _ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 
 
 def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
-    """Show the buttons that check and import; return the dry run of this very request, if there was one."""
+    """Show the buttons that check and import; return the dry run of exactly this request, or None."""
     result = file.folder / f"{asked.key}.json"
     findings = read_findings(result)
     form = context.acts.form(FORM)
@@ -63,7 +63,7 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
 
 
 def show(context: PageContext, file: HeldFile, asked: ImportRequest, rehearsal: DryRun | None) -> None:
-    """Show the result of the dry run."""
+    """Show the result of the dry run of an import."""
     job = context.jobs.get(CHECK)
     if rehearsal is None:
         if job is not None and job.parameters["request"]["path"] == asked.path:
@@ -75,7 +75,7 @@ def show(context: PageContext, file: HeldFile, asked: ImportRequest, rehearsal: 
 
 
 def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) -> None:
-    """Show why the file cannot be read."""
+    """Show the reason why the file cannot be read."""
     _show_problems(refused(error, asked), file, asked)
 
 
@@ -109,7 +109,7 @@ def _show_outcome(import_outcome: ImportOutcome) -> None:
 def _show_problems(rehearsal: DryRun, file: HeldFile, asked: ImportRequest) -> None:
     count = len(rehearsal.problems) + rehearsal.more
     noun = "problem" if count == 1 else "problems"
-    ui.verdict(f"{count:,}", f"{noun} in {Path(asked.source).name}", "Nothing can be imported from it yet.")
+    ui.verdict(f"{count:,}", f"{noun} in {Path(asked.source).name}", "This file cannot be imported yet.")
     ui.sentences(rehearsal.way_out)
     for name in _ENCODING.findall(rehearsal.way_out):
         reading = {layout_form(type(asked), file).key_of("encoding"): name}

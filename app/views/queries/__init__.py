@@ -1,4 +1,6 @@
-"""Queries: the queries that people judge, the documents for each query, and untested regions."""
+"""Queries: a page to choose the queries that people judge and the documents for each query, and to find
+untested regions of the corpus.
+"""
 
 from __future__ import annotations
 

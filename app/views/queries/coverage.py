@@ -1,6 +1,7 @@
-"""Coverage: its measurement, the regions without a query, and tasks to write queries for such regions.
+"""Coverage: its measurement, the regions of the corpus without a query, and tasks to write queries for these
+regions.
 
-The state of coverage is kept in memory until the project has new rows.
+The app keeps the state of coverage in memory until the project has new rows.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from curation.queries.unanswerable import UnanswerableCheck, written_unanswerabl
 from curation.store import Store
 
 KEPT = 4
-"""The number of states that are kept in memory."""
+"""Maximum number of coverage states that are kept in memory."""
 MEASURING = "coverage"
-"""The kind of job that measures coverage."""
+"""The kind of background job that measures coverage."""
 MAX_GAPS = 25
 FILL = "Few: regions of 1 to 4 queries, up to 5"
 KINDS = {"Gaps: regions without a query": GAP, FILL: GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
@@ -48,15 +49,17 @@ SOURCES = {"written": "person", "synthetic": "model"}
 VERDICTS = {
     "not pooled": "not pooled yet",
     "not judged": "nobody has answered yet",
-    "confirmed": "the corpus does not answer it",
-    "answered": "the corpus answers it",
+    "confirmed": "the corpus does not answer the query",
+    "answered": "the corpus answers the query",
     "undecided": "people disagree",
 }
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the coverage map…", hash_funcs=BY_PATH)
 def read_kept_state(store: Store, fingerprint: str) -> CoverageState | None:
-    """Read the state of coverage, kept until its fingerprint changes; None without a map of the corpus."""
+    """Read the state of coverage, cached until its fingerprint changes; None without a coverage map of the
+    corpus.
+    """
     try:
         with store.reading() as cursor:
             return read_state(cursor)
@@ -139,12 +142,12 @@ def _open(context: PageContext, state: CoverageState) -> None:
 
 
 def show_measuring(context: PageContext, state: CoverageState | None) -> None:
-    """Ask for a measurement of coverage, with the settings of the current map to begin with."""
+    """Show a form that measures coverage; its initial values are the settings of the current map."""
     settings = state.map.parameters if state else {}
     if state and state.unmatched:
         st.warning(
             f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
-            "measured. Measure again to see what is covered now.",
+            "measured. Measure again to include new queries.",
             icon=":material/update:",
         )
     usual = CoverageRequest()

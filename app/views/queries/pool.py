@@ -1,4 +1,6 @@
-"""Queries, pool: collect the documents to be judged, and compare the contributions of systems."""
+"""Queries, pool: forms to collect the documents that people judge, and a comparison of what each system
+contributes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from curation.store import Cursor
 from curation.store.documents import is_held
 
 FIRST = PoolRequest(systems=("bm25",))
-"""The first values of the form: a system that takes seconds. People add slow systems later."""
+"""Initial values of the form: only a system that needs seconds. People can add slow systems later."""
 
 
 def show(context: PageContext) -> None:
@@ -75,7 +77,9 @@ def _form(context: PageContext) -> None:
 
 
 def _sent(cursor: Cursor, engine: str) -> str:
-    """Describe the requests that a pool sends to an engine, or why it cannot send them."""
+    """Return a sentence about the requests that a pool sends to a search engine, or about why it cannot send
+    requests.
+    """
     try:
         sentences = " ".join(notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:
@@ -84,7 +88,7 @@ def _sent(cursor: Cursor, engine: str) -> str:
 
 
 def _add_dense(context: PageContext, last: Job) -> None:
-    """Offer to build the last pool again, with the slow systems."""
+    """Offer to build the last pool again with the slow systems dense and hybrid."""
     request = last.parameters | {
         "systems": list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
     }

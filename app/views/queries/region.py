@@ -1,4 +1,4 @@
-"""Coverage, regions: the map of all regions, and a region with its name, entities, documents and queries."""
+"""Coverage, regions: the map of all regions, and the name, entities, documents and queries of a region."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from curation.store import Store
 from curation.store.documents import snapshot_titles
 
 KEPT = 4
-"""The number of region graphs that are kept in memory."""
+"""Maximum number of region graphs that are kept in memory."""
 ENTITIES = 40
 DOCUMENTS = 12
 QUERIES = 30
@@ -74,7 +74,7 @@ def show(
 
 
 def _linked(regions: Sequence[int]) -> int | None:
-    """Return the number of the region that was clicked on the map; None if no region was clicked."""
+    """Return the number of the region that a person clicked on the map; None without a click."""
     asked = st.query_params.get(LINKED, "")
     return int(asked) if asked.isdecimal() and int(asked) in regions else None
 
@@ -137,7 +137,7 @@ def _write(context: PageContext, number: int) -> None:
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
 def _graph(store: Store, map_id: str, _state: CoverageState) -> RegionGraph:
-    """Place the regions of a map; their places depend on the map alone."""
+    """Compute the positions of the regions on a map; the positions depend only on the map."""
     return region_graph_of(_state)
 
 
@@ -159,7 +159,9 @@ def _link(number: int) -> str:
 
 
 def _chosen(context: PageContext) -> EvaluatedValues | None:
-    """Ask for the evaluation that colors the map; sealed evaluations have no results of single queries."""
+    """Ask for the evaluation whose results color the map; sealed evaluations have no results of single
+    queries.
+    """
     with context.store.reading() as cursor:
         listed = [
             submitted_evaluation
@@ -167,7 +169,7 @@ def _chosen(context: PageContext) -> EvaluatedValues | None:
             if not submitted_evaluation.sealed
         ]
     if not listed:
-        ui.quiet("The map has no results, because the page Evaluate has no evaluated run yet.")
+        ui.quiet("The map has no results, because no run has been evaluated yet.")
         return None
     labels = {
         evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "

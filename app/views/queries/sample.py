@@ -1,4 +1,4 @@
-"""Queries, sample: draw queries from the traffic, and compare the sample with the traffic."""
+"""Queries, sample: forms to draw queries from the query log, and a comparison of the sample with the log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from curation.queries.sampling.designs import DIMENSIONS, TAG, strata_table
 from curation.queries.sampling.stored_sample import SampleReport, current_sample, judged_queries, sample_chart
 
 _ASKED = "draw asked"
-"""The key of a draw that waits for confirmation: its request, the sample and the last job at that time."""
+"""The session key of a draw that waits for confirmation: its request, the current sample and the last job."""
 Asked = TypeVar("Asked", DrawRequest, TopUpRequest)
 
 
@@ -47,7 +47,7 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
     form = Form(DrawRequest, offered={"strata": kinds})
     ui.quiet(
         "Head, torso and tail: the few frequent queries, the queries in between, and the many rare queries. "
-        "Each makes up a third of the searches unless you choose other shares."
+        "Each stratum has a third of the searches unless you choose other shares."
     )
     with st.form("sample"):
         form.ask("size", "strata", "design", "allocation")
@@ -62,7 +62,7 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
 
 
 def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest) -> None:
-    """Draw the first sample at once; ask for confirmation before a draw that replaces a sample."""
+    """Draw the first sample at once; ask for confirmation before a new sample replaces the current sample."""
     problem = context.problem("sample", request)
     if problem is not None:
         ui.problem(RefusedError(problem))
@@ -73,7 +73,9 @@ def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest
 
 
 def _replace(context: PageContext, sample: SampleReport) -> None:
-    """Ask whether a new sample replaces the current sample, and draw it after a yes."""
+    """Ask whether a new sample shall replace the current sample, and draw the new sample if the person
+    confirms.
+    """
     asked: tuple[str, str, DrawRequest] | None = st.session_state.get(_ASKED)
     if asked is None or asked[:2] != (sample.sample_id, context.after):  # the sample has changed meanwhile
         return
@@ -100,7 +102,7 @@ def _top_up(context: PageContext, sample: SampleReport, strata: Sequence[str]) -
     form = Form(TopUpRequest)
     with st.form("top up", border=False):
         form.ask("size")
-        quotas = _quota_field("Quotas: the least number of queries from a stratum", strata)
+        quotas = _quota_field("Quotas: the minimum number of queries from a stratum", strata)
         ui.quiet(
             f"The sample has {pluralize(sample.size, 'query', 'queries')} now. A top-up removes no query and "
             "keeps the seed, the strata and the limits."
@@ -113,12 +115,12 @@ def _top_up(context: PageContext, sample: SampleReport, strata: Sequence[str]) -
 def _quota_field(label: str, strata: Sequence[str]) -> str:
     example = "\n".join(f"{name}=40" for name in strata[:2]) or "head=40\ntail=60"
     return st.text_area(
-        label, placeholder=example, height=88, help="One a line, such as tail=40 or tail=30%."
+        label, placeholder=example, height=88, help="A quota a line, such as tail=40 or tail=30%."
     )
 
 
 def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
-    """Return the request of a form; show the reason and return None if the quotas cannot be read."""
+    """Return the request of the form; if the quotas cannot be parsed, show the reason and return None."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         return form.request(quotas=read_quotas(lines, form.request().size))

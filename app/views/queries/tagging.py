@@ -1,4 +1,4 @@
-"""Queries, the list: the current queries, their tags by rule, and the tags that people set."""
+"""Queries, the list: the current queries, the tags that rules set, and the tags that people set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def show(context: PageContext) -> None:
     with context.store.reading() as cursor:
         known, offered = known_tags(cursor), tags_for_people(cursor)
     if not queries:
-        st.info("There are no queries yet. Draw a sample, import queries, or write one below.")
+        st.info("There are no queries yet. Draw a sample, import queries, or write a query below.")
     else:
         chosen = _chosen(context, queries, _filtered(queries, known))
         _correct(context, chosen, offered)
@@ -68,10 +68,10 @@ def _stratum(query: TaggedQuery) -> str:
 def _chosen(
     context: PageContext, queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]
 ) -> list[TaggedQuery]:
-    """Ask for queries; return the chosen queries, also those that the filter hides."""
+    """Ask for queries; return the chosen queries, including chosen queries that the filter hides."""
     has_tags = any(query.tags for query in queries)
     untagged = "" if has_tags else " No query has a tag yet: use “Look for tags” below."
-    ui.quiet(f"{len(shown):,} of {_some(queries)}. Choose some to tag them.{untagged}")
+    ui.quiet(f"{len(shown):,} of {_some(queries)}. Choose queries to tag them.{untagged}")
     rows = [
         PickerRow(
             query.query_id,
@@ -140,7 +140,7 @@ def _declare(context: PageContext) -> None:
         by = context.acts.by
         context.acts.do(form, lambda: declare_tags(context.store, [tag_name(name)], by, by))
     elif form.result is not None:
-        ui.sentences("Added. Choose it above." if form.result else "This tag was known before.")
+        ui.sentences("Added. Choose it above." if form.result else "The project had this tag already.")
 
 
 def _write(context: PageContext, offered: Sequence[str]) -> None:
@@ -155,4 +155,4 @@ def _write(context: PageContext, offered: Sequence[str]) -> None:
         by = context.acts.by
         context.acts.do(form, lambda: write_query(context.store, text, None, need or None, tags, by, by).text)
     elif form.result:
-        ui.sentences(f"Added: {form.result}. Build the pool again to find its documents.")
+        ui.sentences(f"Added: {form.result}. Build the pool again to find documents for the query.")

@@ -1,6 +1,7 @@
-"""Query: the facts of one query, its documents, its releases, and the forms that change them.
+"""Query: the page of one query, with its documents, its releases, and forms to change its need, notes and
+nuggets.
 
-Rows of other pages that name a query open this page.
+The names of queries in the tables of other pages link to this page.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ RELEASES = "Releases"
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
 SEALED = "A release seals the judgments of this query: grades, votes and decisions are not shown."
 NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
-PROPOSED = "These lines are not nuggets yet. Change or delete lines, then save the others."
+PROPOSED = "These lines are not nuggets yet. Change or delete lines, then save the remaining lines."
 
 
 def show(annotator: Annotator) -> None:
@@ -69,7 +70,7 @@ PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=No
 
 
 def _show_facts(facts: QueryFacts) -> None:
-    """Show the query with its need, its source and its notes."""
+    """Show the query with its information need, its source and its notes."""
     asked = "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
     about = [SOURCES[facts.source], asked, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
     labels = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
@@ -93,7 +94,9 @@ def _show_facts(facts: QueryFacts) -> None:
 
 
 def _show_counts(query_documents: QueryDocuments) -> None:
-    """Show the numbers of documents, of judged and of relevant documents, and of disputes."""
+    """Show how many documents the query has, how many are judged, how many are relevant, and the number of
+    disputes.
+    """
     open_documents = query_documents.open
     counts = {"Documents": f"{len(query_documents.documents):,}"}
     if not query_documents.is_sealed:
@@ -112,17 +115,17 @@ def _show_counts(query_documents: QueryDocuments) -> None:
 
 
 def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
-    """Offer a form that changes the need and the notes of a query."""
+    """Offer a form that changes the information need and the notes of a query."""
     form = acts.form(f"edit {facts.query_id}")
     with st.popover("Need and notes"), st.form(form.key, border=False):
         need = st.text_area(
             "Information need of the person who asks",
             facts.words.need,
             key=f"need {form.key}",
-            help="Annotators read it below the query, and releases have it.",
+            help="Annotators read this need below the query, and releases contain it.",
         )
         note = st.text_area(
-            "Notes of the team", facts.words.note, key=f"note {form.key}", help="Annotators do not see them."
+            "Notes of the team", facts.words.note, key=f"note {form.key}", help="Annotators do not see notes."
         )
         if submit("Save", "edit query", form, digest(*facts.words)):
             now = QueryWords(need, note)
@@ -149,7 +152,7 @@ def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
 
 
 def _unseal(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:
-    """Say why no grades are shown; a lead opens them with a reason."""
+    """Show the reason why no grades are shown; a lead can open the grades by giving a reason."""
     st.info(SEALED, icon=":material/lock:")
     if annotator.role != "lead":
         return
@@ -163,7 +166,7 @@ def _unseal(store: Store, annotator: Annotator, acts: Acts, form: FormState, que
 
 
 def _send(store: Store, acts: Acts, query_documents: QueryDocuments) -> None:
-    """Offer to send documents to a new round; the unjudged documents are chosen to begin with."""
+    """Offer to send documents to a new round; the unjudged documents are preselected."""
     facts, wanted = query_documents.facts, []
     if not query_documents.is_sealed:
         wanted = [c.document.document_id for c in query_documents.open if c.pair is None]

@@ -1,4 +1,4 @@
-"""Query, its candidates: the list of documents, and the chosen document with its votes and its text."""
+"""Query, candidates: the list of a query's documents, and the chosen document with its votes and its text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ OLDER = "The votes are about an older text of this document. Nobody has judged t
 
 
 def show(query_documents: QueryDocuments, chosen: str) -> None:
-    """Show the list at the left, and the chosen document, or the first document, at the right."""
+    """Show the list of documents on the left, and the chosen document, or else the first document, on the
+    right.
+    """
     candidates = query_documents.documents
     if not candidates:
         st.info("No system has proposed a document for this query yet. Build a pool.")
@@ -55,7 +57,7 @@ def show(query_documents: QueryDocuments, chosen: str) -> None:
 
 
 def _ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tuple[object, ...]:
-    """Return the cells of a candidate that hold no grades: its title, and its rank by each system."""
+    """Return the table cells of a candidate that reveal no grades: its title, and its rank by each system."""
     document, pair = candidate.document, candidate.pair
     title = query_link(document.title or UNTITLED, query_documents.facts.query_id, document.document_id)
     marks = [candidate.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
@@ -64,7 +66,7 @@ def _ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tuple[o
 
 
 def _grade(candidate: QueryDocument, guide: Guide) -> GradeCell:
-    """Return the grade in its color of the guide, or the reason why there is no grade."""
+    """Return the grade in the color that the guide gives it, or the reason why there is no grade."""
     if candidate.is_withheld:
         return GradeCell(None, "", "yours")
     if candidate.pair is None:
@@ -83,7 +85,7 @@ def _votes(candidate: QueryDocument) -> str:
 
 
 def _show_grade(candidate: QueryDocument, names: Mapping[int, str]) -> None:
-    """Show how the grade of a pair came about; `names` are the relevance grades by value."""
+    """Show how the grade of a pair was determined; `names` are the names of the relevance grades by value."""
     if candidate.is_withheld:
         ui.quiet(WITHHELD)
     elif candidate.pair is not None:

@@ -1,4 +1,4 @@
-"""Releases: the frozen gold sets, the steps to the next release, and re-labeling."""
+"""Releases: a page with the frozen gold sets, the steps to the next release, and re-labeling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bars: a whole in the shares of its parts, and a figure with its interval on a line from 0 to 1."""
+"""Bars: stacked bars that show shares of a whole, and a figure with its interval on a line from 0 to 1."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import streamlit as st
 from curation.core.text import percent
 
 MIN_LABELLED_SHARE = 0.07
-"""The least share of a bar that has its number written into it."""
+"""The smallest share of a bar that is labeled with its number."""
 COLOURS = 6
 
 
 class StackRow(NamedTuple):
-    """A bar of counts in the order of the legend; `note` is written after the bar; None draws no bar."""
+    """A stacked bar of counts in the order of the legend. `note` is written after the bar. None draws no
+    bar.
+    """
 
     name: str
     counts: Sequence[float] | None
@@ -26,11 +28,11 @@ class StackRow(NamedTuple):
 def stacks(
     label: str, legend: Sequence[str], rows: Sequence[StackRow], asked: Sequence[float] | None = None
 ) -> None:
-    """Show a bar for each row, all of one length, divided by the shares of the parts.
+    """Show a stacked bar of equal length for each row, divided by the shares of the parts.
 
     Parameters
     ----------
-    asked: the requested shares; lines through the bars show where each part should end.
+    asked: the requested shares of the parts; lines through the bars show where each part should end.
     """
     keys = "".join(
         f'<span class="p{index % COLOURS + 1}">{escape(name)}</span>' for index, name in enumerate(legend)

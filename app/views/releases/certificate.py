@@ -12,16 +12,16 @@ from curation.splits.certificate import Certificate
 from curation.splits.certificate_page import certificate_sections, findings
 
 MAX_LEVELS = 16
-"""Kinds of queries with a bar; the certificate has all kinds."""
+"""Maximum number of kinds of queries with a bar; the certificate contains all kinds."""
 
 
 def show_certificate(certificate: Certificate) -> None:
-    """Show the findings of the search for leakage between the parts."""
+    """Show the findings of the search for leakage between the parts of the split."""
     ui.findings(findings(certificate))
 
 
 def show_tables(certificate: Certificate) -> None:
-    """Show the sections of the certificate."""
+    """Show the sections of the certificate of a split."""
     ui.folded(certificate_sections(certificate))
 
 
@@ -53,6 +53,6 @@ def show_kinds(certificate: Certificate) -> None:
 
 
 def _asked(certificate: Certificate) -> tuple[list[str], list[float]]:
-    """Return the parts in their order, and their requested fractions."""
+    """Return the parts of the split in their order, and the requested fractions of the parts."""
     names = [share.part for share in certificate.shares if share.dimension == ALL]
     return names, [certificate.parameters["parts"][name] for name in names]

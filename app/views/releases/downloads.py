@@ -1,7 +1,7 @@
 """Downloads of exports and snapshots: the route streams a file from the folder of the job that made it.
 
-Only the person who asked for a file gets it, because a reason for opening sealed grades belongs to one
-person. The address contains the random name of the folder, which nobody can guess.
+Only the person who requested a file can download the file, because a reason for opening sealed grades is
+personal. The address of a download contains the random name of the folder, which nobody can guess.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from curation.people.annotators import require_role
 from curation.releases.export.pack import zip_name
 
 ADDRESS = "/exports"
-GONE = "This file is deleted. Prepare it again on its page."
+GONE = "This file is deleted. Prepare the file again on its page."
 TYPES = {"export": "application/zip", "backup": "application/octet-stream"}
 
 
 async def export(request: Request) -> Response:
-    """GET: the file of an export or a snapshot, for the person who asked for it."""
+    """GET: return the file of an export or a snapshot to the person who requested the file."""
     try:
         require_role(request.state.account, "lead")
     except CurationError as error:
@@ -48,7 +48,7 @@ async def export(request: Request) -> Response:
 
 
 def export_file(job: Job) -> Path | None:
-    """Find the file that a job of an export or a backup made; None if there is no such file."""
+    """Find the file that an export job or a backup job made; None if the file does not exist."""
     folder = Path(job.parameters["folder"])
     if job.kind == "export":
         path = folder / zip_name(job.parameters["name"], job.parameters["format"])
@@ -58,14 +58,14 @@ def export_file(job: Job) -> Path | None:
 
 
 def show_result(context: PageContext, job: Job | None) -> None:
-    """Show how a person's last export or snapshot ended, with a link to its file."""
+    """Show the result of a person's last export or snapshot, with a link to the file."""
     if job is None or context.is_running(job):
         return
     context._replace(jobs={job.kind: job}).ending(job.kind)
     file = export_file(job)
     if file is None:
         if job.outcome == "done":
-            ui.quiet("The file is deleted: prepare it again.")
+            ui.quiet("The file is deleted: prepare the file again.")
         return
     address, size = f"{ADDRESS}/{job.job_id}/{file.parent.name}", file.stat().st_size / 1e6
     st.html(

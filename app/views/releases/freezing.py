@@ -1,4 +1,4 @@
-"""Releases, gate and freezing: the thresholds of agreement, the contents of the next release, its freeze."""
+"""Releases, gate and freezing: the agreement thresholds, the contents of the next release, and its freeze."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from curation.releases.requests import FreezeRequest
 from curation.splits.certificate import shown_certificate
 
 KIND = "freeze"
-"""The kind of job that freezes a release."""
+"""The kind of background job that freezes a release."""
 KINDS: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
-"""State of a check → the state of a step that looks like it; other states need attention."""
+"""State of a check → the state of a workflow step with the same look; other states need attention."""
 STATES = {
     "met": "Met",
     "missed": "Not met",
@@ -44,9 +44,9 @@ NAMES = {
 }
 OVERRIDE = (
     "If a threshold is missed or could not be checked, freezing a release needs a reason. The release keeps "
-    "the reason, the author of the reason and the missed figures. Its card and its page show them."
+    "the reason, the author of the reason and the missed figures. Its card and its page show all three."
 )
-SINGLE = "One annotator alone gives no agreement. The gate then demands none, and releases say so."
+SINGLE = "With one annotator there is no agreement. The gate then requires none, and releases say so."
 GATE_FORM = "gate"
 
 
@@ -63,7 +63,7 @@ def show(context: PageContext) -> None:
             certificate = shown_certificate(cursor)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
-        ui.quiet("A release needs grades and a split. Both come from the stages before this stage.")
+        ui.quiet("A release needs grades and a split. Both come from earlier stages.")
         if error.found == NO_SPLIT:
             stage_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
         st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
@@ -74,14 +74,14 @@ def show(context: PageContext) -> None:
         _contents(draft)
         ui.heading("Certificate of the split")
         show_certificate(certificate)
-        ui.quiet("Freezing checks the split again with the grades of that time.")
+        ui.quiet("Freezing checks the split again with the grades at that time.")
     with left:
         ui.heading("The next release")
         _freeze(context, draft)
 
 
 def _ending(context: PageContext) -> None:
-    """Show how the last freeze ended, with a button that opens the new release."""
+    """Show the result of the last freeze, with a button that opens the new release."""
     context.ending(KIND)
     job = context.jobs.get(KIND)
     if job is not None and job.outcome == "done" and not context.is_running(job):
@@ -104,7 +104,7 @@ def _contents(draft: ReleaseDraft) -> None:
 
 
 def checks(freeze_checks: Sequence[FreezeCheck]) -> None:
-    """Show the checklist, with a line for each check and its state."""
+    """Show the checklist before a freeze, with a line for each check and its state."""
     ui.heading("Before you freeze")
     rows = ""
     for check in freeze_checks:
@@ -135,10 +135,10 @@ def _freeze(context: PageContext, draft: ReleaseDraft) -> None:
 
 
 def _start(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
-    """Start the job, unless the form lacks a name or a reason."""
-    problems = [] if request.name else ["The release has no name: give it one."]
+    """Start the job that freezes a release, unless the form lacks a name or a reason."""
+    problems = [] if request.name else ["The release has no name: enter a name."]
     if not is_open and request.override is None:
-        problems.append("The gate is shut: say why you freeze against it.")
+        problems.append("The gate is shut: say why you freeze against the gate.")
     refuse_problems(problems)
     return context.begin(KIND, request)
 

@@ -1,4 +1,4 @@
-"""Releases, the preview of a split: its parts as bars, its changes, and its groups with their ties."""
+"""Releases, the preview of a split: the parts as bars, the changes, and the groups of tied queries."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from curation.splits.groups import LeakageGroup, edge_sentence
 from curation.splits.operations import SplitPreview
 
 MAX_QUERIES = 50
-"""Queries of a group that the page lists."""
+"""Maximum number of queries of a group that the page lists."""
 MAX_TIES = 8
-"""Ties of a group that the page lists."""
+"""Maximum number of ties of a group that the page lists."""
 
 
 def show(split_preview: SplitPreview) -> None:
-    """Show the parts of the split, its changes, and the queries that leak between its parts."""
+    """Show the parts of the split, the changes, and the queries that leak between the parts."""
     if split_preview.refused:
         st.error("\n\n".join(map(ui.plain, _why_not(split_preview))), icon=":material/error:")
     ui.heading("Parts of this split")
@@ -29,7 +29,7 @@ def show(split_preview: SplitPreview) -> None:
 
 
 def details(split_preview: SplitPreview) -> None:
-    """Show the kinds of queries by part, the groups with their ties, and the certificate's tables."""
+    """Show the kinds of queries by part, the groups of tied queries, and the tables of the certificate."""
     certificate.show_kinds(split_preview.certificate)
     _groups(split_preview)
     ui.heading("Certificate")
@@ -37,7 +37,7 @@ def details(split_preview: SplitPreview) -> None:
 
 
 def cuts(split_preview: SplitPreview) -> dict[tuple[str, str], str]:
-    """Return pairs of query ids whose tie could be cut → the texts of both queries."""
+    """Return a dict: pair of query ids whose tie can be cut → the texts of both queries."""
     return {
         edge[:2]: " ~ ".join(group.queries[name] for name in edge[:2])
         for group in split_preview.groups
@@ -100,7 +100,9 @@ def _more(number: int) -> list[str]:
 
 
 def _why_not(split_preview: SplitPreview) -> list[str]:
-    """Return the reasons why the split cannot be stored; the page shows chains of ties with their groups."""
+    """Return the reasons why the split cannot be stored, without chains of ties, which the page shows with
+    the groups.
+    """
     lines = [
         line for line in split_preview.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"
     ]

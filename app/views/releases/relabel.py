@@ -1,4 +1,6 @@
-"""Re-label: the stale pairs of the set, the pairs that are judged again each quarter, and their report."""
+"""Re-label: the stale pairs of the gold set, the pairs that people judge again each quarter, and the
+report.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from curation.relabeling.staleness import staleness
 from curation.store import utc_now
 
 OPEN = 2
-"""Sections of a report that are open to begin with."""
+"""Number of sections of a report that are initially open."""
 
 PARTS = ("Due", "Plan", "Report")
 JOBS = (relabel_plan.KIND, OPENING)
@@ -45,7 +47,7 @@ def _state(work: QuarterWork) -> str:
     done = f"{pluralize(work.whole, f'{of} is', f'{of} are')} judged by everybody who was asked"
     if work.state == DONE:
         return f"Round {work.round}, done: {done}."
-    return f"Round {work.round}, {work.state}: {done}. The figures are of these only."
+    return f"Round {work.round}, {work.state}: {done}. The figures include only these."
 
 
 def show(context: PageContext) -> None:

@@ -1,4 +1,6 @@
-"""Re-label, due pairs: the calendar, the stalest pairs, and judged documents that changed."""
+"""Re-label, due pairs: the calendar of quarters, the stalest pairs, and judged documents that have
+changed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from curation.relabeling.text_changes import text_change
 from curation.store import Store
 
 SHOWN = 20
-"""Rows of each table; the command line shows all rows."""
+"""Maximum number of rows of each table; the command line shows all rows."""
 
 
 def show(store: Store, set_staleness: SetStaleness) -> None:
@@ -77,7 +79,9 @@ def show_changes(store: Store, set_staleness: SetStaleness) -> None:
 
 
 def _difference(store: Store, judged: str, current: str) -> None:
-    """Show the differences between the judged text of a document and its current text, given by hashes."""
+    """Show the differences between the judged text and the current text of a document, given the hashes of
+    both.
+    """
     try:
         change = text_change(store, judged, current)
     except NotFoundError as error:

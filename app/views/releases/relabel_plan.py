@@ -1,4 +1,4 @@
-"""Re-label, the plan: the pairs that people judge again, and the round of the quarter."""
+"""Re-label, the plan: the pairs that people judge again this quarter, and the round that asks for them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from curation.retrieval import RUN_PREFIX
 from curation.store import Store
 
 SHOWN = 50
-"""Rows of each table; the command line shows all rows."""
+"""Maximum number of rows of each table; the command line shows all rows."""
 KIND = "plan re-labeling"
-"""The kind of job that makes a plan."""
+"""The kind of background job that makes a re-labeling plan."""
 STATES = {
     OPEN: "is open as the round {}. Its progress is under Rounds.",
     DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
     UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
 }
-"""State of an opened plan → the end of the sentence about the plan."""
+"""State of an opened plan → the second half of the sentence about the plan."""
 OPENING = "relabel"
-"""The kind of job that opens a quarter."""
+"""The kind of background job that opens the round of a quarter."""
 
 
 def show(context: PageContext) -> None:

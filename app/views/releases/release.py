@@ -1,4 +1,6 @@
-"""Releases, a release: its parts, card, exports, differences from other releases, and access log."""
+"""Releases, one release: the parts, the card, exports, differences from other releases, and the access
+log.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +45,11 @@ from curation.splits.certificate_page import certificate_page
 from curation.store import Store
 
 KEPT = 4
-"""The number of differences between releases that are kept in memory."""
+"""Maximum number of comparisons of two releases that are kept in memory."""
 OPEN_PARTS = 2
-"""Sections of a difference that are open to begin with."""
+"""Number of sections of a release comparison that are initially open."""
 EXPORT = "export"
-"""The kind of job that exports a release."""
+"""The kind of background job that exports a release."""
 
 
 def show(context: PageContext) -> None:
@@ -56,7 +58,7 @@ def show(context: PageContext) -> None:
         releases, marks = list_releases(cursor), gate_overrides(cursor)
     if not releases:
         st.info(
-            "There is no release yet. A release keeps the grades as they are when it is frozen. Look at the "
+            "There is no release yet. A release keeps the grades at the time of its freeze. Check the "
             "rule, the gate and the split, then freeze.",
             icon=":material/info:",
         )
@@ -81,7 +83,7 @@ def show(context: PageContext) -> None:
 
 
 def _show_summary(context: PageContext, release: ReleaseRow) -> None:
-    """Show the parts of a release, whether it was altered, and the certificate of its split."""
+    """Show the parts of a release, whether its content was altered, and the certificate of its split."""
     store = context.store
     try:
         release_shown = show_release(store, release.name)
@@ -90,7 +92,7 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
     except CurationError as error:
         ui.problem(error)
     if st.button("Verify every line"):
-        with st.spinner("Comparing every line with its sum…"):
+        with st.spinner("Verifying the checksum of every line…"):
             _show_verified(verify(store, release.name))
     _show_certificate(store, release)
     ui.tables(release_table(listed_releases(store)[::-1]))
@@ -123,7 +125,7 @@ def _show_certificate(store: Store, release: ReleaseRow) -> None:
 
 
 def _show_card(context: PageContext, release: ReleaseRow) -> None:
-    """Show the dataset card, without foreign HTML, images and addresses that a browser would fetch."""
+    """Show the dataset card without unsafe HTML, images and addresses that a browser would fetch."""
     licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
     text = card_text(load_release(context.store, release.name), licence)
     ui.download("Download the card", text, f"{release.name}.md")
@@ -132,14 +134,14 @@ def _show_card(context: PageContext, release: ReleaseRow) -> None:
 
 
 def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
-    """Show who exported a release, who opened its sealed grades, and who evaluated on its sealed parts."""
+    """Show the people who exported a release, opened its sealed grades, or evaluated on its sealed parts."""
     with context.store.reading() as cursor:
         exports = export_table(cursor, release.release_id)
         taken = openings(cursor, release.release_id)
         evaluations = sealed_evaluations(cursor, release.release_id)
     ui.quiet(
-        "The log also has entries under other names of a release with the same content. Viewing a page does "
-        "not count as an export."
+        "The log includes entries of releases with the same content but a different name. Viewing a page "
+        "does not count as an export."
     )
     _show_log(exports, "Nobody has exported this release yet.")
     _show_log(opening_table(taken), "Nobody has opened sealed grades.")
@@ -148,7 +150,7 @@ def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
 
 
 def _ask_monthly_limit(context: PageContext) -> None:
-    """Ask how many sealed evaluations an evaluator may start in a month."""
+    """Show a form that sets how many sealed evaluations an evaluator may start in a month."""
     form = context.acts.form("sealed limit")
     with context.store.reading() as cursor:
         limit = monthly_limit(cursor)
@@ -177,7 +179,7 @@ def _show_verified(verified: Verified) -> None:
 
 
 def show_difference(context: PageContext, release: ReleaseRow) -> None:
-    """Compare a release with another release; the release that was frozen first is the first of the two."""
+    """Compare a release with another release; the release that was frozen first comes first."""
     store = context.store
     with store.reading() as cursor:
         releases = list_releases(cursor)
@@ -185,7 +187,7 @@ def show_difference(context: PageContext, release: ReleaseRow) -> None:
     index = places[release.name]
     others = [*reversed(releases[:index]), *releases[index + 1 :]]
     if not others:
-        ui.quiet("There is no other release to compare it with.")
+        ui.quiet("There is no other release to compare with this release.")
         return
     by_name = {row.name: row for row in others}
     other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
@@ -198,7 +200,9 @@ def show_difference(context: PageContext, release: ReleaseRow) -> None:
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)
 def _difference(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
-    """Compare two releases, given by name and id: a frozen release never changes."""
+    """Compare two releases, given by name and id. The result is cached, because a frozen release never
+    changes.
+    """
     return diff(store, before[0], after[0])
 
 
@@ -218,7 +222,7 @@ def show_export(context: PageContext, release: ReleaseRow) -> None:
 
 
 def _export_form(shown_release: ShownRelease, format: str) -> Form[ExportRequest]:
-    """Make the form with the parts and options that a format offers."""
+    """Make the export form with the parts and options that a format offers."""
     record = FORMATS[format]
     offered = [
         part for part in shown_release.queries if not (record.never_sealed and part in shown_release.sealed)
@@ -251,7 +255,7 @@ def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) 
 
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     missing = is_sealed and request.reason is None
-    refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
+    refuse_problems(["The export would hold sealed grades: say why you take sealed grades."] if missing else [])
     return context.begin_with_result(EXPORT, request, context.own(EXPORT, name=request.name))
 
 

@@ -1,4 +1,6 @@
-"""Releases, the rule: how votes become a grade, and the changes that a different rule would make."""
+"""Releases, the rule: the rule that turns votes into a grade, and the changes that a different rule would
+make.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,14 @@ def show(context: PageContext) -> None:
     if wanted != rule:
         rows.append(_row(NAMES[wanted.name], then))
     if now.pairs:
-        stacks("Pairs by how their grade comes about", OUTCOMES, rows)
+        stacks("Number of pairs by origin of the grade", OUTCOMES, rows)
     _change(context, rule, wanted, changes)
     if wanted.by_errors:
         _errors(figures.figure(of, errors_by_rule, wanted))
 
 
 def _wanted(rule: ConsensusRule) -> ConsensusRule:
-    """Ask for a rule; the form begins with the current rule."""
+    """Ask for a rule that turns votes into grades; the initial choice is the current rule."""
     form = Form(ConsensusRule, rule, f"{rule}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         form.ask("name")
@@ -63,8 +65,8 @@ def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, ch
             ui.sentences(MEANING[wanted.name])
         graded, opened, regraded = (pluralize(number, "pair") for number in changes)
         ui.sentences(
-            f"Compared with the current rule, {graded} would get a grade, {opened} would lose it, and "
-            f"{regraded} would get a different one. Frozen releases stay as they are."
+            f"Compared with the current rule, {graded} would get a grade, {opened} would lose the grade, "
+            f"and {regraded} would get a different grade. Frozen releases do not change."
         )
     same = wanted.settings == rule.settings
     if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=same):

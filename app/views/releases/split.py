@@ -1,4 +1,6 @@
-"""Releases, the split: the form with parts and rules, the preview of a split, and its storage."""
+"""Releases, the split: the form with parts and rules, the preview of a split, and the button that stores
+it.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,10 @@ from curation.splits.request import Rules, SplitRequest, part_problems
 from curation.splits.tie_data import known_keys
 
 PREVIEWING, STORING = "split preview", "split"
-"""The kinds of jobs that preview and store a split."""
+"""The kinds of background jobs that preview and store a split."""
 NOTHING = "No query has a grade yet, so there is nothing to split. Judge first."
 OF_PARTS = ("parts", "by_time", "largest_group", "fresh")
-"""The fields that decide how groups go to the parts."""
+"""The fields of the form that decide how groups of queries are assigned to parts."""
 
 
 def show(context: PageContext) -> None:
@@ -52,7 +54,7 @@ def show(context: PageContext) -> None:
 
 
 def _state(state: SplitState) -> None:
-    """Say how many graded queries have a part, and how many wait for a part."""
+    """Show how many graded queries have a part of the split, and how many wait for a part."""
     graded = pluralize(state.graded, "graded query", "graded queries")
     if not state.graded:
         st.info(NOTHING, icon=":material/info:")
@@ -72,9 +74,10 @@ def _state(state: SplitState) -> None:
 
 
 def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
-    """Return the first request of the form, and a text that distinguishes this request from other requests.
+    """Return the initial request of the form, and a text that distinguishes this request from other requests.
 
-    This is the request of the last preview, else of the current split, else the default request.
+    The initial request is the request of the last preview, or else of the current split, or else the default
+    request.
     """
     if job is not None:
         return read_request(SplitRequest, job.parameters), job.job_id[:12]
@@ -86,7 +89,7 @@ def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
 def _form(
     context: PageContext, start: tuple[SplitRequest, str], shown: SplitPreview | None
 ) -> tuple[SplitRequest, list[str]]:
-    """Ask for a split; return the request and its problems."""
+    """Ask for the settings of a split; return the request and the problems of the entries."""
     asked, key = start
     with context.store.reading() as cursor:
         known, scale = known_keys(cursor), current_guide(cursor).values
@@ -100,13 +103,15 @@ def _form(
     by_hand: dict[str, Any] = {"parts": parts, "expected": None}
     with st.expander("Which queries stay together"):
         by_hand |= ask_rules(form, asked.rules, preview.cuts(shown) if shown else {}, key)
-    with st.expander("How groups go to the parts"):
+    with st.expander("Assignment of groups to parts"):
         by_hand |= ask_options(form, asked, released, key)
     return form.request(**by_hand), problems
 
 
 def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[str, float], ...], list[str]]:
-    """Ask for names and shares of parts, in rows that people add and remove; return parts and problems."""
+    """Ask for the names and shares of parts in rows that people can add and remove; return parts and
+    problems.
+    """
     kept = f"rows of parts {key}"
     rows: list[int] = st.session_state.setdefault(kept, list(range(len(asked))))
     parts: list[tuple[str, float]] = []
@@ -157,7 +162,7 @@ def _preview_button(
 
 
 def _previewed(context: PageContext) -> SplitPreview | None:
-    """Read the last preview; None if its job is at work or failed, or if its file is deleted."""
+    """Read the last preview; None if its job is running or has failed, or if its file is deleted."""
     job = context.jobs.get(PREVIEWING)
     if job is None or context.is_running(job):
         return None
@@ -168,7 +173,7 @@ def _previewed(context: PageContext) -> SplitPreview | None:
 
 
 def _ending(context: PageContext, job: Job | None) -> None:
-    """Say why there is no preview."""
+    """Show the reason why there is no preview of a split."""
     if job is not None and job.outcome not in (None, "done"):
         context.ending(PREVIEWING)
     elif not context.is_running(job):
@@ -199,7 +204,7 @@ def _store_button(
 def ask_rules(
     form: Form[SplitRequest], rules: Rules, cuts: Mapping[tuple[str, str], str], key: str
 ) -> dict[str, Any]:
-    """Ask for the rules that keep queries together; return the fields that the form has no widgets for."""
+    """Ask for the rules that keep queries together; return the fields that have no widgets in the form."""
     form.ask("query", "paraphrase")
     if form.value("paraphrase") is not None:
         form.ask("model")
@@ -208,7 +213,7 @@ def ask_rules(
 
 
 def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> dict[str, Any]:
-    """Ask which ties are no leakage, if there are ties to choose from."""
+    """Ask which ties do not count as leakage, if there are ties to choose from."""
     pairs = list(dict.fromkeys([*rules.cut, *cuts]))
     if not pairs:
         return {}
@@ -224,7 +229,7 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
 
 
 def ask_options(form: Form[SplitRequest], asked: SplitRequest, released: bool, key: str) -> dict[str, Any]:
-    """Ask how groups go to the parts; return the fields that the form has no widgets for."""
+    """Ask how groups of queries are assigned to parts; return the fields that have no widgets in the form."""
     form.ask("by_time")
     limited = st.checkbox(
         "Limit the largest group",
@@ -246,5 +251,5 @@ def ask_options(form: Form[SplitRequest], asked: SplitRequest, released: bool, k
     if released:
         form.ask("fresh")
         if form.value("fresh"):
-            ui.quiet("A released test query can then come into a part on which systems are tuned.")
+            ui.quiet("A released test query can then move to a part on which systems are tuned.")
     return {"largest_group": largest}
