@@ -1,4 +1,4 @@
-"""Team: the people of the project, an account that a lead can change, and the form to invite people."""
+"""Team: a page with the people of the project, forms to change an account, and a form to invite people."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from curation.store import Annotator, Store
 COLUMNS = ["Name", "Role", "Signs in", "Judged", "Open items", "Since"]
 ADDRESS = "/team"
 CHOSEN = "person"
-"""The parameter of the page's address that names the open account."""
+"""The parameter of the page's address that names the account shown."""
 MEANING = {
     "annotator": "annotator: grades documents",
     "reviewer": "reviewer: grades, and decides disputes",
-    "lead": "lead: all of this, and the project itself",
-    "evaluator": "evaluator: scores systems, and sees nothing of labeling",
+    "lead": "lead: has all rights, also over the project",
+    "evaluator": "evaluator: scores systems, and sees no labeling",
 }
 
 
@@ -59,7 +59,7 @@ def show(annotator: Annotator) -> None:
         ui.table(
             "Everybody", COLUMNS, [_row(account, loads.get(account.name, (0, 0))) for account in accounts]
         )
-        ui.quiet("Choose a name to change the account. People whom you deactivate keep their judgments.")
+        ui.quiet("Choose a name to change the account. The judgments of deactivated people stay.")
     with right:
         _done(forms(acts).result)
         if chosen is None:
@@ -74,7 +74,9 @@ PAGE = AppPage(50, "Team", "team", LEADS, show, group=SETTINGS)
 
 
 def _done(last: Done | None) -> None:
-    """Show the result of the last act next to the forms, because the top of the page may be out of sight."""
+    """Show the result of the last action next to the forms, because the top of the page may be out of
+    view.
+    """
     if last:
         ui.success(last.said)
         if last.link:
@@ -92,27 +94,29 @@ def _row(account: Account, load: tuple[int, int]) -> tuple[object, ...]:
 
 
 class Done(NamedTuple):
-    """A sentence about the last act, and the link that the act made, if any."""
+    """A sentence about the last action, and the invitation link that the action made, if any."""
 
     said: str
     link: str = ""
 
 
 def forms(acts: Acts) -> FormState:
-    """Return the state that all forms of an account share: each act brings new fields and buttons."""
+    """Return the state that all forms of an account share, so that each action renews all fields and
+    buttons.
+    """
     return acts.form(f"people {st.query_params.get(CHOSEN)}")
 
 
 def show_account(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
     """Show an account with the forms by which a lead changes it."""
     if chosen.imported:
-        ui.quiet("Imported judgments name this person. Invited by that name, they own these judgments.")
+        ui.quiet("Imported judgments name this person. An invitation by this name transfers the judgments.")
         return
     if chosen.name == acts.by:
         ui.quiet("This is you. Another lead can change your role. Your password is under Account.")
     elif not chosen.active:
         if _clicked(acts, "Activate", type="primary"):
-            said = f"{chosen.name} can sign in again. Items that other people took over stay with them."
+            said = f"{chosen.name} can sign in again. Items taken over by other people stay with them."
             act_and_tell(acts, said, activate, store, chosen.name)
     else:
         _role(store, acts, chosen, open_items)
@@ -135,7 +139,7 @@ def invite_somebody(store: Store, acts: Acts) -> None:
         help_ = "A person with an address signs in through the identity provider, and gets no link."
         email = st.text_input("E-mail address", help=help_).strip() if by_provider else ""
         asked = st.form_submit_button("Invite", type="primary")
-    ui.quiet(f"You get a link to send them. It works once, for {LINK_DAYS} days. They choose a password.")
+    ui.quiet(f"You get a link to send, which works once, for {LINK_DAYS} days. They choose a password.")
     if asked and (email or not by_password):
         act_and_tell(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
     elif asked:
@@ -145,12 +149,12 @@ def invite_somebody(store: Store, acts: Acts) -> None:
 def act_and_tell(
     acts: Acts, said: str | Callable[[Any], Done], action: Callable[..., Any], *given: object
 ) -> None:
-    """Do what a form of the page asks; it takes effect in open sessions at once.
+    """Run the action of a form of the page; changes take effect in open sessions at once.
 
     Parameters
     ----------
-    said: the sentence about the act, or a function that makes it of the result of `action`.
-    action: called with the given arguments and with the name of the lead.
+    said: the sentence about the action, or a function that makes this sentence from the result of `action`.
+    action: a function that is called with the given arguments and with the name of the lead.
     """
 
     def and_tell() -> Done:
@@ -194,7 +198,7 @@ def _link(store: Store, acts: Acts, chosen: Account) -> None:
         if _clicked(acts, "Reset password by a link" if chosen.password else "Make a new link"):
             act_and_tell(acts, _with_link(), invite, store, chosen.name, None)
         if chosen.link_until and _clicked(acts, "Withdraw the link"):
-            act_and_tell(acts, f"The link of {chosen.name} works no more.", withdraw, store, chosen.name)
+            act_and_tell(acts, f"The link of {chosen.name} no longer works.", withdraw, store, chosen.name)
 
 
 def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
@@ -245,19 +249,19 @@ def _practice(store: Store, acts: Acts, chosen: Account) -> None:
 
 def _decide(store: Store, acts: Acts, status: PracticeStatus) -> None:
     running = status.state.passed is None
-    if _clicked(acts, "Let them practise again", status.round_id, disabled=running):
+    if _clicked(acts, "Allow more practice", status.round_id, disabled=running):
 
         def said(new: PracticeStatus) -> Done:
             return Done(f"{status.annotator} has {new.state.total:,} new items to practise on.")
 
         act_and_tell(acts, said, practise_again, store, status.round, status.annotator)
     if running:
-        ui.quiet("They can practise again once all items are answered.")
+        ui.quiet("The person can practise again once all items are answered.")
     with st.form(f"pass {forms(acts).key} {status.round_id}"):
-        reason = st.text_input("Why they may begin without having passed", max_chars=500)
+        reason = st.text_input("Why the person may begin without having passed", max_chars=500)
         asked = st.form_submit_button("Let pass")
     if asked and not reason.strip():
-        st.error("Letting somebody pass needs a reason.", icon=":material/error:")
+        st.error("Letting a person pass needs a reason.", icon=":material/error:")
     elif asked:
         said_then = f"{status.annotator} gets real items now."
         act_and_tell(acts, said_then, let_pass, store, status.round, status.annotator, reason)
@@ -271,7 +275,7 @@ def _deactivate(store: Store, acts: Acts, chosen: Account, open_items: int) -> N
     if asked and not sure:
         st.error("Tick the box first.", icon=":material/error:")
     elif asked:
-        said = _described(f"{chosen.name} is deactivated. Their judgments remain and count.")
+        said = _described(f"{chosen.name} is deactivated. Judgments remain and count.")
         act_and_tell(acts, said, deactivate_annotator, store, chosen.name)
 
 

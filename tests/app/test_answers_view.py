@@ -95,7 +95,7 @@ def test_a_reviewer_picks_an_answer_and_says_why(project: Store) -> None:
     assert references(project) == {WHEN: (["1912"], "people")}
     press(page, "Change")
     assert [box.value for box in page.checkbox] == [True, False, False]
-    field(page, "One more, in your words").set_value("May 1912")
+    field(page, "Another answer, in your words").set_value("May 1912")
     press(page, "Decide")
     assert references(project)[WHEN][0] == ["1912", "May 1912"]
 

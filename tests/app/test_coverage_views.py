@@ -110,7 +110,7 @@ def test_a_writer_is_warned_once_of_a_text_and_may_save_it_as_it_is(project: Sto
     assert written(project) == []
     assert any(one.value for one in page.warning)
     assert page.text_area[0].value == "green teas and more of it today"
-    page = button(page, "Save it as it is").click().run()
+    page = button(page, "Save the query unchanged").click().run()
     assert written(project) == ["green teas and more of it today"]
     assert "Saved: \u2068green teas" in html(page)
     assert "1 to write, 1 written" in html(page)
@@ -136,7 +136,7 @@ def test_passing_on_shows_another_document_and_a_refusal_keeps_the_text(project:
     page.text_area[0].set_value("mail ann@example.com")
     page = button(page, "Save the query").click().run()
     if page.warning:
-        page = button(page, "Save it as it is").click().run()
+        page = button(page, "Save the query unchanged").click().run()
     assert "personal data" in page.error[0].value
     assert page.text_area[0].value == "mail ann@example.com"
 

@@ -94,7 +94,7 @@ def test_a_draft_of_another_window_is_loaded_and_never_overwritten(project: Stor
     shown = field(shown, "Title").set_value("Mine").run()
     assert "saved in another window" in words(shown.warning)
     assert "title: Mine" in shown.code[0].value
-    press(shown, "Load what was saved")
+    press(shown, "Load the saved text")
     assert draft(project) == BASE.source + "More.\n"
 
 
@@ -123,13 +123,13 @@ def test_an_answer_reaches_who_asked_and_everyone_only_where_the_lead_says_so(pr
     ask_at_item(project, "ben", "Do parts count?", item)
     shown = page("Questions")
     assert "ben, " in html(shown)
-    assert not field(shown, "Everyone reads question and answer").value
+    assert not field(shown, "Show question and answer to everyone").value
     field(shown, "Answer").set_value("Yes, if they fit.")
     shown = press(shown, "Answer")
     assert "Who asked reads the answer to “\u2068Do parts count?\u2069” now." in words(shown.success)
     assert [one.answer for one in readable_questions(project, "ben")] == ["Yes, if they fit."]
     assert readable_questions(project, "ada") == []
-    field(shown, "Everyone reads question and answer").check()
+    field(shown, "Show question and answer to everyone").check()
     press(shown, "Change")
     assert [one.answer for one in readable_questions(project, "ada")] == ["Yes, if they fit."]
 
@@ -148,7 +148,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     assert "&lt;b&gt;Leaves" in html(shown)
     assert not [one for one in shown.button if one.label == "Publish"]
     shown = choose(shown, "The text is written in", "html")
-    fields = field(shown, "Below the title, in this order")
+    fields = field(shown, "Fields below the title, in this order")
     shown = fields.set_value(["source", "authors"]).run()
     shown = field(shown, "Label of authors").set_value("By").run()
     next(one for one in shown.button if one.proto.help == "Move authors up").click().run()
@@ -168,6 +168,6 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
 def test_with_a_draft_the_presentation_is_kept_in_it(documents: Store) -> None:
     save_draft(documents, BASE.source + "More.\n", "lee", None)
     shown = choose(page("Document"), "The text is written in", "markdown")
-    press(shown, "Keep it in my draft")
+    press(shown, "Save in my draft")
     assert "body: markdown" in draft(documents)
     assert "More." in draft(documents)

@@ -235,10 +235,10 @@ def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
     assert not page.error
     assert "Round first" in html(page)
     assert "<td>ann</td>" in html(page)
-    assert "Annotators find the presentations under Label" in html(page)
+    assert "Annotators find the items under Label" in html(page)
     press(page, "Open the round")
     assert not page.error, "the same request again is shown its result again"
-    assert "Annotators find the presentations under Label" in html(page)
+    assert "Annotators find the items under Label" in html(page)
     field(page, "Seed").set_value(1)
     press(page, "Open the round")
     assert "exists already" in page.error[0].value

@@ -22,7 +22,7 @@ def test_a_half_written_answer_survives_a_reload_and_is_sent_by_key(browser: Bro
     settled(page)
     query = page.locator(".gs-query").inner_text()
     page.get_by_text("Document 2 supports the answer").click()
-    expect(page.get_by_text("Documents that support it: 1")).to_be_visible()
+    expect(page.get_by_text("Documents that support the answer: 1")).to_be_visible()
     answer.click()
     page.keyboard.type("half of an ans")
     page.reload()

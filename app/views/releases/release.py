@@ -255,7 +255,7 @@ def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) 
 
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     missing = is_sealed and request.reason is None
-    refuse_problems(["The export would hold sealed grades: say why you take sealed grades."] if missing else [])
+    refuse_problems(["The export has sealed grades: say why you take sealed grades."] if missing else [])
     return context.begin_with_result(EXPORT, request, context.own(EXPORT, name=request.name))
 
 

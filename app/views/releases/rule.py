@@ -65,7 +65,7 @@ def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, ch
             ui.sentences(MEANING[wanted.name])
         graded, opened, regraded = (pluralize(number, "pair") for number in changes)
         ui.sentences(
-            f"Compared with the current rule, {graded} would get a grade, {opened} would lose the grade, "
+            f"Compared with the current rule, {graded} would get a grade, {opened} would lose it, "
             f"and {regraded} would get a different grade. Frozen releases do not change."
         )
     same = wanted.settings == rule.settings

@@ -1,4 +1,4 @@
-"""Rounds: open a round, follow its progress and its questions, and manage it."""
+"""Rounds: a page to open rounds of judging, to follow their progress and questions, and to manage rounds."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def _state(status: RoundStatus) -> str:
     if status.late:
         facts.append(f"{pluralize(status.late, 'answer')} came after it was closed")
     if status.withdrawn:
-        facts.append(f"{pluralize(status.withdrawn, 'item was', 'items were')} moved to somebody else")
+        facts.append(f"{pluralize(status.withdrawn, 'item was', 'items were')} moved to another annotator")
     return "  ·  ".join(facts)

@@ -1,4 +1,4 @@
-"""Rounds, Open a round: a new round over the candidates that no round has shown yet."""
+"""Rounds, Open a round: the form for a new round over the candidates that no round has shown yet."""
 
 from __future__ import annotations
 
@@ -63,4 +63,4 @@ def _newest(store: Store, acts: Acts, name: str) -> None:
     ui.table(f"Round {name}: {pluralize(status.candidates, 'candidate')}", COLUMNS, rows)
     last: tuple[RoundRequest, RoundOpened] | None = acts.form("round").result
     if last is not None and last[1].round == name:
-        ui.sentences(*last[1].sentences, "Annotators find the presentations under Label.")
+        ui.sentences(*last[1].sentences, "Annotators find the items under Label.")

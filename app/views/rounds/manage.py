@@ -1,6 +1,8 @@
-"""Rounds, Manage: pause, resume, close, reopen and delete a round; reassign items, and add annotators.
+"""Rounds, Manage: forms to pause, resume, close, reopen and delete a round, to reassign items, and to add
+annotators.
 
-A change of the round needs a second click: the first button says what will happen, and the second does it.
+A change of a round needs two clicks: after the first click the page says what will happen, and the second
+    click makes the change.
 """
 
 from __future__ import annotations
@@ -30,23 +32,25 @@ from curation.relabeling.fixed_reports import close_round
 from curation.store import Store, utc_now
 
 ACTIONS = {
-    "Pause": ("paused", "Nobody is shown items of “{}” until it is resumed."),
-    "Resume": ("open", "Items of “{}” are shown again."),
-    "Close": ("closed", "“{}” shows no more items. Late answers are kept and marked."),
+    "Pause": ("paused", "Annotators see no items of “{}” until the round is resumed."),
+    "Resume": ("open", "Annotators see items of “{}” again."),
+    "Close": ("closed", "Annotators see no more items of “{}”. Late answers are kept and marked."),
     "Delete": (
         "deleted",
-        "“{}” and its assignments are deleted. Nobody has answered it; queries and pools stay.",
+        "“{}” and its assignments are deleted. Nobody has answered its items; queries and pools stay.",
     ),
-    "Reopen": ("open", "“{}” opens again, with the items that are still open."),
+    "Reopen": ("open", "“{}” opens again with its unanswered items."),
 }
-"""Button → the state of the round after the click, and a sentence about that state."""
+"""Button → the state of the round after the click, and a sentence about the effect."""
 SOMEBODY = "Choose a person"
 MANAGE = "manage"
-"""The name of the form state that all forms of this part share: each act brings new fields and buttons."""
+"""The name of the form state that all forms of the part Manage share, so that each action renews all fields
+and buttons.
+"""
 
 
 class LastAct(NamedTuple):
-    """The last act of this session on this part: its round, its time and its result."""
+    """The last action of this session in the part Manage: the round, the time and the result."""
 
     round: str
     at: datetime
@@ -62,7 +66,7 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
         if not against_deleting(cursor, round_state(cursor, status.round)):
             offered.append("Delete")
     place = f"{acts.form(MANAGE).key} {status.round} {status.paused} {status.closed}"
-    ui.quiet("What you do here is recorded with your name. No answer is lost.")
+    ui.quiet("Changes to a round are recorded with your name. No answer is lost.")
     for name in offered:
         with st.container(horizontal=True, vertical_alignment="center"):
             wish = {"sure": (name, place)}
@@ -81,9 +85,9 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
 def _describe(round_: ShownRound) -> str:
     as_lists = " The documents of a query come as a list." if round_.lists else ""
     if not round_.ask_from:
-        return f"Nobody is asked whether the corpus answers a query.{as_lists}"
+        return f"This round does not ask whether the corpus answers a query.{as_lists}"
     of = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"
-    return f"After the last document of {of}, annotators say whether the corpus answers it.{as_lists}"
+    return f"After the last document of {of}, annotators say whether the corpus answers the query.{as_lists}"
 
 
 def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
@@ -102,7 +106,7 @@ def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
 
 
 def _act(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
-    """Do what a form of this part asks, and keep the result for the next run of the page."""
+    """Run the action of a form of the part Manage, and keep the result for the next run of the page."""
     acts.do(acts.form(MANAGE), lambda: LastAct(status.round, utc_now(), action()))
 
 
@@ -128,9 +132,9 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     ui.heading("Extend")
     labeling = status.kind == "labeling"
     ui.quiet(
-        "In a pilot, new members get the same pairs as everybody."
+        "In a pilot, new annotators get the same pairs as everybody."
         if status.kind == "pilot"
-        else "New members take unstarted items from the others until loads are equal."
+        else "New annotators take unstarted items from other annotators until everybody has equally many."
     )
     if not (outside or labeling):
         ui.quiet("Every annotator is in this round.")
@@ -141,7 +145,7 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
         joining = st.multiselect(
             "New members",
             outside,
-            placeholder=SOMEBODY if outside else "every annotator is in it",
+            placeholder=SOMEBODY if outside else "every annotator is in the round",
             disabled=not outside,
         )
         new = labeling and st.checkbox("Add the candidates that no round has shown yet")
@@ -149,7 +153,7 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     if not asked:
         return
     if not (joining or new):
-        st.error("Choose new members, or tick the box.", icon=":material/error:")
+        st.error("Choose new annotators, or tick the box.", icon=":material/error:")
         return
     request = MoveRequest(status.round, join=joining, new=new)
     _act(acts, status, lambda: move_work(store, request, acts.by))

@@ -1,4 +1,6 @@
-"""Rounds, Progress and Questions: answers so far, the forecast, and items that people asked about."""
+"""Rounds, Progress and Questions: the answers so far, the forecast of the end, and items that people asked
+about.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from curation.people.seal_access import withheld
 from curation.store import Store
 
 EVERY = 10.0
-"""Seconds between two checks whether anything has changed."""
+"""Seconds between two checks whether the project has changed."""
 _SHOWN = "round progress"
 
 SHOWN = 50
@@ -33,7 +35,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
 
 
 def _follow(store: Store, first: RoundStatus) -> None:
-    """Draw the progress; read it again if something has changed."""
+    """Draw the progress of a round; read the progress again if the project has changed."""
     with store.reading() as cursor:
         version = set_fingerprint(cursor)
     before: tuple[object, RoundStatus, list[AnnotatorWork]] | None = st.session_state.get(_SHOWN)
@@ -62,14 +64,14 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     ui.tables(progress_table(status, work))
     ui.quiet(
         "Answered includes blind duplicates. A pair is complete when all its first showings are answered. "
-        "Seconds are the time on screen. An hour is an hour of work without pauses of more than ten minutes. "
+        "Seconds are the time on screen. Hours are hours of work without pauses over ten minutes. "
         "A dash means fewer than ten answers."
     )
     fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
     if fast:
         ui.quiet(
             f"More answers an hour than a person can read: {', '.join(fast)}. A script sent these answers, "
-            "or somebody sent many at once. They do not count for the forecast."
+            "or somebody sent many at once. These answers do not count for the forecast."
         )
     ui.sentences(*left_out_sentences(status.left_out))
 
@@ -81,7 +83,7 @@ def _practice(store: Store, name: str) -> None:
     st.metric("Ready to label", f"{passed:,} of {len(statuses):,}")
     ui.tables(practice_table(statuses))
     if any(status.state.passed is False for status in statuses):
-        ui.quiet("Some people did not pass. Under Team you can let them practise again or let them pass.")
+        ui.quiet("Some people did not pass practice. Let them pass, or practise again, under Team.")
 
 
 def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
@@ -105,8 +107,8 @@ def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
         caption = _caption("The guide is unclear here", len(questions))
         ui.tables(question_table(caption, questions[:SHOWN]))
         ui.quiet(
-            "Questions of the whole project. Answer them under Guide › Questions; annotators see the answer "
-            "at once."
+            "Questions about the guide in all rounds. Answer them under Guide › Questions; annotators "
+            "see the answer at once."
         )
 
 

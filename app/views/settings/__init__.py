@@ -1,4 +1,4 @@
-"""Settings: the labeling guide, backups, and the notices that go to a webhook."""
+"""Settings: a page for the labeling guide, backups, and notices to a webhook."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def show(annotator: Annotator) -> None:
 
 
 def show_notices(context: PageContext) -> None:
-    """Ask which notices go to the webhook."""
+    """Ask which notices the app sends to the webhook."""
     has_webhook = webhook() is not None
     ui.quiet(
-        "Notices go to the webhook. A notice holds only names of rounds and counts."
+        "The app sends notices to the webhook. A notice contains only names of rounds and counts."
         if has_webhook
         else "No webhook is set up: see Operations in the manual."
     )

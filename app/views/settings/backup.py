@@ -1,4 +1,4 @@
-"""Settings, backup: a snapshot to download, and the schedule of backups."""
+"""Settings, backup: forms to download a snapshot of the project and to schedule backups."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def show(context: PageContext) -> None:
         _schedule(context)
         ui.heading("State")
         ui.sentences(*(at_backup.sentence for at_backup in look_at_backups(context.store)))
-        ui.quiet("Stop the app before you restore a backup. The project that was there is kept.")
+        ui.quiet("Stop the app before you restore a backup. The restore keeps the previous project.")
         st.code("goldgrade restore FILE --replace", language=None)
 
 
 def _snapshot(context: PageContext) -> None:
-    """Ask for a snapshot, and offer a person's last snapshot as a download."""
+    """Show a form that requests a snapshot, and offer the person's last snapshot as a download."""
     ui.heading("Snapshot")
     ui.quiet(
         "A snapshot is a copy of the whole project. Keep it away from this server, where only you can read "
@@ -45,7 +45,7 @@ def _snapshot(context: PageContext) -> None:
         "your reason are logged. People can grade meanwhile."
     )
     with st.form(f"snapshot {context.form.key}", border=False):
-        reason = st.text_input("Why you take it", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
+        reason = st.text_input("Reason", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
         asked = context.submit("Prepare a snapshot", KIND)
     if asked:
         context.act(lambda: _start(context, reason))
@@ -59,7 +59,7 @@ def _start(context: PageContext, reason: str) -> Job:
 
 
 def _schedule(context: PageContext) -> None:
-    """Ask for the schedule of backups, and show how the last scheduled backup ended."""
+    """Ask for the schedule of backups, and show the result of the last scheduled backup."""
     ui.heading("Schedule")
     with context.store.reading() as cursor:
         schedule, last = read_schedule(cursor), last_scheduled(cursor)
@@ -80,7 +80,7 @@ def _schedule(context: PageContext) -> None:
         wanted = asks.request() if saved else None
         context.acts.do(form, lambda: set_schedule(context.store, wanted, context.annotator.name))
     ui.quiet(
-        "Backups are files on the server. Copy them to a different machine."
+        "Backups are files on the server. Copy the files to a different machine."
         if schedule
         else "There is no schedule."
     )

@@ -1,4 +1,6 @@
-"""Settings, guide: the current guide, its next version, all versions, and questions about the guide."""
+"""Settings, guide: the current labeling guide, the next version, all versions, and questions about the
+guide.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def show(context: PageContext) -> None:
 
 
 def _save(store: Store, editor: GuideEditor | None) -> None:
-    """Save the text that was typed into the fields, on every part of the page."""
+    """Save the text that the person typed into the fields, whatever part of the page is open."""
     if editor is not None:
         try:
             editor.save(store)
@@ -55,10 +57,10 @@ def show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
         unanswered = sum(question.answer is None for question in questions.guide_questions(cursor))
     with st.container(horizontal=True, vertical_alignment="center"):
         ui.download("Download", source_of(guide), "guide.md")
-        about = f"Current version {guide.guide_hash[:8]}. Annotators read it with every item."
+        about = f"Current version {guide.guide_hash[:8]}. Annotators read the guide with every item."
         writing = [draft.author for draft in drafts if draft.author != acts.by]
         if writing:
-            about += f" {', '.join(writing)} {'is' if len(writing) == 1 else 'are'} writing the next one."
+            about += f" {', '.join(writing)} {'is' if len(writing) == 1 else 'are'} writing the next guide."
         if unanswered:
             about += f" {unanswered:,} question{'s wait' if unanswered > 1 else ' waits'} for an answer."
         ui.quiet(about)
@@ -69,7 +71,7 @@ def show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         versions = guide_versions(cursor)
     ui.tables(version_table(versions))
-    ui.quiet("Judgments that count, by the version of the guide under which people gave them.")
+    ui.quiet("Number of current judgments by the version of the guide under which people judged.")
     names = {version.guide_hash: _name(version) for version in versions}
     if editor is not None and not guide_problems(editor.source):
         names = {DRAFT: "My draft", **names}

@@ -1,4 +1,6 @@
-"""Guide, document: the fields of a document that annotators see, with a preview of real documents."""
+"""Guide, document: a form to choose the fields of a document that annotators see, with a preview of real
+documents.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ from curation.store import Document, Store
 from curation.store.documents import find_document, first_documents
 
 MAX_DOCUMENTS = 200
-"""The documents whose fields are offered, and from which the long and the short example come."""
+"""Number of documents from which the app collects the offered fields and the long and short example."""
 IMPORTED = ""
 SHOWN_AS = {"text": "Text", "link": "Link", "image": "Image"}
 
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
-    """Ask for fields and their order, with a preview; without a draft, the choice can be published here."""
+    """Ask for document fields and their order, with a preview; without a draft of the guide, people can
+    publish the choice here.
+    """
     with store.reading() as cursor:
         guide, documents = current_guide(cursor), first_documents(cursor, MAX_DOCUMENTS)
     if not documents:
@@ -46,13 +50,13 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         template = _ask(before, names, guide.guide_hash)
         changed = template != before
         if not changed:
-            ui.quiet("Annotators see documents as in the preview. The preview follows your changes at once.")
+            ui.quiet("Annotators see documents as in the preview. The preview shows your changes at once.")
         elif editor is not None:
             ui.quiet(
-                "You have a draft of the guide. Keep your choice in the draft, to publish both together."
+                "You have a draft of the guide. Save your choice in the draft; publishing includes both."
             )
             args = (lambda source: presented(source, template),)
-            st.button("Keep it in my draft", type="primary", on_click=editor.change, args=args)
+            st.button("Save in my draft", type="primary", on_click=editor.change, args=args)
         else:
             new = with_presentation(guide, template)
             effects = guide_effects(store, new)
@@ -63,7 +67,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 
 
 def _names(documents: Sequence[Document]) -> list[str]:
-    """List the fields of documents, the most frequent first."""
+    """Return the names of the documents' fields, the most frequent field first."""
     counter = Counter(
         name
         for document_read in documents
@@ -92,12 +96,12 @@ def _ask(template: PresentationTemplate, names: Sequence[str], version: str) -> 
         format_func=MARKUPS.__getitem__,
         key=f"body {version}",
     )
-    links = st.toggle("Links in the text can be followed", template.links, key=f"links {version}")
+    links = st.toggle("Links in the text can be opened", template.links, key=f"links {version}")
     before = {field.field: field for field in template.fields}
     key = f"fields {version}"
     st.session_state.setdefault(key, list(before))
     names = list(dict.fromkeys([*before, *names, *st.session_state[key]]))
-    chosen = st.multiselect("Below the title, in this order", names, key=key, max_selections=20)
+    chosen = st.multiselect("Fields below the title, in this order", names, key=key, max_selections=20)
     fields = tuple(
         _field(before.get(name) or TemplateField(field=name), index, key) for index, name in enumerate(chosen)
     )

@@ -1,7 +1,8 @@
-"""Guide, editing: the draft as fields or as a whole text, with a preview of the guide for annotators.
+"""Guide, editing: a form to edit the draft as fields or as one text, with a preview of the guide for
+annotators.
 
-The callback of a field keeps its change at once, because Streamlit drops the change if another click follows.
-The run of the page then saves all changes.
+The callback of a field stores the change in memory at once, because Streamlit drops the change if another
+click follows. The next run of the page then saves all changes to the project.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from curation.guides.guide_text import GuideProblem, guide_problems, parse_guide
 from curation.store import Store
 
 GUIDE = "guide"
-"""The name of the form state that the forms of the page share."""
+"""The name of the form state that all forms of the editing page share."""
 _SESSION = "guide editor"
 Edit = Callable[[str], str]
 FILE = "A file"
@@ -45,23 +46,24 @@ FIELDS, TEXT = "Fields", "Whole text"
 AREA = "guide-editor"
 HEIGHT = 680
 WHOLE = -1
-"""The part with title and text; other parts are the places of grades."""
+"""The part of the guide with title and text; the remaining parts are numbered by grade."""
 NO_COLOUR = "#777777"
 MAX_GRADES, MAX_EXAMPLES = 10, 20
 EXAMPLE = {"query": "Query", "document": "What the document says", "why": "Why it gets this grade"}
 Change = Callable[[GuideFields], GuideFields]
 ValueChange = Callable[[GuideFields, Any], GuideFields]
-"""A change of the fields that depends on the value of a widget."""
+"""A function that changes the guide's fields, given the value of a widget."""
 
 
 class GuideEditor:
-    """The draft in this session, with changes that are not saved yet.
+    """The draft of the guide in this session, with changes that are not saved yet.
 
     Attributes
     ----------
-    generation: how often the text was replaced other than by its fields; part of the fields' keys.
+    generation: number of times the text was replaced by other means than its fields; part of the fields'
+        keys.
     part: the part of the guide whose fields are shown first.
-    valid: the last text without a problem, for the preview; '' if there was none.
+    valid: the last text without a problem, for the preview; '' if every text had a problem.
     """
 
     def __init__(self, draft: GuideDraft, part: int) -> None:
@@ -80,23 +82,25 @@ class GuideEditor:
 
     @property
     def wanted(self) -> str:
-        """The text with the changes that are not saved yet."""
+        """The text of the draft with the changes that are not saved yet."""
         source = self.source
         for edit in (*self._fields, *self._others):
             source = edit(source)
         return source
 
     def change(self, edit: Edit) -> None:
-        """Remember the new value of a field."""
+        """Remember the new value of a field until the changes are saved."""
         self._fields.append(edit)
 
     def rearrange(self, edit: Edit, part: int) -> None:
-        """Remember a change that brings other fields; the page then shows this part."""
+        """Remember a change that adds or removes fields; the page then shows this part of the guide."""
         self._others.append(edit)
         self.part = part
 
     def save(self, store: Store) -> None:
-        """Save the remembered changes; raise as `save_draft` does. No call of Streamlit can stop this."""
+        """Save the remembered changes; raise the same errors as `save_draft`. This function calls no
+        Streamlit function, so nothing can interrupt the save.
+        """
         with self._lock:
             source = self.wanted
             if source != self.source:
@@ -106,7 +110,7 @@ class GuideEditor:
             self._fields, self._others = [], []
 
     def load(self, draft: GuideDraft) -> None:
-        """Show another text in fresh fields."""
+        """Replace the text of the editor, and show the new text in new fields."""
         with self._lock:
             self._fields, self._others = [], []
             self.draft = draft
@@ -119,7 +123,7 @@ class GuideEditor:
 
 
 def editor_of(store: Store, author: str) -> GuideEditor | None:
-    """Return the session's editor; None if the author has no draft in the project."""
+    """Return the session's editor of the guide; None if the author has no draft in the project."""
     with store.reading() as cursor:
         draft = own_draft(cursor, author)
     editor: GuideEditor | None = st.session_state.get(_SESSION)
@@ -132,7 +136,9 @@ def editor_of(store: Store, author: str) -> GuideEditor | None:
 
 
 def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | None) -> None:
-    """Replace the author's draft by a text; the draft stays stored. This calls no function of Streamlit."""
+    """Replace the author's draft by a text; the previous draft stays stored. This function calls no Streamlit
+    function.
+    """
     with store.reading() as cursor:
         draft = own_draft(cursor, author)
     saved = save_draft(store, source, author, draft and draft.revision)
@@ -141,7 +147,7 @@ def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | 
 
 
 def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideEditor | None) -> None:
-    """Ask for a text to begin with; the text replaces the author's draft."""
+    """Ask for a text from which to start; the text replaces the author's draft."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
     sources: dict[str, Callable[[], str]] = {f"The current guide: {guide.title}": lambda: source_of(guide)}
@@ -161,7 +167,7 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
         )
         acts.do(form, lambda: replace_draft(store, source(), acts.by, editor))
     if editor is not None:
-        ui.quiet("What you have written so far stays in the project's record.")
+        ui.quiet("Your text so far stays in the project's record.")
 
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
@@ -169,7 +175,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         drafts, stored = open_drafts(cursor), own_draft(cursor, acts.by)
     others = [draft for draft in drafts if draft.author != acts.by]
     if editor is None or stored is None:
-        ui.quiet("Nothing changes for annotators while you write. Publish the draft when it is ready.")
+        ui.quiet("Annotators keep the current guide while you write. Publish the draft when it is ready.")
         start(store, acts, others, None)
         return
     if stored.revision != editor.draft.revision:
@@ -186,11 +192,11 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 
 def _elsewhere(editor: GuideEditor, stored: GuideDraft) -> None:
     st.warning(
-        f"Your draft was saved in another window at {stored.saved_at:%H:%M} UTC. Load that text here. The "
+        f"Your draft was saved in another window at {stored.saved_at:%H:%M} UTC. Load the saved text. The "
         "text of this window is below, so that you can copy parts of it.",
         icon=":material/sync_problem:",
     )
-    if st.button("Load what was saved", type="primary"):
+    if st.button("Load the saved text", type="primary"):
         editor.load(stored)
         st.rerun()
     with st.expander("The text of this window"):
@@ -203,7 +209,7 @@ def _head(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideD
         with st.popover("Start again from", icon=":material/restart_alt:"):
             start(store, acts, others, editor)
         with st.popover("Discard", icon=":material/delete:"):
-            ui.quiet("The draft goes from this page. Its text stays in the project's record.")
+            ui.quiet("The draft leaves this page. The text of the draft stays in the project's record.")
             if st.button("Discard the draft", key=f"discard {acts.form(GUIDE).key}"):
                 acts.do(acts.form(GUIDE), lambda: _discarded(store, acts))
         ui.quiet(f"Saved as you write, last at {editor.draft.saved_at:%H:%M:%S} UTC.")
@@ -234,7 +240,7 @@ def _write(editor: GuideEditor) -> None:
         show_fields(editor, form)
         return
     if form is None:
-        ui.quiet("The front matter cannot be shown as fields. The problem next to it says where.")
+        ui.quiet("The front matter cannot be shown as fields. The problem next to the text says where.")
     key = f"source {editor.generation}"
     if key not in st.session_state:
         st.session_state[key] = editor.source
@@ -253,7 +259,7 @@ def _preview(editor: GuideEditor) -> None:
     if problems:
         _problems(problems, editor.source)
     if editor.valid:
-        ui.quiet("As annotators will read it" + (", before the problem" if problems else ""))
+        ui.quiet("Preview for annotators" + (", before the problem" if problems else ""))
         with st.container(height=HEIGHT, border=True):
             guide_panel(parse_guide(editor.valid), "preview")
 
@@ -272,7 +278,7 @@ def _problems(problems: Sequence[GuideProblem], source: str) -> None:
 
 
 def show_fields(editor: GuideEditor, form: GuideFields) -> None:
-    """Show the fields of a part of the guide; each field reports its changes to the editor."""
+    """Show the fields of a part of the guide; each field reports changes to the editor."""
     places = [WHOLE, *range(len(form.grades))]
     part = st.segmented_control(
         "Part of the guide",
@@ -291,12 +297,12 @@ def show_fields(editor: GuideEditor, form: GuideFields) -> None:
 
 
 def problem_sentence(problem: GuideProblem) -> str:
-    """Write a problem as a sentence."""
+    """Return a problem of the draft as a sentence."""
     return f"{problem.sentence[:1].upper()}{problem.sentence[1:].rstrip('.')}."
 
 
 class _Form:
-    """The fields of a part of the guide: their keys, their problems, and their reports of changes."""
+    """The fields of a part of the guide, with keys, problems, and functions that report changes."""
 
     def __init__(
         self, editor: GuideEditor, problems: dict[tuple[int | str, ...], str], here: tuple[int | str, ...]
@@ -307,9 +313,9 @@ class _Form:
         self, draw: Callable[..., object], label: str, value: object, change: ValueChange,
         *where: int | str, below: bool = True, **more: Any,
     ) -> None:  # fmt: skip
-        """Show a widget that begins with `value`; `change` puts a new value into the guide's fields.
+        """Show a widget with the initial value `value`; `change` writes a new value into the guide's fields.
 
-        below: whether a problem is shown below the widget.
+        below: whether to show a problem below the widget.
         """
         key = self.key(*where)
         if key not in st.session_state:
@@ -324,7 +330,7 @@ class _Form:
             st.html(f'<p class="gs-problem" role="alert">{escape(text)}</p>')
 
     def button(self, label: str, icon: str, change: Change, part: int, *where: int | str) -> None:
-        """Show a button that brings other fields."""
+        """Show a button that adds or removes fields."""
         key = f"{self.key(*where)} {label}"
         st.button(label, icon=icon, key=key, on_click=_rearrange, args=(self.editor, change, part))
 
@@ -391,7 +397,7 @@ def _grade(fields: _Form, form: GuideFields, index: int) -> None:
         fields.problem(name)
     fields.field(st.text_input, "Name", str(grade.get("name") or ""), entry("name"), "name")
     text = str(grade.get("definition") or "")
-    fields.field(st.text_area, "When to give it", text, entry("definition"), "definition", height=100)
+    fields.field(st.text_area, "When to give this grade", text, entry("definition"), "definition", height=100)
     _examples(fields, form, index)
     fields.button(
         "Remove this grade", ":material/delete:", lambda form: form.without_grade(index), WHOLE, "grade"

@@ -1,4 +1,4 @@
-"""Guide, publishing: the changes and effects of the next guide, and the form that publishes it."""
+"""Guide, publishing: the changes and effects of the next guide, and the form that publishes the guide."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     """Show the changes and effects of the draft, with a form that publishes it."""
     if editor is None:
-        st.info("You have no draft. Write the next version under Edit; this page then shows what it changes.")
+        st.info("You have no draft. Write the next version under Edit; this page then shows the changes.")
         return
     if guide_problems(editor.source):
-        st.info("Your draft is not complete yet. Edit shows what is missing.")
+        st.info("Your draft is not complete yet. The part Edit shows what is missing.")
         return
     guide = parse_guide(editor.source)
     effects = guide_effects(store, guide)
@@ -39,7 +39,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
             same_grades = st.checkbox(
                 "The meaning of the grades is unchanged",
                 key=f"same grades {acts.form(GUIDE).key}",
-                help="Such as after typing errors. Labels stay fresh: this change asks for no new judgments.",
+                help="For example, after typing errors. Labels stay fresh: no new judgments are needed.",
             )
             effects = guide_effects(store, guide, same_grades)
         ui.sentences(*effects.sentences)
@@ -50,7 +50,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 def ask_to_publish(
     store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_from: str, why: str = ""
 ) -> None:
-    """Show a form that publishes the guide; `why` is the proposed reason."""
+    """Show a form that publishes the guide; `why` is the suggested reason."""
     form = acts.form(GUIDE)
     choice: str | None = None
     if effects.rounds:
@@ -70,10 +70,10 @@ def ask_to_publish(
             icon=":material/sync_problem:",
         )
     with st.form(f"force {form.key}", border=False):
-        reason = st.text_input("Why", why, max_chars=500, placeholder="Such as: refurbished goods made clear")
+        reason = st.text_input("Why", why, max_chars=500, placeholder="Example: refurbished goods made clear")
         asked = st.form_submit_button("Publish", type="primary")
     if asked and not reason.strip():
-        st.error("Say why: the list of versions and the record show it.", icon=":material/error:")
+        st.error("Say why: the list of versions and the record show the reason.", icon=":material/error:")
     elif asked:
         seen = effects.difference.before.guide_hash
         same = effects.same_grades

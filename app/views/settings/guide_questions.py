@@ -18,11 +18,11 @@ MAX_QUESTIONS = 20
 
 
 def show(store: Store, acts: Acts, _: GuideEditor | None) -> None:
-    """Show all questions about the guide, each with a form for its answer."""
+    """Show all questions about the guide, each with a form for the answer."""
     with store.reading() as cursor:
         questions = guide_questions(cursor)
     if not questions:
-        st.info("Nobody has asked about the guide yet. People ask below it on Label, and on Adjudicate.")
+        st.info("Nobody has asked about the guide yet. People ask below the guide on Label and Adjudicate.")
         return
     open_ones = [question for question in questions if question.answer is None]
     answered = [question for question in questions if question.answer is not None]
@@ -52,7 +52,7 @@ def _about(question: GuideQuestion) -> list[str]:
 
 
 def _answered(store: Store, acts: Acts, question: GuideQuestion) -> None:
-    readers = "everyone reads it" if question.everyone else "who asked reads it"
+    readers = "everyone reads it" if question.everyone else "the author reads the answer"
     ui.sentences(question.answer or "")
     ui.quiet(
         f"{question.answered_by}, {question.answered_at:%d %b %Y}; {readers}." if question.answered_at else ""
@@ -67,7 +67,7 @@ def _answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
         words = st.text_area("Answer", question.answer or "", height=90, max_chars=MAX_NOTE_LENGTH)
         general = question.query is None if question.everyone is None else question.everyone
         everyone = st.checkbox(
-            "Everyone reads question and answer",
+            "Show question and answer to everyone",
             general,
             help="Otherwise only the author of the question reads the answer. Nobody sees the author's name. "
             "An answer about a pair can reveal its grade to people who will still judge the pair.",

@@ -1,4 +1,6 @@
-"""Write: queries for untested documents, reference answers, and decisions between written answers."""
+"""Write: a page to write queries for untested documents, to write reference answers, and to decide between
+answers.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ QUERIES, ANSWERS, DECIDE, TASKS = "Queries", "Answers", "Decide", "Tasks"
 PARTS = {QUERIES: queries.show, ANSWERS: answers.show, DECIDE: deciding.show, TASKS: answer_tasks.show}
 ABOUT = {
     QUERIES: "Write queries that users would ask, for documents that no query finds yet.",
-    ANSWERS: "Write right answers to queries. Several people write answers to a query, each on their own.",
+    ANSWERS: "Write correct answers to queries. Several people write answers to a query independently.",
     DECIDE: "Decide the reference answers of queries whose written answers differ.",
-    TASKS: "Choose the writers of reference answers, and the queries that they get.",
+    TASKS: "Choose the writers of reference answers, and the queries for each writer.",
 }
 
 
@@ -30,7 +32,7 @@ def show(annotator: Annotator) -> None:
 
 
 def parts_of(annotator: Annotator) -> list[str]:
-    """List the parts of the page with work for this person; leads get all parts."""
+    """Return the parts of the page that have work for this person; leads get all parts."""
     if annotator.role in LEADS:
         return list(PARTS)
     decides = annotator.role in REVIEWERS

@@ -1,4 +1,4 @@
-"""Write, answer tasks: leads open and close the tasks of reference answers."""
+"""Write, answer tasks: forms with which leads open and close tasks to write reference answers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from curation.store import Store
 
 MAX_ROWS = 100
 LIFE = {
-    True: ("Reopen", "The task returns to its writers, with the queries that are still open."),
-    False: ("Close", "Writers get no more of its queries. Queries with missing answers go to a reviewer."),
+    True: ("Reopen", "The task returns to its writers with its unanswered queries."),
+    False: ("Close", "Writers get no more of these queries. Queries with missing answers go to a reviewer."),
 }
 
 
@@ -86,5 +86,5 @@ def _queries(status: AnswerTaskStatus) -> None:
         (QueryName(query.query, query.query_id), STATES[query.how], join_answers(query.answers) or query.why)
         for query in status.queries
     ]
-    columns = ["Query", "State", "Reference answers, or why they differ"]
+    columns = ["Query", "State", "Reference answers, or why the answers differ"]
     ui.table("Queries", columns, rows, words=True, most=MAX_ROWS)

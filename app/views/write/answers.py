@@ -1,7 +1,8 @@
-"""Answers, writing: the query and its documents, the field for the answer, and the writer's last answers.
+"""Answers, writing: the query with its documents, the field for the answer, and the writer's last answers.
 
-The browser keeps typed text and the project keeps ticks, so a reload loses neither. The keys of widgets hold
-the assignment and its revision, so that a press belongs to the query that was on screen at the time.
+The browser keeps typed text and the project keeps ticked documents, so a reload of the page loses neither
+text nor ticks. The keys of widgets contain the assignment and its revision, so that a click belongs to the
+query that was on screen at the time.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from curation.labeling.written_answers.writing import (
 )
 from curation.store import Store
 
-ELSEWHERE = "You answered this query in a different tab. That answer counts; you can change it below."
+ELSEWHERE = "You answered this query in a different tab. That answer counts. You can change the answer below."
 
 
 def show(store: Store, acts: Acts) -> None:
@@ -47,7 +48,9 @@ def show(store: Store, acts: Acts) -> None:
 
 
 def _current(store: Store, writer: str, state: Desk, waiting: Sequence[str]) -> WritingItem | None:
-    """Read the query on screen; without one, choose the first that was not put off in this session."""
+    """Read the query on screen; if there is none, choose the first query that was not put off in this
+    session.
+    """
     if state.at is None:
         state.at = state.next_of([(assignment_id,) for assignment_id in waiting])
     if state.at is None:
@@ -65,7 +68,7 @@ def _show_empty(state: Desk, answered: int) -> None:
     if answered:
         st.info("You have answered every query that was given to you. Thank you.")
     else:
-        st.info("No query waits for you. Once a lead opens an answer task with you in it, queries come here.")
+        st.info("You have no queries to answer. Queries appear here once a lead gives you an answer task.")
 
 
 def _item(item: WritingItem, progress: str, acts: Acts, state: Desk) -> None:
@@ -80,7 +83,7 @@ def _item(item: WritingItem, progress: str, acts: Acts, state: Desk) -> None:
 
 
 def _documents(item: WritingItem, acts: Acts, state: Desk) -> list[int]:
-    """Show the documents, each with a checkbox; return the places of the ticked documents."""
+    """Show the documents, each with a checkbox; return the positions of the ticked documents."""
     key = f"{item.assignment_id[:12]} {item.revision}"
     ticked = []
     for index, document in enumerate(item.documents):
@@ -106,7 +109,7 @@ def _documents(item: WritingItem, acts: Acts, state: Desk) -> list[int]:
 
 
 def _keep_ticks(item: WritingItem, writer: str, key: str) -> None:
-    """Store the ticks of an answer in progress."""
+    """Store the ticked documents of an unfinished answer."""
     ticks = [index for index in range(len(item.documents)) if st.session_state.get(f"tick {index} {key}")]
     keep_ticks(project_store(), writer, item.assignment_id, ticks)
 
@@ -120,12 +123,12 @@ def _field(item: WritingItem, ticked: list[int], acts: Acts, state: Desk) -> Non
             height=120,
             max_chars=MAX_ANSWER_LENGTH,
             key=f"answer {key}",
-            placeholder="In a few words, as short as it can be",
+            placeholder="As short as possible, in a few words",
         )
         ui.quiet(_ticked_sentence(len(ticked)))
         with st.container(horizontal=True, gap="xsmall"):
             sent = st.form_submit_button("Send `Ctrl Enter`", type="primary", key=f"send {key}")
-            none = st.form_submit_button("The corpus does not answer it", key=f"none {key}")
+            none = st.form_submit_button("The corpus does not answer the query", key=f"none {key}")
     with st.container(horizontal=True, gap="xsmall"):
         later = later_button(item.written, key)
     name = draft_name(acts, "answer", digest(item.assignment_id, item.revision))
@@ -133,11 +136,11 @@ def _field(item: WritingItem, ticked: list[int], acts: Acts, state: Desk) -> Non
 
     def send() -> None:
         write_answer(project_store(), acts.by, item.assignment_id, text, ticked, item.revision)
-        state.leave("Sent. You can change it, or take it back, below.", name)
+        state.leave("Sent. You can change or take back the answer below.", name)
 
     def send_unanswerable() -> None:
         say_unanswerable(project_store(), acts.by, item.assignment_id, text, item.revision)
-        state.leave("Sent: the corpus does not answer it. You can change that below.", name)
+        state.leave("Sent: the corpus does not answer the query. You can change this answer below.", name)
 
     if sent:
         acts.do(acts.form("write answer"), send)
@@ -151,7 +154,7 @@ def _field(item: WritingItem, ticked: list[int], acts: Acts, state: Desk) -> Non
 def _ticked_sentence(ticked: int) -> str:
     if not ticked:
         return "Tick the documents that support the answer."
-    return f"Documents that support it: {ticked:,}"
+    return f"Documents that support the answer: {ticked:,}"
 
 
 def _show_own_answers(store: Store, acts: Acts, state: Desk) -> None:
@@ -164,7 +167,7 @@ def _show_own_answers(store: Store, acts: Acts, state: Desk) -> None:
 
 
 def _show_own_answer(own_answer: OwnAnswer, acts: Acts, state: Desk) -> None:
-    answer = "The corpus does not answer it" if own_answer.answer is None else own_answer.answer
+    answer = "The corpus does not answer the query" if own_answer.answer is None else own_answer.answer
     words, buttons = st.columns([3, 1], vertical_alignment="center")
     with words:
         references = (f"Reference answer: {isolated(text)}" for text in own_answer.references or ())
@@ -178,7 +181,7 @@ def _show_own_answer(own_answer: OwnAnswer, acts: Acts, state: Desk) -> None:
 
     def retract() -> None:
         retract_answer(project_store(), acts.by, own_answer.assignment_id, own_answer.revision)
-        state.open((own_answer.assignment_id,), "Taken back. What you had written is in the field.")
+        state.open((own_answer.assignment_id,), "Taken back. Your text is in the field.")
 
     if back:
         acts.do(acts.form("write answer"), retract)

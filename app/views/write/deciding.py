@@ -1,4 +1,6 @@
-"""Answers, deciding: the written answers to a query, without names, and the reviewer's reference answers."""
+"""Answers, deciding: the written answers to a query, without names, and a form for the reviewer's reference
+answers.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def show(store: Store, acts: Acts) -> None:
     if state.at is None:
         keys("", "", sent=state.sent)
         state.show_done()
-        none = "No answers differ. A query comes here when its answers differ."
+        none = "No answers differ. A query appears here when people's answers differ."
         st.info(none + _waiting_elsewhere(disputes.own))
     else:
         task, query_id = state.at
@@ -51,7 +53,7 @@ def show(store: Store, acts: Acts) -> None:
 
 def _waiting_elsewhere(count: int) -> str:
     waiting = pluralize(count, "query waits", "queries wait")
-    return f" {waiting} for a reviewer who is not among its writers." if count else ""
+    return f" {waiting} for a reviewer who did not answer the query." if count else ""
 
 
 def _show_case(case: AnswerCase, where: str, acts: Acts, state: Desk) -> None:
@@ -67,7 +69,7 @@ def _show_case(case: AnswerCase, where: str, acts: Acts, state: Desk) -> None:
         if case.decision is not None and case.revision > state.seen:
             st.warning(ui.plain(answers_overtaken(case.decision)), icon=":material/info:")
         if case.outcome.why:
-            ui.quiet(f"Why it is here: {case.outcome.why}.")
+            ui.quiet(f"Reason for the dispute: {case.outcome.why}.")
         if case.references.answers:
             ui.quiet(f"Current, from {case.references.source}: {join_answers(case.references.answers)}")
         _choice(case, acts, state)
@@ -102,7 +104,7 @@ def _choice(case: AnswerCase, acts: Acts, state: Desk) -> None:
 
     def decide() -> None:
         decide_answers(project_store(), *at, ruling, acts.by, seen)
-        state.leave("Decided. You can change it at the end of this page.", draft.name)
+        state.leave("Decided. You can change the decision at the end of this page.", draft.name)
 
     if decided:
         acts.do(acts.form("decide answers"), decide)
@@ -111,7 +113,9 @@ def _choice(case: AnswerCase, acts: Acts, state: Desk) -> None:
 
 
 def _ruling(case: AnswerCase, key: str) -> AnswerRuling:
-    """Ask for the ruling: the picked answers, a new answer, or “no answer”; and the reason."""
+    """Ask for the reviewer's decision (the picked answers, a new answer, or “no answer”) and for its
+    reason.
+    """
     before = case.decision
     chosen = before.answers if before else ()
     written = [(voice.text, voice) for voice in case.voices if voice.text is not None]
@@ -127,7 +131,7 @@ def _ruling(case: AnswerCase, key: str) -> AnswerRuling:
         key=f"nothing {key}",
     )
     merged = st.text_area(
-        "One more, in your words",
+        "Another answer, in your words",
         value=(before.merged or "") if before else "",
         height=70,
         max_chars=MAX_ANSWER_LENGTH,
@@ -145,7 +149,9 @@ def _ruling(case: AnswerCase, key: str) -> AnswerRuling:
 
 
 def _ask_voice(voice: AnswerVoice, chosen: bool, key: str) -> bool:
-    """Ask whether an answer is picked; show how many people gave it and on which documents."""
+    """Show a checkbox that picks an answer, with the number of people who gave the answer and the documents
+    they cited.
+    """
     numbers = ", ".join(str(index + 1) for index in voice.documents)
     with st.container(gap="xxsmall"):
         picked = st.checkbox(ui.plain(voice.text), value=chosen, key=f"voice {key}")

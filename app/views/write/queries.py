@@ -1,4 +1,6 @@
-"""Write, queries: a document that no query finds, a style, and a field for a query of a user."""
+"""Write, queries: a document that no query finds, a query style, and a field to write a query as a user
+would.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ FORM = "write task"
 _WARNED = "warned of"
 _SENT = "draft that was sent"
 ABOUT = {
-    "gap": "Imagine a user who wants this document. What would they type? They have not read the document, "
-    "so they would hardly use its words.",
+    "gap": "Imagine a user who wants this document. What would the user type? Users have not read the "
+    "document, so they would hardly use its words.",
     UNANSWERABLE: "What would a user of these documents ask for that the collection does not have? Write "
     "a query for a related topic that no document answers.",
 }
@@ -55,7 +57,7 @@ def _nothing(queue: WritingQueue) -> None:
     if queue.waiting:
         st.info(
             f"The documents of {queue.waiting:,} tasks changed or left the collection. "
-            "These tasks come back if the documents do."
+            "The tasks return if the documents return."
         )
     else:
         st.info("You have no queries to write. A lead opens writing tasks under Queries, Coverage.")
@@ -69,7 +71,7 @@ def _task(task: WritingTask, acts: Acts) -> None:
             template = current_guide(cursor).presentation
         shown = draw(ReadDocument.of(document), "", template, longest=None, image_hosts=image_hosts())
         ui.document(shown.title, shown.passage, (shown.url, shown.published), shown.facts)
-        ui.quiet(f"Topic of its region: {', '.join(map(isolated, task.entities))}.")
+        ui.quiet(f"Topics of its region: {', '.join(map(isolated, task.entities))}.")
     with right:
         ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")
         ui.sentences(ABOUT[task.kind])
@@ -87,7 +89,7 @@ def _form(task: WritingTask, acts: Acts) -> None:
             text = st.text_area("What would a user type?", height=90, max_chars=300, key=f"query {name}")
         if of_this:
             st.warning("\n\n".join(map(ui.plain, warned[2])), icon=":material/rule:")
-        label = "Save it as it is" if of_this else "Save the query"
+        label = "Save the query unchanged" if of_this else "Save the query"
         asked = st.form_submit_button(f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {name}")
     passed = st.button("Skip this document", key=f"pass {form.key} {name}")
     if asked:
@@ -99,7 +101,7 @@ def _form(task: WritingTask, acts: Acts) -> None:
 
 
 def _save(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
-    """Store the query, unless there is a warning that the writer has not seen."""
+    """Store the query, unless there is a warning that the writer has not seen yet."""
     store = project_store()
     try:
         sentences = check_written(store, task.task_id, text, acts.by).sentences
