@@ -1,1 +1,3 @@
-"""Negatives: hard negatives, assumed negatives, and the audit that measures them."""
+"""Negatives: hard negatives, assumed negatives, and the audit that measures the share of relevant pairs among
+assumed negatives.
+"""

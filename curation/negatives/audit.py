@@ -2,8 +2,8 @@
 
 The population comes from the current corpus and the lists of the latest pool's systems, which search again.
 A simple random sample without replacement is drawn from each stratum: a pair of stratum h is included with
-probability n_h / N_h. The strata get equal numbers of pairs as far as they have them, because `audit_rate`
-computes a rate for each stratum.
+probability n_h / N_h. Each stratum gets the same number of pairs, or all its pairs if it has fewer, because
+`audit_rate` computes a rate for each stratum.
 
 The population has three strata:
 
@@ -15,7 +15,8 @@ The population has three strata:
 
 The population leaves out pairs that are judged or planned in an open round, also under the id of an identical
 document; documents without text; and near-duplicates of a relevant document, as `hard_negatives` does. The
-audit counts all pairs that are left out, and lists the near-duplicates.
+audit counts all pairs that are left out of its population, and lists the near-duplicates of relevant
+documents.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ ORDER BY ALL
 
 
 class AlikePair(NamedTuple):
-    """An unjudged document that nearly repeats a relevant document, and is left out of the population."""
+    """An unjudged document that nearly repeats a relevant document, and is left out of the audit's
+    population.
+    """
 
     query_id: str
     document_id: str
@@ -75,7 +78,9 @@ class AlikePair(NamedTuple):
 
 
 class Population(NamedTuple):
-    """The assumed negatives by stratum, in order, and the numbers of pairs left out by reason."""
+    """The population of an audit: the assumed negatives by stratum, and the numbers of pairs left out by
+    reason.
+    """
 
     strata: Mapping[str, list[Pair]]
     near_duplicates: list[AlikePair]
@@ -91,7 +96,7 @@ def assumed_negatives(
     relevance: Relevance,
     filters: Filters = NO_FILTERS,
 ) -> Population:
-    """Find the assumed negatives of each stratum; a text with several document ids counts once.
+    """Find the assumed negatives of each stratum of an audit. A text with several document ids counts once.
 
     Parameters
     ----------
@@ -169,7 +174,7 @@ def _best_ranks(
 
 
 class Drawn(NamedTuple):
-    """A stratum with the numbers of its pairs and of its drawn pairs."""
+    """A stratum of an audit, with the numbers of its pairs and of its drawn pairs."""
 
     name: str
     population: int
@@ -182,10 +187,10 @@ class AuditOpened:
 
     Attributes
     ----------
-    opened: the round; `left_out` of the round counts the pairs that are no assumed negatives, by reason.
+    opened: round of the audit, whose `left_out` counts by reason the pairs that are no assumed negatives.
     systems: systems whose lists make the strata, each searched to `depth`.
     near_duplicates: near-duplicates of relevant documents, which are left out of the population.
-    sealed: number of further near-duplicates, whose queries are sealed.
+    sealed: number of near-duplicates that are not listed, because their queries are sealed.
     """
 
     opened: RoundOpened
@@ -222,14 +227,14 @@ class AuditOpened:
 
 
 class AuditInputs(NamedTuple):
-    """All that an audit depends on: the latest pool, the corpus, the queries and the judgments.
+    """The inputs of an audit: the latest pool, the corpus, the queries and the judgments.
 
     Attributes
     ----------
     systems: name → settings of the pool's systems.
     taken: pairs that are judged, decided by a reviewer, or planned in an open round.
     candidates: pairs that decide the id under which a text with several ids is judged.
-    random: pairs that were drawn as easy negatives.
+    random: pairs that were drawn at random as easy negatives.
     """
 
     pool_id: str
@@ -248,13 +253,14 @@ def open_audit(
 ) -> AuditOpened:
     """Open a round of kind 'audit' over a random sample of the assumed negatives.
 
-    Annotators see an audit as they see any round, and its judgments count. If there are fewer pairs than the
-    request asks for, all pairs are drawn. A request without systems uses all systems of the latest pool,
-    whose settings must be unchanged.
+    Annotators see an audit like any other round, and judgments in an audit count. If the population has fewer
+    pairs than the request asks for, all pairs are drawn. A request without systems uses all systems of the
+    latest pool, whose settings must be unchanged.
 
     Parameters
     ----------
-    access: without access, near-duplicates of sealed queries are counted and not listed.
+    access: access to sealed results. Without access, near-duplicates of sealed queries are counted and not
+        listed.
 
     Raises
     ------

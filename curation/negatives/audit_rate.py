@@ -7,13 +7,14 @@ the judged pairs of its sample. Then
     low  = p − √ Σ W_h² (p_h − low_h)²
     high = p + √ Σ W_h² (high_h − p_h)²            (Zou, Huang and Zhang 2009, CSDA 53: MOVER)
 
-where low_h and high_h are Wilson's 95 % limits. These limits hold when few or no relevant pairs are found;
-the usual variance estimate would call such a rate certain. In simulations with 40 pairs for each stratum,
-93 to 100 % of the intervals contain the true rate. There is no finite-population correction, so the intervals
-are too wide if the sample is a large part of its stratum. Drawn pairs without a grade (cannot tell, disputed,
-waiting, or judged since then with another text) are counted, and assumed to be like the judged pairs.
+where low_h and high_h are Wilson's 95 % limits. Wilson's limits hold even if few or no relevant pairs are
+found, when the usual variance estimate would give an interval of width zero. In simulations with 40 pairs for
+each stratum, 93 to 100 % of the intervals contain the true rate. The intervals have no finite-population
+correction, so they are too wide if the sample is a large part of its stratum. Drawn pairs without a grade
+(cannot tell, disputed, waiting, or judged later with a different text) are counted, and are assumed to be
+relevant as often as the judged pairs.
 
-The literature on classifiers calls this rate the false omission rate.
+The literature on classifiers calls the false-negative rate of an audit the false omission rate.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Round, Store
 
 MIN_JUDGED = 10
-"""Fewest judged pairs of a stratum for which a rate is shown, unless all of its pairs are judged."""
+"""Fewest judged pairs for which the rate of a stratum is shown, unless all pairs of the stratum are judged.
+"""
 
 
 _OTHER_TEXT = """
@@ -49,7 +51,7 @@ WHERE p.round_id = ? AND v.content_hash <> p.content_hash
 
 
 class StratumRate(NamedTuple):
-    """The counts and the rate of one stratum.
+    """The counts and the false-negative rate of one stratum of an audit.
 
     Attributes
     ----------
@@ -87,9 +89,10 @@ class AuditReport:
 
     Attributes
     ----------
-    rate: rate over all strata, weighted by their numbers of pairs; no value while a stratum has no rate.
+    rate: false-negative rate over all strata, weighted by numbers of pairs; no value while a stratum has no
+        rate.
     found: false negatives, ordered by query and document.
-    sealed: number of further false negatives, whose queries are sealed.
+    sealed: number of false negatives that are not named, because their queries are sealed.
     """
 
     round: str
@@ -108,7 +111,7 @@ class AuditReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Give the rate, the pairs left out of the rate, and the relevant pairs."""
+        """Give the false-negative rate, the pairs left out of the rate, and the relevant pairs."""
         rate = (
             f"False-negative rate over all {self.population:,} assumed negatives: "
             f"{self.rate.percent_text(1)}, from {self.judged:,} judged pairs."
@@ -129,7 +132,7 @@ class AuditReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Show the counts and the rate of each stratum."""
+        """Show the counts and the false-negative rate of each stratum."""
         rows = (
             (
                 *(stratum.name, stratum.population, stratum.drawn, stratum.judged, stratum.waiting),
@@ -145,7 +148,7 @@ class AuditReport:
 
 
 def audit_report(store: Store, name: str | None = None, access: SealAccess | None = None) -> AuditReport:
-    """Compute the false-negative rate of the audit with a name, or of the audit that was opened last.
+    """Compute the false-negative rate of the named audit, or of the audit that was opened last.
 
     Without access, false negatives of sealed queries are counted and not named.
 
@@ -201,7 +204,7 @@ def audit_report(store: Store, name: str | None = None, access: SealAccess | Non
 
 
 def rate_over(strata: Sequence[StratumRate]) -> Estimate:
-    """Compute the rate over all strata, with its limits; no value while a stratum with pairs has no rate."""
+    """Compute the rate over all strata with its limits, without a value while a stratum lacks a rate."""
     filled = [stratum for stratum in strata if stratum.population]
     lacking = ", ".join(
         f"{stratum.name} ({stratum.judged} of {stratum.drawn} drawn)"
@@ -238,7 +241,7 @@ def measured_rate(
     disputed: int = 0,
     other_text: int = 0,
 ) -> StratumRate:
-    """Make the record of a stratum from its counts."""
+    """Make the rate of a stratum from its counts."""
     waiting = drawn - judged - cannot_tell - disputed - other_text
     rate = share_estimate(false_negatives, judged, min(MIN_JUDGED, population))
     counts = (name, population, drawn, judged, cannot_tell, disputed, waiting, false_negatives)
@@ -256,8 +259,8 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
     audits = [round_ for round_ in list_rounds(cursor) if round_.kind == "audit"]
     if not audits:
         raise RefusedError(
-            "No audit was opened yet. Open one: `goldgrade negatives audit --annotators ada,grace --size "
-            "100`."
+            "No audit was opened yet. Open an audit: `goldgrade negatives audit --annotators ada,grace "
+            "--size 100`."
         )
     return audits[-1]
 
@@ -265,7 +268,9 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
 def _measure_stratum(
     drawn: Mapping[str, Any], pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
 ) -> StratumRate:
-    """Count a stratum's pairs; `drawn` has the stratum's name, population and number of drawn pairs."""
+    """Count a stratum's pairs by outcome. `drawn` has the stratum's name, population and number of drawn
+    pairs.
+    """
     grades = [pair.grade for pair in pairs if pair is not None and pair.grade is not None]
     without = [pair.how for pair in pairs if pair is not None and pair.grade is None]
     disputed = without.count("disputed")

@@ -1,13 +1,13 @@
-"""Hard negatives, which systems rank high and people judged not relevant; near-duplicates and suspects.
+"""Hard negatives, which systems rank high and people judged not relevant, with near-duplicates and suspects.
 
-A mined negative is a candidate and no label until a person has judged it: about 70 % of the top-ranked
+A mined negative is only a candidate until a person has judged the negative: about 70 % of the top-ranked
 passages that a well-known collection had left unlabelled were relevant (Qu and others, NAACL 2021: RocketQA).
-So a hard negative here always has a person's grade for the current text of the document, and a near-duplicate
-of a relevant document is never a hard negative. Suspects are unjudged documents that several systems rank
-above a relevant document; they should be judged first.
+So a hard negative always has a person's grade for the current text of the document, and a near-duplicate of a
+relevant document is never a hard negative. Suspects are unjudged documents that several systems rank above a
+relevant document; people should judge suspects first.
 
-A document outside the filter of its query needs no grade. It is a negative of the kind `OUTSIDE`, or of the
-kind `OUTDATED` if its text nearly repeats a relevant document.
+A document outside the filter of its query needs no grade: such a document is a negative of the kind
+`OUTSIDE`, or of the kind `OUTDATED` if its text nearly repeats a relevant document.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ from curation.store.documents import current_snapshot, snapshot_texts
 
 JUDGED = "judged not relevant"
 _Pooled = tuple[Query, Mapping[str, Mapping[str, Ranked]], frozenset[str]]
-"""A query, document id → system → its rank, and the relevant documents of the query."""
+"""A query, the ranks of its documents (document id → system → rank), and its relevant documents."""
 MIN_WITNESSES = 2
-"""Systems that must rank an unjudged document above a relevant document to make it a suspect."""
+"""Number of systems that must rank an unjudged document above a relevant document to make the document a
+suspect.
+"""
 # If a system was pooled several times, deeper or over a newer corpus, its last pool counts.
 _RANKED = """
 SELECT c.query_id, c.document_id, c.system, c.rank, c.score
@@ -53,10 +55,11 @@ class HardNegative(NamedTuple):
 
     Attributes
     ----------
-    rank, system, score: the best rank with its system; of systems with the same rank the first by name.
+    rank, system, score: best rank of the document, with its system and score; of equal ranks, the first
+        system by name.
     systems: system → rank, for all systems that found the document.
-    margin: rank minus the rank of the system's best relevant document, negative if the negative ranks higher;
-        None if the system found no relevant document.
+    margin: rank minus the rank of the system's best relevant document, below zero if the hard negative ranks
+        higher; None if the system found no relevant document.
     kind: `JUDGED`, or `OUTSIDE` or `OUTDATED` for a document outside the filter.
     """
 
@@ -85,7 +88,7 @@ class Suspect(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryNegatives:
-    """The hard negatives of a query, best rank first, with its near-duplicates and suspects.
+    """The hard negatives of a query, the best rank first, with near-duplicates and suspects.
 
     Attributes
     ----------
@@ -111,7 +114,7 @@ class HardNegatives:
     want: number of hard negatives wanted for each query.
     enough: number of queries with that many hard negatives.
     sealed: number of queries that are not named, because a release seals their judgments.
-    left_out: reason → number; a sentence has the number first.
+    left_out: reason → number of pairs or queries; sentences put the number before the reason.
     """
 
     want: int
@@ -176,7 +179,7 @@ def hard_negatives(
 
     Parameters
     ----------
-    access: without access, sealed queries are counted and not listed.
+    access: access to sealed results. Without access, sealed queries are counted and not listed.
 
     Raises
     ------
@@ -239,7 +242,7 @@ def read_ranked(cursor: Cursor, query_id: str) -> list[Ranked]:
 def query_negatives(
     query: Query, ranked: Sequence[Ranked], relevance: Relevance, documents: Iterable[Document]
 ) -> QueryNegatives:
-    """Find the hard negatives of one query; `documents` are the documents of the corpus."""
+    """Find the hard negatives of one query. `documents` has the documents of the corpus."""
     shingled = _shingle_documents(
         (document.document_id, document.title, document.body) for document in documents
     )
@@ -253,12 +256,12 @@ def suspects_of(
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Find the unjudged documents that at least `MIN_WITNESSES` systems rank above a relevant document.
 
-    A hybrid does not count besides bm25 or dense, which it repeats, and systems with the same list count
-    once.
+    A hybrid does not count besides bm25 or dense, whose ranks the hybrid repeats, and systems with the same
+    list count once.
 
     Parameters
     ----------
-    ranks: document → system → its rank.
+    ranks: document → system → rank of the document.
 
     Returns
     -------
@@ -289,7 +292,7 @@ def suspects_of(
 
 
 def _first_of_alike(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]:
-    """Find for each system the first system by name with the same list for the query."""
+    """Map each system to the first system, by name, that has the same list for the query."""
     lists: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for document_id, places in ranks.items():
         for system, ranked in places.items():
@@ -299,7 +302,7 @@ def _first_of_alike(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]
 
 
 def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, Shingles]]:
-    """Compute document id → (title, shingles) from ids, titles and bodies."""
+    """Compute document id → (title, shingles of the text) from ids, titles and bodies."""
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 

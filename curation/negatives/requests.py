@@ -13,7 +13,7 @@ NEAR_DUPLICATE = 0.8
 
 SIMILARITY = Option(
     "Similarity of a near-duplicate",
-    "Similarity from which a text is a near-duplicate. It is the Jaccard of word 3-grams.",
+    "Similarity from which a text is a near-duplicate. Compares word 3-grams by Jaccard index.",
     least=0.01,
     most=1,
 )

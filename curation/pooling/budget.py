@@ -1,9 +1,10 @@
 """The budget of a pool: the best pairs for people to judge, spread evenly over the queries.
 
-The candidates of each query are ordered by their best rank in any system, then by the number of systems that
-proposed them, then by document id. The budget goes round the queries: it takes each query's first candidate,
-then each query's second candidate, and so on. A query with few candidates leaves its turns to the other
-queries. In the last round, the seed decides which queries get the rest of the budget.
+The candidates of each query are ordered by best rank in any system, then by number of systems that proposed
+the candidate, then by document id. The budget is spent in rounds over the queries: first on each query's
+first candidate, then on each query's second candidate, and so on. If a query has few candidates, the other
+queries get the rest of its share of the budget. In the last round, the seed decides which queries get the
+rest of the budget.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from curation.pooling.systems import CandidateSource
 def spend(
     proposals: Sequence[CandidateSource], budget: int | None, seed: int
 ) -> tuple[list[CandidateSource], int]:
-    """Choose the proposals of at most `budget` pairs, and count the other pairs; None is no limit."""
+    """Choose the proposals of at most `budget` pairs, and count the other pairs. None sets no limit."""
     ranks: defaultdict[Pair, list[int]] = defaultdict(list)
     for proposal in proposals:
         ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)
@@ -30,7 +31,7 @@ def spend(
 
 
 def _order_by_turns(ranks: Mapping[Pair, list[int]], seed: int) -> list[Pair]:
-    """Order all pairs as the budget takes them."""
+    """Order all pairs by the order in which the budget is spent."""
     of_query: defaultdict[str, list[Pair]] = defaultdict(list)
     for pair in sorted(ranks, key=lambda pair: (min(ranks[pair]), -len(ranks[pair]), pair)):
         of_query[pair[0]].append(pair)

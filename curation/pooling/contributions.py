@@ -1,14 +1,14 @@
 """Relevance of pairs, and the contribution of each system to a pool.
 
-The contribution leaves one system out (J. Zobel, How reliable are the results of large-scale information
-retrieval experiments?, SIGIR 1998). Without the system, the relevant documents that no other system proposed
-would not have been judged. A new system that differs as much from the pooled systems is measured without
-judgments of its own documents. If the contributions are large, the pool is too shallow or has too few
-systems.
+The contribution of a system is measured by leaving the system out of the pool (Zobel, How reliable are the
+results of large-scale information retrieval experiments?, SIGIR 1998). Without the system, relevant documents
+that no other system proposed would not have been judged. A new system that differs from the pooled systems as
+much is evaluated without judgments of the documents that only the new system finds. If the contributions are
+large, the pool is too shallow or has too few systems.
 
 `labeling.consensus.relevance.read_relevance` computes the relevance, and the functions here take it as an
-argument. A pool of a run with one document would reveal the grade of that document, so pairs of sealed
-queries never count as relevant.
+argument. A pool built from a run with one document would reveal the grade of this document, so pairs of
+sealed queries never count as relevant.
 """
 
 from __future__ import annotations
@@ -39,11 +39,14 @@ class Contribution(NamedTuple):
 
     Attributes
     ----------
-    candidates, alone: number of pairs that the system proposed, and that no other system proposed.
-    graded, relevant: number of its candidates with a grade, and with a grade above the scale's lowest.
-    lost: number of relevant pairs that no other system proposed.
+    candidates, alone: number of pairs that the system proposed, and number of pairs that only the system
+        proposed.
+    graded, relevant: number of the system's candidates with a grade, and with a grade above the scale's
+        lowest grade.
+    lost: number of relevant pairs that only the system proposed.
     lost_share: `lost` as a share of all relevant pairs of systems; None without relevant pairs.
-    top, top_graded: number of its results within the first `TOP`, and of those with a grade.
+    top, top_graded: number of the system's results within the first `TOP`, and number of these results with a
+        grade.
     judged_at_10: `top_graded` as a share of `top`; None without results.
     """
 
@@ -61,7 +64,7 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Contributions:
-    """The contributions of a pool's systems, in the order of the pool.
+    """The contributions of a pool's systems, in the pool's order of systems.
 
     Attributes
     ----------
@@ -118,7 +121,7 @@ class Contributions:
 
     @property
     def withheld(self) -> str:
-        """The sentence on pairs of sealed queries, or ''."""
+        """Sentence about pairs of sealed queries, or ''."""
         sentence = withheld(self.sealed, "judged pair")
         return sentence and f"{sentence} No such pair counts as relevant here."
 
@@ -182,7 +185,9 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
 def contributions_of(
     ranked: Iterable[Ranked], top: Mapping[str, int], relevance: Relevance
 ) -> list[Contribution]:
-    """Compute the contribution of each system of `top`: system → number of its results in the first `TOP`."""
+    """Compute the contribution of each system in `top`, which maps a system to its number of results in the
+    first `TOP`.
+    """
     systems_of: defaultdict[Pair, set[str]] = defaultdict(set)
     top_graded = Counter[str]()
     for row in ranked:
@@ -210,9 +215,11 @@ def contributions_of(
 
 
 def twins_of(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[list[str], int]]:
-    """Find groups of systems that proposed the same pairs, and count the relevant pairs of only that group.
+    """Find groups of systems that proposed the same pairs, and count relevant pairs that only the group
+    proposed.
 
-    Leaving one system of a group out loses nothing, because another system of the group proposed the same.
+    Leaving out one system of a group loses no pair, because the other systems of the group proposed the same
+    pairs.
     """
     pairs_of: defaultdict[str, set[Pair]] = defaultdict(set)
     for row in ranked:
@@ -281,7 +288,7 @@ class Relevance(NamedTuple):
     outside: frozenset[Pair] = frozenset()
 
     def behind(self, access: SealAccess) -> Relevance:
-        """Hide sealed grades: judged pairs of sealed queries count as judged and as not relevant."""
+        """Hide the grades of sealed queries: their judged pairs count as judged and as not relevant."""
         judged = {pair: self.lowest for pair in self.open if not access.shows(pair[0])}
         grades = {
             pair: grade if access.shows(pair[0]) else self.lowest for pair, grade in self.grades.items()
@@ -304,11 +311,11 @@ class Relevance(NamedTuple):
         return self.grades.get(pair) == self.lowest and pair not in self.changed
 
     def is_judged(self, pair: Pair) -> bool:
-        """Tell whether the pair has a judgment that counts, even if it is disputed."""
+        """Tell whether the pair has a judgment that counts, even a disputed judgment."""
         return pair in self.grades or pair in self.open
 
     def not_graded(self, pairs: set[Pair]) -> dict[str, int]:
-        """Count the pairs without a grade by reason."""
+        """Count the pairs without a relevance grade by reason."""
         counts = Counter(
             "judged, but without a grade (disputed, or cannot tell)"
             if pair in self.open

@@ -1,10 +1,10 @@
-"""Build a pool: the union of several systems' top documents for each query, and random easy negatives.
+"""Building of a pool: the union of several systems' top documents for each query, and random easy negatives.
 
 Pooling (Spärck Jones and van Rijsbergen 1975; TREC) selects for judgment the documents that at least one
 system ranks high. Every candidate keeps each system that proposed it, with rank and score, so that the
 contribution of a system can be computed later. The id of a pool is the hash of all its inputs, including the
-ids under which identical documents are judged already, so building the same pool again adds nothing. The
-texts of the corpus are read once, and only texts that may be equal or blank are compared.
+ids under which identical documents are judged already, so that building the same pool again adds nothing.
+Building a pool reads the texts of the corpus once, and compares only texts that may be equal or blank.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _SIGNS = pa.schema(
 
 
 class CorpusTexts(NamedTuple):
-    """Identical, blank and non-ASCII texts of a corpus.
+    """The identical, blank and non-ASCII texts of a corpus.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ def build_pool(
 
 
 def embedding_forecast(cursor: Cursor) -> str | None:
-    """Estimate how long embedding the corpus takes; None if a pool has embedded it already."""
+    """Estimate the time to embed the corpus, or return None if a pool has embedded the corpus already."""
     snapshot = get_setting(cursor, "corpus")
     [(characters,)] = cursor.execute(_CHARACTERS, [snapshot, snapshot]).fetchall()
     return minutes_to_embed(cursor, characters, DEFAULT_MODEL) if characters else None
@@ -201,7 +201,7 @@ def checked_request(request: PoolRequest) -> PoolRequest:
 
 
 def queries_to_pool(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
-    """Read the current queries of a project with a corpus; engines among the systems need no corpus.
+    """Read the current queries of a project that has a corpus. Engines among the systems need no corpus.
 
     Raises
     ------
@@ -219,7 +219,9 @@ def queries_to_pool(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
 
 
 def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
-    """Tell whether an older goldgrade cut these texts into different words, and so found other documents."""
+    """Tell whether an older version of goldgrade cut these texts into different words, and so found other
+    documents.
+    """
     asked = any(is_cut_otherwise(query.text) for query in queries)
     return asked or any(is_cut_otherwise(document.text, whole=True) for document in documents)
 
@@ -233,7 +235,8 @@ def _search_systems(
     stand_ins: StandIns,
     progress: Progress,
 ) -> tuple[dict[str, list[int]], list[CandidateSource], Counter[str]]:
-    """Search for `QUERIES_AT_ONCE` queries at a time, so that only pooled results stay in memory.
+    """Search for the queries of a pool, `QUERIES_AT_ONCE` at a time, so that only pooled results stay in
+    memory.
 
     Returns
     -------
@@ -295,7 +298,7 @@ def _within_budget(
 
 
 def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
-    """Find identical, blank and non-ASCII texts; only texts with equal sums, and blank texts, are read."""
+    """Find identical, blank and non-ASCII texts. Reads only blank texts and texts with equal checksums."""
     signs = pa.concat_tables([_SIGNS.empty_table(), *batches_of_signs(store, corpus.hashes)]).combine_chunks()
     _, group, sizes = np.unique(signs["sum"].to_numpy(), return_inverse=True, return_counts=True)
     compared = signs.filter(pc.or_(signs["blank"], pa.array(sizes[group] > 1)))

@@ -1,20 +1,22 @@
-"""Random easy negatives, drawn by seed from outside the systems' reach; and the lists of engines for a pool.
+"""Random easy negatives, drawn by seed from outside the systems' reach, and the lists of engines for a pool.
 
-Negatives come from outside every system's first 1,000 documents (`REACH`). If a small corpus has too few such
-documents, the reach is halved until there are enough, but never below the pool's depth.
+Random negatives are drawn from documents outside every system's first 1,000 documents (`REACH`). If a small
+corpus has too few such documents, the reach is halved until there are enough, but never below the pool's
+depth.
 
-A draw depends on no earlier judgment or pool, so the same steps in a different order draw the same documents.
-If a text is a candidate under another document id, it is proposed under that id and not judged twice.
+A draw of negatives does not depend on earlier judgments or pools, so the same steps in a different order draw
+the same documents. If the text of a drawn document is a candidate under a different document id, that id is
+proposed, so that no text is judged twice.
 
 SplitMix64 (Steele, Lea and Flood 2014) mixes a hash of the document and a hash of the query. The mixed number
 is the pair's place in a random order, and a draw takes the first documents of the order. So a draw is the
 same on any machine, and a larger corpus or a deeper pool keeps most of an earlier draw and its judgments.
 
-The current list of an engine becomes a run of the pool. A held corpus has only documents that engines ranked,
-so its documents are not random. The negatives then come from a random order that the engine gives for a seed
-and a query, or that the seed gives a list of all ids of the engine. Documents on the lists of the pool are
-left out, the other documents are brought into the corpus, and the draw is stored, so that building the same
-pool again gives the same negatives.
+The current lists of an engine become a run of the pool. A held corpus has only documents that engines ranked,
+so documents drawn from it would not be random. In a held corpus, negatives come from a random order: the
+engine orders its documents by seed and query, or the seed orders a list of all ids of the engine. Documents
+on the lists of the pool are left out, and the other drawn documents are added to the corpus. The draw is
+stored, so that building the same pool again gives the same negatives.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ RANDOM = "random"
 Order = Callable[[int, str, Collection[str]], list[str]]
 """A function that draws documents: a number, a query's id, and document ids to leave out → document ids."""
 MIN_DEPTH = 100
-"""Fewest documents that an engine is asked for."""
+"""Smallest number of documents that an engine is asked for."""
 
 
 def draw_negatives(
@@ -129,7 +131,7 @@ def _halve_reach(depth: int) -> Iterator[int]:
 
 
 class RandomOrder:
-    """A random order of documents for each query; the given ids are ordered."""
+    """A random order of documents for each query, over document ids that are sorted."""
 
     def __init__(self, document_ids: Sequence[str], seed: int) -> None:
         self._ids = document_ids
@@ -166,7 +168,7 @@ def _run_of_today(system: str, depth: int, rate: float) -> EngineRunRequest:
 
 
 def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Say which engines a pool is going to ask for which lists."""
+    """Write a notice about the engines that a pool is going to ask, and the lists that the pool needs."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _run_of_today(name, request.depth, request.rate)) for name in systems]
     missing = [(plan.engine, len(plan.asked.missing)) for plan in plans if plan.asked.missing]
@@ -184,9 +186,9 @@ def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
 def ask_engines(
     store: Store, request: PoolRequest, author: str, progress: Progress
 ) -> tuple[PoolRequest, dict[str, int]]:
-    """Replace each engine of a request by a run with the engine's current lists.
+    """Replace each engine in a request for a pool by a run with the engine's current lists.
 
-    The engine is asked for the lists that its run of today lacks.
+    The engine is asked only for lists that are missing from its run of today.
     """
     names, left_out = [], dict[str, int]()
     for system in request.systems:
@@ -202,12 +204,14 @@ def ask_engines(
 def draw_negatives_outside(
     store: Store, request: PoolRequest, progress: Progress
 ) -> Mapping[str, list[str]] | None:
-    """Draw random documents for each query on a held corpus, and bring them; None if the corpus is whole.
+    """Draw random documents of an engine for each query, and add the documents to a held corpus.
+
+    Return None if the corpus is not held.
 
     Raises
     ------
-    InputError: the file of ids cannot be read, or the corpus is whole.
-    RefusedError: no engine can give them.
+    InputError: the file of ids cannot be read, or is given for a corpus that is not held.
+    RefusedError: no engine can give random documents.
     """
     systems, number, seed = request.systems, request.random_negatives, request.seed
     with store.reading() as cursor:

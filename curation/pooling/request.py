@@ -37,14 +37,14 @@ class PoolRequest:
     random_negatives: int = option(
         5,
         "Random negatives for each query",
-        "Number of random documents for each query. They come from outside every system's first 1,000.",
+        "Number of random documents for each query. Drawn from outside every system's first 1,000.",
         least=0,
     )
     seed: Seed = 0
     budget: int | None = option(
         None,
         "Budget in pairs",
-        "Maximum number of pairs from the systems. They are spread evenly over the queries.",
+        "Maximum number of pairs from the systems. The pairs are spread evenly over the queries.",
         unset="no limit",
         least=1,
     )

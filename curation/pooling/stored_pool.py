@@ -1,4 +1,4 @@
-"""Stored pools: a pool is appended with its candidates, and its report counts candidates and gaps."""
+"""Stored pools with their candidates, and reports that count the candidates and the missing results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from curation.pooling.systems import CandidateSource, SystemReport
 from curation.store import Cursor, Store, append, record_event, utc_now
 
 MAX_TEXT_SHOWN = 60
-"""Characters of a query's text in a sentence."""
+"""Largest number of characters of a query's text in a sentence of a report."""
 
 
 @dataclass(frozen=True)
 class PoolReport:
-    """The report of a pool, built now or before.
+    """The report of a pool that was built now or before.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class PoolReport:
     random_negatives: number of random pairs.
     added: number of pairs that became candidates with this call.
     built_before: the same pool was stored already, and nothing was added.
-    left_out: reason → number; a sentence has the number first.
+    left_out: reason → number of pairs or queries; sentences put the number before the reason.
     rank_bm25: number of lists of BM25 that were compared with rank-bm25, and of the documents compared.
     texts: query id → text, for queries named in the report because a system found nothing for them.
     """
@@ -80,7 +80,7 @@ class PoolReport:
 
     @property
     def gaps(self) -> list[str]:
-        """Count the queries without results, and the missing results, by reason."""
+        """Count by reason the queries without results, and the missing results."""
         nothing = [
             f"{system.system} found nothing for {pluralize(count, 'query', 'queries')}"
             f"{self._query_texts(system.no_hit_ids.get(why, ()), count)}: {why}."
@@ -101,7 +101,9 @@ class PoolReport:
 
 
 def last_pool(store: Store) -> PoolReport | None:
-    """Read the report of the last pool; None if there is no pool. `added` is not stored, and is 0."""
+    """Read the report of the last pool, or return None without a pool. The number `added` is not stored, and
+    is 0 in the report.
+    """
     with store.reading() as cursor:
         rows = cursor.execute("SELECT pool_id FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
         return built_before(cursor, rows[0][0]) if rows else None
@@ -142,7 +144,7 @@ def keep_pool(
     outside: Mapping[Pair, str],
     author: str,
 ) -> PoolReport:
-    """Store a pool, unless the project has it; `row` is its id, snapshot, parameters and report."""
+    """Store a pool that the project lacks. `row` is the pool's id, snapshot, parameters and report."""
     pool_id, snapshot_id, parameters, report = row
     sources = {name: [getattr(proposal, name) for proposal in proposals] for name in CandidateSource._fields}
     stored = [pool_id, snapshot_id, canonical_json(parameters), canonical_json(report)]

@@ -26,22 +26,22 @@ from curation.store.documents import Corpus, StoredDocuments, count_documents, r
 
 ENGINE_PREFIX = "engine:"
 MAX_IDS_KEPT = 3
-"""Query ids that a report keeps for each reason why a system found nothing."""
+"""Largest number of query ids that a report keeps for each reason why a system found nothing."""
 MAX_DOCUMENTS = {"bm25": 20_000_000, "dense": 1_000_000, "hybrid": 1_000_000}
 """Largest corpus that a system searches on one machine; see docs/scale.md."""
 _PARTS = ("bm25", "dense")
 SystemLists = Mapping[str, Sequence[Sequence[Hit]]]
 """System → a list of hits for each query, in the order of the queries."""
 TOP = 10
-"""Rank down to which a system's judged results are counted, as in nDCG@10."""
+"""Rank down to which a system's judged results are counted, the same as in nDCG@10."""
 AUDIT = "audit:"
-"""Prefix of the system name of audited pairs; the stratum follows (`negatives.audit`)."""
+"""Prefix of the system name of audited pairs. The stratum of the pair follows (`negatives.audit`)."""
 
 
 def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
     """Order system names without repetitions: names in `SYSTEMS` first, then runs (`run:NAME`) by name.
 
-    engines: allow engines (`engine:NAME`) too.
+    engines: accept engines (`engine:NAME`) too.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
 
 
 def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
-    """Refuse systems that cannot search the corpus, because it is held elsewhere or too large."""
+    """Refuse systems that cannot search the corpus, because the corpus is held or too large."""
     searching = [name for name in names if name in SYSTEMS]
     if searching:
         refuse_held(cursor, ", ".join(searching))
@@ -70,17 +70,17 @@ def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
     if beyond := [name for name in searching if documents > MAX_DOCUMENTS[name]]:
         raise RefusedError(
             f"The corpus has {pluralize(documents, 'document')}. One machine searches up to "
-            f"{MAX_DOCUMENTS[beyond[0]]:,} with {beyond[0]}. Let a search engine search a larger corpus.",
+            f"{MAX_DOCUMENTS[beyond[0]]:,} with {beyond[0]}. Use a search engine for a larger corpus.",
             command="`--systems engine:NAME` asks an engine (docs/engines.md); docs/scale.md has figures.",
         )
 
 
 class Systems:
-    """The named systems over one corpus; hybrid also builds bm25 and dense.
+    """The named systems of a pool over one corpus. The system hybrid also builds bm25 and dense.
 
     Parameters
     ----------
-    vectors: the project that keeps embeddings and passages; None is `store`.
+    vectors: store of the project that keeps embeddings and passages; None is `store`.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Systems:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """System → all parameters that decide its results."""
+        """Systems with all parameters that decide their results."""
         return {name: dict(self.retriever(name).settings) for name in self._names}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> SystemLists:
@@ -116,7 +116,7 @@ class Systems:
         return {name: hits[name] for name in self._names}
 
     def compare_bm25(self, queries: Sequence[Query], seed: int, progress: Progress) -> dict[str, int]:
-        """How many BM25 lists were compared with rank-bm25's, and in how many documents; {} without BM25.
+        """Numbers of BM25 lists that were compared with rank-bm25, and of their documents; {} without BM25.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class Systems:
         return compare_with_rank_bm25(self._store, self._corpus, queries, self._bm25, seed, progress)
 
     def retriever(self, name: str) -> Retriever:
-        """Get a system by name."""
+        """Get the system of a name."""
         if name in self._runs:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._parts[name]
@@ -153,7 +153,7 @@ def _read_runs(store: Store, names: Iterable[str], document_ids: set[str]) -> di
 
 
 class CandidateSource(NamedTuple):
-    """A row of the table candidate_sources, without its pool; random pairs have neither rank nor score.
+    """A row of the table candidate_sources, without the pool's id. Random pairs have neither rank nor score.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class SystemReport(NamedTuple):
     top: number of results within the first `TOP` and the depth, including pairs over the budget.
     unfilled: number of missing results within the depth, because the system found no more documents.
     no_hit: reason → number of queries for which the system found nothing.
-    no_hit_ids: reason → ids of the first of these queries; older pools have no ids.
+    no_hit_ids: reason → ids of the first queries for which the system found nothing; older pools have no ids.
     """
 
     system: str
@@ -194,7 +194,8 @@ class SystemReport(NamedTuple):
 def unite(
     lists: SystemLists, queries: Sequence[Query], depth: int, stand_ins: StandIns
 ) -> tuple[list[CandidateSource], int]:
-    """Collect the first `depth` hits of each system, with each pair once for a system, at its best rank.
+    """Collect the first `depth` hits of each system. Each pair is collected once for a system, at its best
+    rank.
 
     Returns
     -------
@@ -229,8 +230,8 @@ def system_reports(
 
     Parameters
     ----------
-    filled: system → number of documents that it found for each query.
-    empty: system → reason → ids of the queries for which it found nothing.
+    filled: system → number of documents that the system found for each query.
+    empty: system → reason → ids of the queries for which the system found nothing.
     proposals: proposals grouped by query.
     places: largest number of documents that a system could propose for a query.
     """

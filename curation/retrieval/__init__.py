@@ -1,6 +1,7 @@
-"""Searching the corpus: one `Retriever` protocol, and BM25, dense, hybrid and imported runs behind it.
+"""Search in the corpus: the `Retriever` protocol, with BM25, dense, hybrid and imported runs as its
+retrievers.
 
-Importing this costs little: scipy, sentence-transformers and torch are imported at the first search.
+Importing this package costs little: scipy, sentence-transformers and torch are imported at the first search.
 """
 
 from curation.core.operation import DEFAULT_MODEL

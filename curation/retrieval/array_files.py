@@ -1,8 +1,8 @@
 """Files of arrays that are mapped into memory and are used only if they are complete.
 
-A file is written under a temporary name and renamed when it is complete. It begins with a CRC-32 of a key,
-which
-identifies the content, and of the content: an Arrow stream in which each array is the only row of a column.
+A file is written under a temporary name and renamed when it is complete. The file begins with a CRC-32 of a
+key and the content. The key identifies the content, and the content is an Arrow stream in which each array is
+the only row of a column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _READ_SIZE = 1 << 20
 
 
 def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
-    """Write arrays of numpy or Arrow to a file, replacing a former file.
+    """Write numpy or Arrow arrays to a file, and replace an earlier file of the same name.
 
     Raises
     ------
@@ -51,16 +51,17 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
 
 
 def cannot_write(folder: Path, error: OSError) -> str:
-    """Write the refusal of a folder in which no file can be made."""
+    """Make the error for a folder in which no file can be written."""
     return (
-        f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. It is made again "
-        "wherever it is missing: make room, or use the project where its folder can be written."
+        f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. A missing index "
+        "is made again: free disk space, or use the project where its folder can be written."
     )
 
 
 def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
-    """Map the arrays of a file: strings as Arrow arrays, numbers as numpy arrays; None if the file is
-    incomplete.
+    """Map the arrays of a file, or return None if the file is incomplete.
+
+    Strings become Arrow arrays, and numbers become numpy arrays.
     """
     with suppress(OSError), path.open("rb") as file:
         if file.read(_SUM) == _sum(file, key):
@@ -71,7 +72,7 @@ def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
 
 
 def _values(column: pa.ChunkedArray) -> Any:
-    """Convert without `to_numpy`, which imports pandas and so takes longer than all other work here."""
+    """Convert an Arrow array without `to_numpy`, which would import pandas and so take much longer."""
     values = column.chunk(0).values
     return values if values.type == pa.string() else np.from_dlpack(values)
 

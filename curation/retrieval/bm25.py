@@ -1,18 +1,20 @@
-"""BM25 as rank-bm25's `BM25Okapi` defines it, on content words, at the speed of a sparse index.
+"""BM25 over content words, as `BM25Okapi` of the library rank-bm25 defines it, with a sparse index for speed.
 
 score(d, q) = Σ over q's words w of  idf(w) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / mean |d|))
 idf(w)      = ln((N − n + ½) / (n + ½))
 
-with f the times w occurs in d, n the documents that hold w, k1 = 1.5 and b = 0.75; a word asked twice
-counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants).
+Here f is the number of times that the word w occurs in the document d, n is the number of documents with w,
+k1 = 1.5 and b = 0.75. A word that the query repeats counts each time (Robertson and Zaragoza 2009; Trotman,
+Puurula and Burgess 2014 on the variants of BM25).
 
-One difference from rank-bm25: a word in half of the documents or more has no positive idf. rank-bm25
-gives it a quarter of the average idf, more than many an informative word gets; here it counts nothing:
-such a word is no content word *of this corpus*. For queries without one the scores are
-rank-bm25's to the last digits of a double (`curation.retrieval.bm25_check`).
+The scores differ from rank-bm25 for words that are in half of the documents or more, whose idf is not
+positive. The library gives such a word a quarter of the average idf, which is more than many informative
+words get. Here such a word adds nothing to a score. For queries without such a word, the scores equal those
+of rank-bm25 to the last digits of a double (`curation.retrieval.bm25_check`).
 
-Grams of scripts without spaces (`terms.indexed_terms`) are a field of their own: |d| and mean |d| count only
-them, over the documents that have any. So a Chinese name makes no English description longer.
+Grams of scripts without spaces (`terms.indexed_terms`) are a separate field: its |d| and mean |d| count only
+grams, over the documents with grams. So a Chinese name in an English document does not change the length of
+the English text.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _BLOCK = 1_000  # queries that are searched for at once
 
 
 class Bm25:
-    """A retriever over title and body of documents; the index is made, or mapped, at the first search."""
+    """A BM25 retriever over titles and bodies of documents. The first search makes or maps the index."""
 
     name = "bm25"
 
@@ -57,9 +59,7 @@ class Bm25:
 
     @classmethod
     def stored(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
-        """Make a retriever over documents of a store, whose index is a folder next to the project
-        (`index`).
-        """
+        """Make a retriever over documents of a store. Its index is a folder next to the project (`index`)."""
         retriever = cls((), stemmer)
         retriever._ids = corpus.ids
         retriever._read = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)
@@ -67,7 +67,7 @@ class Bm25:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """See `Retriever.settings`; the stemmer only where there is one."""
+        """Settings of the retriever (`Retriever.settings`), with the stemmer if the project has a stemmer."""
         settings = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
         return settings if self._stemmer is None else settings | {"stemmer": self._stemmer}
 
@@ -99,7 +99,7 @@ class Bm25:
         return "every word of the query that occurs is in half of the documents or more"
 
     def _numbers(self, text: str) -> list[int]:
-        """List the numbers of the query's words with a positive idf, each as often as it is in the query."""
+        """List the numbers of the query's words that have a positive idf, and repeat the repeated words."""
         idf, numbers = self._postings().idf, map(self._number, searched_terms(text, self._stemmer))
         return [number for number in numbers if number is not None and idf[number] > 0]
 

@@ -1,8 +1,8 @@
 """A check of BM25 against rank-bm25, an independent implementation of the formula.
 
-Each pool compares the lists of a few of its queries. Both sides get the same tokens: words, and in a second
-reference grams. rank-bm25's `epsilon` of 0 gives a word in more than half of the documents an idf of 0, which
-is the rule of `curation.retrieval.bm25`.
+Each pool compares the lists of a few of its queries. Both implementations get the same tokens: words for one
+comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a word in more than half of the
+documents an idf of 0, which is the rule of `curation.retrieval.bm25`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,20 @@ from curation.store.documents import Corpus, StoredDocuments
 
 QUERIES = 3
 MAX_DOCUMENTS = 10_000
-"""A larger corpus is sampled, and the sample is indexed again."""
+"""Number of documents above which the check samples the corpus and indexes the sample again."""
 DEPTH = 10
 
 
 def compare_with_rank_bm25(
     store: Store, corpus: Corpus, queries: Sequence[Query], index: Bm25, seed: int, progress: Progress
 ) -> dict[str, int]:
-    """Compare lists of some queries, drawn by seed; return the numbers of queries, documents and the corpus.
+    """Compare the lists of some queries, drawn by seed, with rank-bm25's lists.
+
+    Return the numbers of compared queries, of compared documents, and of documents in the corpus.
 
     Raises
     ------
-    RefusedError: a list differs, so that no pool may be made of the index.
+    RefusedError: a list differs, so no pool may be built with the index.
     """
     draw = Random(seed)  # noqa: S311  no secret
     answered = [row for row, query in enumerate(queries) if index.finds(query)]
@@ -78,7 +80,7 @@ def _scores(terms: Mapping[str, Sequence[str]], asked: Collection[str]) -> dict[
 
 
 def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, float], store: Store) -> None:
-    """Refuse a list that differs; documents with nearly equal scores may change places."""
+    """Refuse a list that differs from rank-bm25's. Documents with nearly equal scores may change places."""
     expected = best_hits(list(scores), np.array(list(scores.values())), DEPTH)
     same = len(hits) == len(expected) and all(
         _equal(hit.score, other.score) and _equal(hit.score, scores.get(hit.document_id))
@@ -87,7 +89,7 @@ def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, f
     if not same:
         raise RefusedError(
             f"The BM25 index is wrong: for the query {query.text!r} ({query.query_id}) it has "
-            f"{_first(hits)}, and rank-bm25 {_first(expected)}. No pool was stored. Delete the folder "
+            f"{_first(hits)}, and rank-bm25 has {_first(expected)}. No pool was stored. Delete the folder "
             f"{index_folder(store.path)}, so that it is made again, and report the difference."
         )
 

@@ -1,11 +1,12 @@
-"""Dense retrieval: documents by the cosine between their embedding and the query's, by brute force.
+"""Dense retrieval: exact search for the documents whose embeddings have the highest cosine with the query's.
 
-A blocked matrix product is exact and takes some milliseconds a query for 60,000 documents. Cosines are
-rounded to six decimals before they are compared, so that the last digits of a matrix product, which
-differ between machines, decide no rank. A cosine of zero or below is no hit, as in all retrievers.
+The search compares the query with all documents by a matrix product in blocks, which takes some milliseconds
+a query for 60,000 documents. Cosines are rounded to six decimals before they are compared, so that the last
+digits of a matrix product, which differ between machines, decide no rank. A cosine of zero or below is no
+hit, as in all retrievers.
 
-A document that is longer than the model's window is embedded in passages and scores what its best passage
-does (MaxP: Dai and Callan, SIGIR 2019); its hit names that passage.
+A document that is longer than the model's window is embedded in passages. Its score is the score of its best
+passage (MaxP: Dai and Callan, SIGIR 2019), and its hit names this passage.
 """
 
 from __future__ import annotations
@@ -31,14 +32,16 @@ _CELLS = 8_000_000  # cosines that are held at once
 
 
 class _Passages(NamedTuple):
-    """The passages of all documents, one after the other; document `i` has those from `first[i]` on."""
+    """The passages of all documents in order. The passages of document `i` begin at `first[i]`."""
 
     vectors: Vectors
     first: NDArray[np.int64]
     spans: list[list[Span]]
 
     def of(self, row: int, cosines: NDArray[np.float64]) -> Span | None:
-        """Find the best passage of a document with several passages; of equal passages the first."""
+        """Find the best passage of a document with several passages. Of passages with equal scores, the first
+        is best.
+        """
         spans = self.spans[row]
         if len(spans) == 1:
             return None
@@ -47,7 +50,7 @@ class _Passages(NamedTuple):
 
 
 class Dense:
-    """A retriever over the embeddings of documents' passages, computed or read at the first search.
+    """A dense retriever over embeddings of documents' passages, which the first search computes or reads.
 
     Documents without any text have no embedding and are never found.
 
@@ -70,11 +73,13 @@ class Dense:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The model, the cut into passages, and the comparison of documents with queries.
+        """Settings of the retriever: the model, the cut into passages, and the comparison of documents with
+        queries.
 
         Raises
         ------
-        RefusedError: the model is not here, and cannot be loaded to ask it for its window.
+        RefusedError: the model's window is unknown, because the model is not on this machine and cannot be
+            loaded.
         """
         cutter = self._cutter
         passages = {"best": "max", "overlap": cutter.overlap, "window": cutter.window}
@@ -85,7 +90,7 @@ class Dense:
 
         Raises
         ------
-        RefusedError: the model cannot be loaded, or is not the one whose vectors are stored.
+        RefusedError: the model cannot be loaded, or the stored vectors are from another model.
         """
         hits = [best_hits((), np.zeros(0), depth) for _ in queries]
         asked = [number for number, query in enumerate(queries) if words(query.text)]
@@ -113,7 +118,7 @@ class Dense:
         return Hits(self._ids, hits.rows, hits.scores, spans)
 
     def _embed_queries(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        """Embed the texts; vectors of earlier texts are in memory."""
+        """Embed the texts, and reuse the vectors that are in memory."""
         new = [text for text in dict.fromkeys(texts) if text not in self._asked]
         if new:
             vectors = embed(self._store, new, "query", self._model, progress)

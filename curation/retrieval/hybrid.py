@@ -1,9 +1,10 @@
-"""Hybrid retrieval: reciprocal rank fusion of the lists of several retrievers, by ranks alone.
+"""Hybrid retrieval: reciprocal rank fusion of several retrievers' lists, which uses only ranks.
 
 RRF(d) = Σ over lists that hold d of 1 / (60 + rank of d)
 
-(Cormack, Clarke and Büttcher, SIGIR 2009, who fused lists of 1,000 and found k = 60.) Lists are always
-fused to that full depth, so that the first ten of a hybrid do not depend on how many were asked for.
+The formula and k = 60 are from Cormack, Clarke and Büttcher (SIGIR 2009), who fused lists of 1,000 documents.
+Lists are always fused to a depth of 1,000, so that the first ten hits of a hybrid do not depend on the
+requested depth.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ LIST_DEPTH = 1000
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Fuse one query's lists (best first) by RRF scores; ties by document id.
+    """Fuse one query's lists (best first) by RRF scores, with ties by document id.
 
-    A hit keeps the passage of the first list that has a passage for it.
+    A hit keeps the passage of the first list that has a passage for its document.
     """
     shares: defaultdict[str, list[float]] = defaultdict(list)
     passages: dict[str, tuple[int, int]] = {}
@@ -39,7 +40,7 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 class Hybrid:
-    """A retriever that fuses others over the same corpus."""
+    """A retriever that fuses the lists of other retrievers over the same corpus."""
 
     name = "hybrid"
 
@@ -48,7 +49,7 @@ class Hybrid:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The settings of the fusion, and of every part that is fused."""
+        """Settings of the fusion and of every fused retriever."""
         parts = {part.name: dict(part.settings) for part in self._parts}
         return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": parts}
 
@@ -59,7 +60,7 @@ class Hybrid:
         return self.fuse_found([part.search(queries, LIST_DEPTH, progress) for part in self._parts], depth)
 
     def fuse_found(self, searched: Sequence[Sequence[Sequence[Hit]]], depth: int) -> list[list[Hit]]:
-        """Fuse the lists of depth `LIST_DEPTH` that the parts have found for the same queries."""
+        """Fuse the lists of depth `LIST_DEPTH` that the retrievers have found for the same queries."""
         return [fuse(lists)[:depth] for lists in zip(*searched, strict=True)]
 
     def why_none(self, query: Query) -> str:

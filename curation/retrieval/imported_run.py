@@ -1,4 +1,4 @@
-"""A stored run of any system as a retriever: its lists, as deep as the system wrote them."""
+"""A retriever that returns the lists of a stored run of any system."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ RUN_PREFIX = "run:"
 
 
 class ImportedRun:
-    """A stored run over the corpus's documents. Its lists are as deep as the system wrote them.
+    """A retriever over a stored run, without documents that are missing from the corpus. The lists are as
+    deep as the system wrote them.
 
-    The system defines its scores: unlike those of other retrievers, they may be zero or missing.
+    Scores of an imported run are defined by its system, so scores may be zero or missing, unlike scores of
+    other retrievers.
 
     Attributes
     ----------
-    outside: places that name documents which this corpus does not have; those below move up.
+    outside: number of entries whose documents are not in the corpus; lower entries move up.
     """
 
     def __init__(self, run: Run, entries: Iterable[RunEntry], document_ids: Collection[str]) -> None:

@@ -1,15 +1,17 @@
 """The index of BM25: counts of words by document, merged by word, and kept in a folder of files.
 
-Words are in the order of their bytes, and documents in the order of the corpus. So the index of a corpus has
-the same bytes, however its documents were counted: in which parts, in which order, by how many processes.
+Words are in the order of their bytes, and documents are in the order of the corpus. So the index of a corpus
+has the same bytes for all ways to count its documents: in any parts, in any order, by any number of
+processes.
 
-`….counts` hold the counts of some documents each, by content hash: every version of a document is counted
-once, and after a kill the next call counts what is in no file yet. `….index` is merged from them for one
-corpus. Their names begin with a hash of what decides what a word is, and end with one of the content hashes.
-Who makes files holds a lock on the folder meanwhile.
+Each file `….counts` has the counts of some documents by content hash. Every version of a document is counted
+once, and after a kill the next call counts the documents that are in no file yet. The file `….index` of a
+corpus is merged from the counts. A file name begins with a hash of the rules that cut texts into words, and
+ends with a hash of the content hashes. A process that writes files holds a lock on the folder.
 
-Many documents are counted by several processes. Each gets batches of texts as streams of Arrow on its
-standard input, and answers each with a line: empty, or why it could not be written.
+Several processes count a large number of documents. Each process gets batches of texts as Arrow streams on
+its standard input. It answers each batch with a line, which is empty or has the reason why the counts could
+not be written.
 """
 
 from __future__ import annotations
@@ -46,19 +48,19 @@ CHUNK = 20_000  # documents that are counted, or held as text, at once
 _BLOCK = 50_000  # documents
 Numbers = NDArray[np.int32]
 MAX_MERGED_EACH_TIME = 20_000
-"""Maximum number of documents of an index that is merged each time instead of being stored."""
+"""Number of documents up to which an index is merged at each use instead of being stored."""
 _STEP = "bm25: count words"
 _NAME = 8  # letters of the name of a way of counting
-_ENDED = "A process that counts words has ended before its time: perhaps the machine has no memory left."
+_ENDED = "A process that counts words ended early, perhaps because the machine has no memory left."
 
 
 class CorpusIndex(NamedTuple):
-    """Word `w` is in documents `rows[starts[w]:starts[w + 1]]`, `counts[…]` times in each.
+    """The index of a corpus: word `w` is in the documents `rows[starts[w]:starts[w + 1]]`, `counts[…]` times.
 
     Attributes
     ----------
-    words: in order, so that grams come first.
-    words_in, grams_in: how many words, and how many grams, each document has.
+    words: all words, sorted, so that grams come first.
+    words_in, grams_in: number of words, and number of grams, of each document.
     """
 
     words: pa.StringArray
@@ -138,7 +140,7 @@ def index_folder(project: Path) -> Path:
 def stored_index(
     store: Store, hashes: pa.StringArray, progress: Progress = silent, stemmer: str | None = None
 ) -> CorpusIndex:
-    """Read the index of versions of documents in this order, or make it if it is missing.
+    """Read the index of these versions of documents in this order, or make the missing index.
 
     Raises
     ------
@@ -159,7 +161,9 @@ def stored_index(
 
 
 class CountedParts(NamedTuple):
-    """The files of counts of one way of counting (`word_counts.counter`)."""
+    """Files of word counts in a folder, for one set of rules that cut texts into words
+    (`word_counts.counter`).
+    """
 
     folder: Path
     name: str
@@ -175,7 +179,8 @@ class CountedParts(NamedTuple):
         return counts, pa.concat_arrays(hashes)
 
     def write(self, texts: pa.Table) -> int:
-        """Count and store a batch of `documents.batches_of_texts`; return its number of documents.
+        """Count the words of a batch (`documents.batches_of_texts`), store the counts, and return the number
+        of documents.
 
         Raises
         ------
@@ -188,7 +193,7 @@ class CountedParts(NamedTuple):
         return len(texts)
 
     def write_all(self, batches: Iterator[pa.Table], processes: int) -> Iterator[int]:
-        """Count and store many batches, with `processes` child processes."""
+        """Count and store the words of many batches, with `processes` child processes."""
         program = f"from {__name__} import count_sent_texts; count_sent_texts()"
         command = [sys.executable, "-P", "-c", program, str(self.folder), self.name, self.stemmer or ""]
         with ExitStack() as ending, ThreadPoolExecutor(processes) as threads:
@@ -212,7 +217,7 @@ def _send(process: subprocess.Popen[bytes], batch: pa.Table) -> int:
 
 
 def count_sent_texts() -> None:
-    """Count texts in a child process until its parent ends."""
+    """Count the words of texts in a child process until the parent process ends."""
     folder, name, stemmer = sys.argv[1:]
     parts, texts = CountedParts(Path(folder), name, stemmer or None), BufferedReader(FileIO(0))
     while texts.peek(1):
@@ -224,7 +229,7 @@ def count_sent_texts() -> None:
 
 
 def _file_name(name: str, hashes: pa.StringArray) -> str:
-    """Make the file name for these versions of documents, without its extension."""
+    """Make the name, without extension, of the file for these versions of documents."""
     _, ends, letters = pa.concat_arrays([hashes]).buffers()
     content = sha256(b"".join([name.encode(), ends, letters or b""]))
     return f"{name[:_NAME]}-{content.hexdigest()[:32]}"
@@ -232,7 +237,7 @@ def _file_name(name: str, hashes: pa.StringArray) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Lock the folder during the block, and remove incomplete files of killed processes."""
+    """Lock the folder during the `with` block, and remove incomplete files of killed processes."""
     try:
         folder.mkdir(0o700, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
@@ -250,7 +255,9 @@ def _alone(folder: Path) -> Iterator[None]:
 def _counted(
     store: Store, parts: CountedParts, hashes: pa.StringArray, progress: Progress
 ) -> tuple[list[Counts], NDArray[np.int64]]:
-    """Read all parts and the places of these documents in them, after counting documents that no part has."""
+    """Count the documents that no part has; then read all parts, and the places of these documents in the
+    parts.
+    """
     counts, there = parts.read()
     places = pc.index_in(hashes, value_set=there)
     if places.null_count:

@@ -1,11 +1,11 @@
-"""The compiled search of `postings`: importing this needs numba (extra `fast`).
+"""The compiled search in postings (`postings`). Importing this module needs numba (extra `fast`).
 
-Scores are counted into buckets of equal width, so that only the documents of the highest buckets are sorted.
+The search counts scores into buckets of equal width, and sorts only the documents of the highest buckets.
 
-numba keeps what it compiled next to this file or, where that cannot be written, in the user's cache
-(`NUMBA_CACHE_DIR` names another folder), so that only the first process waits for the compiler. The options
-that let it reorder sums are off, so that it adds the same doubles as numpy. Places are unsigned, since numba
-checks others for being negative.
+The library numba keeps compiled code next to this file, or in the user's cache if this folder cannot be
+written (`NUMBA_CACHE_DIR` names another folder). So only the first process waits for the compiler. Options
+that allow numba to reorder sums are off, so that numba adds the same doubles in the same order as numpy.
+Indices of arrays are unsigned, because numba would check signed indices for negative values.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ def fill_best(
     best_rows: Any,
     best_scores: Any,
 ) -> Any:
-    """Fill in the best documents of each query, one query after the other, and return how many each has.
+    """Fill in the best documents of each query, one query after the other; return their number for each
+    query.
 
     Parameters
     ----------
     idf, field, starts, rows, counts, penalties: the fields of `postings.Postings`.
-    numbers, ends: query `i` asks for the words `numbers[ends[i]:ends[i + 1]]`.
+    numbers, ends: numbers of the words of the queries; query `i` has the words `numbers[ends[i]:ends[i +
+        1]]`.
     """
     documents = penalties.shape[1]
     totals, touched, scores = np.zeros(documents), np.empty(documents + 1, np.int32), np.empty(documents)
@@ -69,7 +71,9 @@ def fill_best(
 def _take_best(
     rows: Any, scores: Any, sorted_rows: Any, sorted_scores: Any, best_rows: Any, best_scores: Any
 ) -> None:
-    """Put the documents of the highest buckets in the order of buckets, then each bucket in its own."""
+    """Order the documents of the highest buckets by bucket, then sort the documents within each bucket by
+    score.
+    """
     size, scale = len(best_rows), (_BUCKETS - 1) / scores.max()
     ends = np.zeros(_BUCKETS, np.int64)
     for score in scores:
@@ -94,7 +98,7 @@ def _take_best(
 
 @njit(cache=True, nogil=True)
 def _sort_best(rows: Any, scores: Any, best_rows: Any, best_scores: Any) -> None:
-    """Sort the best documents into the places that there are, by a heap with the worst one at its top."""
+    """Sort the best documents into the arrays of results, by a heap with the worst document at the top."""
     size = len(best_rows)
     best_rows[:], best_scores[:] = rows[:size], scores[:size]
     for top in range(size // 2 - 1, -1, -1):
@@ -110,9 +114,9 @@ def _sort_best(rows: Any, scores: Any, best_rows: Any, best_scores: Any) -> None
 
 @njit(cache=True, nogil=True)
 def _sink(rows: Any, scores: Any, top: int, size: int, row: int, score: float) -> None:
-    """Put a document at `top` of a heap and let it sink below all that are worse.
+    """Put a document at `top` of a heap, and move it down below all worse documents.
 
-    Worse is a lower score, and of equal scores the later row.
+    A document is worse if its score is lower, or if its score is equal and its row is later.
     """
     at = top
     while 2 * at + 1 < size:

@@ -1,9 +1,10 @@
-"""Passages: parts of a document that is longer than a model's window, so that all of it can be embedded.
+"""Passages: parts of a document that is longer than a model's window, so that the whole document is embedded.
 
-A document is cut at the end of a sentence, else at the end of a word. Passages overlap by about the share
-`OVERLAP` of a window, so that a sentence cut in one passage is whole in the next. Passages after the first
-are embedded with the title before them. The cuts are stored in the project by the hash of the text, in chunks
-with a short transaction each, so that neither tokenizer nor model is needed again.
+A document is cut at the end of a sentence if possible, else at the end of a word. Passages overlap by about
+the share `OVERLAP` of a window, so that a sentence cut in one passage is whole in the next. Passages after
+the first passage are embedded with the document's title in front. The cuts of documents into passages are
+stored in the project by the hash of the text, in chunks with a short transaction each. So neither tokenizer
+nor model is needed again.
 """
 
 from __future__ import annotations
@@ -32,23 +33,26 @@ _BOUNDS = pa.schema({"text_hash": pa.string(), "starts": pa.list_(pa.int32()), "
 
 
 class Cutter(NamedTuple):
-    """A model and its window in word pieces, which determine the cuts; without a window nothing is cut."""
+    """A model with its window in word pieces, which decide the cuts. Without a window nothing is cut."""
 
     model: ModelSource
     window: int | None
 
     @property
     def overlap(self) -> int:
-        """The approximate overlap of two passages, in word pieces."""
+        """Approximate overlap of two passages in word pieces."""
         return int((self.window or 0) * OVERLAP)
 
     def surely_fits(self, text: str) -> bool:
-        """Check whether the text has fewer bytes than the window has word pieces, so that it surely fits."""
+        """Tell whether the text surely fits the window: whether it has fewer bytes than the window has word
+        pieces.
+        """
         return self.window is None or len(text.encode("utf-8", "surrogatepass")) + 8 <= self.window
 
 
 def find_cutter(model: str) -> Cutter:
-    """Make the cutter of a model. The model is loaded only if its files do not contain its window.
+    """Read a model's window, and make the cutter of its passages. The model is loaded only if its files do
+    not give the window.
 
     Raises
     ------
@@ -65,7 +69,7 @@ def find_cutter(model: str) -> Cutter:
 def cut_documents(
     store: Store, documents: Sequence[Document], cutter: Cutter, progress: Progress = silent
 ) -> list[list[Span]]:
-    """Cut documents into passages: (start, end) in characters of `Document.text`, in order.
+    """Cut documents into passages, given in order as (start, end) in characters of `Document.text`.
 
     Raises
     ------
@@ -100,7 +104,7 @@ def passage_text(document: Document, span: Span) -> str:
 def cut(text: str, pieces: Sequence[Span], room: int, overlap: int) -> list[Span]:
     """Cut a text of word pieces, given as (start, end) in characters, into spans of at most `room` pieces.
 
-    A text of no more pieces than that is one span, all of it.
+    A text with at most `room` pieces is one span.
     """
     spans: list[Span] = []
     first, count = 0, len(pieces)
@@ -115,7 +119,9 @@ def cut(text: str, pieces: Sequence[Span], room: int, overlap: int) -> list[Span
 
 
 def _first_beginning(text: str, pieces: Sequence[Span], places: range, default: int) -> int:
-    """Find the first of these pieces that begins a sentence, else a word; without such a piece, `default`."""
+    """Find the first of these pieces that begins a sentence, else the first that begins a word, else
+    `default`.
+    """
     for quality in (2, 1):
         for place in places:
             if _begins(text, pieces[place][0]) >= quality:
@@ -124,7 +130,7 @@ def _first_beginning(text: str, pieces: Sequence[Span], places: range, default: 
 
 
 def _begins(text: str, position: int) -> int:
-    """Say what begins at a position of the text: 2 a sentence, 1 a word, 0 neither."""
+    """Return 2 if a sentence begins at a position of the text, 1 if a word begins there, else 0."""
     while position < len(text) and text[position].isspace():
         position += 1
     before = text[max(0, position - 80) : position]
@@ -136,7 +142,7 @@ def _begins(text: str, position: int) -> int:
 
 
 def _window_in_files(source: ModelSource) -> int | None:
-    """Read the window from sentence-transformers' file in the model's folder or the hub's cache."""
+    """Read a model's window from sentence-transformers' file in the model's folder or the hub's cache."""
     path = model_file(source.location, "sentence_bert_config.json")
     try:
         window = json.loads(path.read_text(encoding="utf-8")).get("max_seq_length") if path else None
@@ -163,7 +169,7 @@ def _cut_all(store: Store, documents: Sequence[Document], cutter: Cutter) -> lis
 
 
 def _pieces(tokenizer: Any, texts: Sequence[str]) -> list[list[Span]]:
-    """Find the word pieces of each text as (start, end); slow tokenizers only give the positions of words."""
+    """Find the word pieces of each text as (start, end). Slow tokenizers give only positions of words."""
     if getattr(tokenizer, "is_fast", False):
         options = {"add_special_tokens": False, "return_offsets_mapping": True, "truncation": False}
         offsets = tokenizer(list(texts), verbose=False, **options)["offset_mapping"]
@@ -190,7 +196,7 @@ def _read(store: Store, cutter: Cutter, hashes: Sequence[str]) -> dict[str, list
 
 
 def _keep(store: Store, cutter: Cutter, hashes: Sequence[str], spans: Sequence[Sequence[Span]]) -> None:
-    """Store cuts that are not stored yet."""
+    """Store the cuts of texts whose cuts are not stored yet."""
     starts, ends = ([[span[side] for span in cut] for cut in spans] for side in (0, 1))
     name = _cutter_hash(cutter)
     by_hash = {text_hash: number for number, text_hash in enumerate(hashes)}  # twins are kept once

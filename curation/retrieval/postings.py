@@ -1,9 +1,9 @@
-"""Postings: the counts of each word by document, as sparse columns, and the search in them.
+"""Postings: the counts of each word by document, as sparse columns, and the search in postings.
 
-The idea is Lù's (BM25S, 2024). Only documents with a word of the query are scored. Weights are computed
-during the search, because a count takes two bytes and a weight eight. With numba (extra `fast`) a compiled
-kernel searches, else numpy. Both add the same numbers in the same order, so lists, scores and ties are equal
-to the last bit.
+The idea of sparse columns is from Lù (BM25S, 2024). Only documents with a word of the query are scored. The
+search computes weights from counts, because a stored count takes two bytes and a stored weight would take
+eight. A compiled kernel searches if numba (extra `fast`) is installed, and numpy otherwise. The kernel and
+numpy add the same numbers in the same order, so lists, scores and ties are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from curation.retrieval.retriever import best_rows
 
 K1 = 1.5
 WORTH = 20_000_000
-"""Number of postings that numpy reads in about the time of loading numba."""
+"""Number of postings that numpy reads in about the time that loading numba takes."""
 Best = tuple[NDArray[np.int32], NDArray[np.float64]]
-"""Rows of documents and their scores, best first."""
+"""Rows of the best documents for a query and their scores, the best first."""
 
 
 class Postings(NamedTuple):
-    """Word `w` is in documents `rows[starts[w]:starts[w + 1]]`, `counts[…]` times in each.
+    """Postings of a corpus: word `w` is in the documents `rows[starts[w]:starts[w + 1]]`, `counts[…]` times.
 
     Attributes
     ----------
-    idf: of each word; above zero for every word that is asked for.
-    field: of each word its row of `penalties`: 0 for words, 1 for grams.
-    penalties: of each field and document, k1 · (1 − b + b · |d| / mean |d|).
+    idf: idf of each word; above zero for every word that is searched.
+    field: row in `penalties` of each word: 0 for words, 1 for grams.
+    penalties: k1 · (1 − b + b · |d| / mean |d|) of each field and document.
     """
 
     idf: NDArray[np.float64]
@@ -48,9 +48,7 @@ Search = Callable[[Postings, Sequence[Sequence[int]], int], list[Best]]
 
 
 def search_for(postings: Postings, asked: Sequence[Sequence[int]]) -> Search:
-    """Choose the search for these queries: compiled if numba is installed and the work outweighs its
-    start.
-    """
+    """Choose the compiled search if numba is installed and the queries have enough postings, else numpy."""
     numbers = chain.from_iterable(asked)
     work = int(sum(postings.starts[number + 1] - postings.starts[number] for number in numbers))
     loaded = _kernel.cache_info().currsize > 0
@@ -58,12 +56,14 @@ def search_for(postings: Postings, asked: Sequence[Sequence[int]]) -> Search:
 
 
 def search_numpy(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
-    """Find the `depth` best documents for the words of each query, equal scores by row, with numpy."""
+    """Find the `depth` best documents for the words of each query with numpy. Equal scores are ordered by
+    row.
+    """
     return [_best(postings, numbers, depth) for numbers in asked]
 
 
 def search_compiled(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
-    """Find the same documents with the compiled kernel; numba must be installed."""
+    """Find the same documents as `search_numpy` with the compiled kernel. Needs numba."""
     ends = np.cumsum([0, *map(len, asked)])
     numbers = np.fromiter(chain.from_iterable(asked), np.int64, ends[-1])
     places = np.cumsum([0, *(postings.starts[numbers + 1] - postings.starts[numbers])])
@@ -90,7 +90,7 @@ def _best(postings: Postings, numbers: Sequence[int], depth: int) -> Best:
 
 @cache
 def _kernel() -> ModuleType | None:
-    """Import the compiled kernel; None without numba, or without a folder for its compiled code."""
+    """Import the compiled kernel, or return None without numba or without a folder for compiled code."""
     try:
         from curation.retrieval import kernel
     except (ImportError, RuntimeError):

@@ -13,12 +13,13 @@ from curation.store import Query
 
 
 class Hit(NamedTuple):
-    """A document that a system found. Scores are comparable within one list only; imported runs may have
-    none.
+    """A document that a system found. Scores are comparable only within one list, and imported runs may lack
+    scores.
 
     Attributes
     ----------
-    passage: the part that matched, as (start, end) in characters of `Document.text`; None: not a part.
+    passage: matching part of the document, as (start, end) in characters of `Document.text`; None for the
+        whole document.
     """
 
     document_id: str
@@ -27,13 +28,13 @@ class Hit(NamedTuple):
 
 
 class Hits(Sequence[Hit]):
-    """One query's hits, best first, as arrays: a `Hit` is made when it is looked at.
+    """One query's hits as arrays, the best hit first. A `Hit` is made when it is read.
 
     Parameters
     ----------
-    ids: of all documents of the corpus, in the order of rows.
-    rows, scores: of the hits.
-    passages: of those hits that have one, by row.
+    ids: ids of all documents of the corpus, in the order of rows.
+    rows, scores: rows and scores of the hits.
+    passages: row → matching passage, for the hits with a passage.
     """
 
     __slots__ = ("_ids", "_passages", "rows", "scores")
@@ -87,8 +88,8 @@ class Retriever(Protocol):
 
     Attributes
     ----------
-    name: how candidates and reports call it.
-    settings: all that its results depend on besides corpus and queries.
+    name: name of the system in candidates and reports.
+    settings: all parameters that decide the results, besides corpus and queries.
     """
 
     @property
@@ -100,28 +101,30 @@ class Retriever(Protocol):
     def search(
         self, queries: Sequence[Query], depth: int, progress: Progress = silent
     ) -> Sequence[Sequence[Hit]]:
-        """For each query at most `depth` hits, best first: scores above zero only, ties by document id.
+        """Find at most `depth` hits for each query, the best first, with scores above zero and ties by
+        document id.
 
-        A shorter search is the beginning of a deeper one.
+        The hits of a shallow search are the first hits of a deeper search.
         """
         ...
 
     def why_none(self, query: Query) -> str:
-        """Say why a query has no hit."""
+        """Give the reason why a query has no hit."""
         ...
 
 
 def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> Hits:
     """Find the `depth` documents with the highest scores above zero, best first.
 
-    Documents are in the order of their ids, so that equal scores are too; there may be fewer scores.
+    Documents are in the order of their ids, so equal scores are ordered by id. There may be fewer scores than
+    documents.
     """
     rows = best_rows(scores, depth)
     return Hits(document_ids, rows, scores[rows])
 
 
 def best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
-    """Find the rows of the `depth` highest scores above zero, best first; equal scores in the order of
+    """Find the rows of the `depth` highest scores above zero, best first. Equal scores keep the order of
     rows.
     """
     rows = np.flatnonzero(scores > 0)

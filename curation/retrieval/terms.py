@@ -1,14 +1,15 @@
 """Content words: the terms of lexical retrieval.
 
-The stop words are the words of asking and joining (articles, pronouns, auxiliaries, prepositions,
-question words), and those only. Left in on purpose: negations (`not`, `without`), because they turn a
-query round; numbers and single letters, because `5` and `c` name products and languages; and words that
-are merely frequent, because BM25 weighs those down itself.
+Stop words are only articles, pronouns, auxiliaries, prepositions, conjunctions and question words. Negations
+(`not`, `without`) are content words, because a negation reverses a query. Numbers and single letters are
+content words, because `5` and `c` name products and languages. Merely frequent words are content words,
+because BM25 gives frequent words a low weight.
 
-In scripts without spaces a run of signs is one word here, which hardly any query repeats. So such runs are
-also searched by their grams (`curation.core.words`), which BM25 counts and weighs apart from words.
+In scripts without spaces, a whole run of characters counts as one word, and hardly any query repeats the
+whole run. So these runs are also searched by grams (`curation.core.words`), which BM25 counts and weights
+apart from words.
 
-A project may have a stemmer, a Snowball algorithm that content words go through (M. F. Porter 2001, Snowball:
+A project may have a stemmer, a Snowball algorithm that reduces content words to stems (Porter 2001, Snowball:
 a language for stemming algorithms).
 """
 
@@ -40,34 +41,32 @@ _ASKS = re.compile(
 
 
 def is_question(text: str) -> bool:
-    """Check whether a normalised query (`curation.core.characters.normalise_query`) is a question."""
+    """Tell whether a normalised query (`curation.core.characters.normalise_query`) is a question."""
     return _ASKS.search(text) is not None
 
 
 def content_words(text: str) -> list[str]:
-    """Cut a text into words without stop words, in order; runs of scripts without spaces are whole."""
+    """Cut a text into words without stop words, in order. Runs of scripts without spaces stay whole."""
     return [word for word in whole_words(text) if word not in STOP_WORDS]
 
 
 def searched_terms(query: str, stemmer: str | None = None) -> list[str]:
-    """List the search terms of a query: its content words, and the grams of its runs without spaces.
+    """List the search terms of a query: its content words, and the grams of runs in scripts without spaces.
 
     Parameters
     ----------
-    stemmer: the language of a Snowball stemmer that content words go through; None: they stay as they are.
+    stemmer: language of a Snowball stemmer for content words; None leaves content words unchanged.
     """
     return _terms(query, stemmer, single_signs=False)
 
 
 def indexed_terms(document: str, stemmer: str | None = None) -> list[str]:
-    """List the index terms of a document: as `searched_terms`, and each single sign of runs without
-    spaces.
-    """
+    """List the index terms of a document: the terms of `searched_terms`, and single characters of runs."""
     return _terms(document, stemmer, single_signs=True)
 
 
 def is_gram(term: str) -> bool:
-    """Check whether a term is a gram, which begins with a space, unlike words."""
+    """Tell whether a term is a gram, which begins with a space, unlike words."""
     return term.startswith(GRAM)
 
 
@@ -88,7 +87,7 @@ def _grams(content: list[str], single_signs: bool) -> list[str]:
 
 
 def project_stemmer(cursor: Cursor) -> str | None:
-    """Read the language of the project's stemmer; None without a stemmer."""
+    """Read the language of the project's stemmer, or return None without a stemmer."""
     return get_setting(cursor, _SETTING) or None
 
 
@@ -97,7 +96,7 @@ def choose_stemmer(cursor: Cursor, language: str) -> None:
 
     Raises
     ------
-    InputError: there is no stemmer of that name.
+    InputError: no stemmer has this name.
     """
     import snowballstemmer
 
@@ -109,7 +108,7 @@ def choose_stemmer(cursor: Cursor, language: str) -> None:
 
 @lru_cache(maxsize=262_144)
 def stemmed(language: str, word: str) -> str:
-    """Stem a folded word."""
+    """Reduce a folded word to its stem."""
     import snowballstemmer
 
     stem: str = snowballstemmer.stemmer(language).stemWord(word)
@@ -120,7 +119,7 @@ def stemmed(language: str, word: str) -> str:
 def stem(word: str) -> str:
     """Remove the plural or verb ending of a word.
 
-    The S-stemmer of Harman 1991 ("How effective is suffixing?"), extended by -ing and -ed.
+    The rules are the S-stemmer of Harman 1991 ("How effective is suffixing?"), extended by -ing and -ed.
     """
     word = fold(word)
     for ending, rest in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):

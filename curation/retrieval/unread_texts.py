@@ -1,9 +1,8 @@
-"""Texts that a model cannot read: an English model cuts Thai into unknown words.
-
-Sixty Thai queries then have one embedding. A word is not read if a part of it is unknown to the tokenizer, or
-if it is cut into about as many pieces as it has letters. A text is not read if most of its letters are in
-such words, or if a text with other words has the same embedding. All models read ASCII: such texts are not
-looked at.
+"""Texts that a model cannot read. For example, an English model cuts Thai into unknown words, so that all
+Thai queries may have the same embedding. A word is not read if the tokenizer does not know a part of the
+word, or cuts the word into about as many pieces as the word has letters. A text is not read if most of its
+letters are in such words, or if a text with other words has the same embedding. All models read ASCII, so
+ASCII texts are not checked.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from curation.core.words import whole_words
 from curation.retrieval.embedding_model import Vectors, find_model, model_file
 
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
-"""A model of about the size of the default one that reads some fifty languages."""
+"""A model that reads about fifty languages and has about the size of the default model."""
 SINGLE = 0.75
-"""Number of pieces for each letter from which a word counts as cut into letters."""
+"""Pieces for each letter of a word from which the word counts as cut into letters."""
 SHORTEST = 2
 """Minimum number of letters of a word whose pieces are counted."""
 UNREAD = 0.5
@@ -32,11 +31,11 @@ _SAME = 0.99995
 
 
 def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int]:
-    """Find the places of the texts that the model cannot read, ordered.
+    """Find the positions of the texts that the model cannot read, in ascending order.
 
     Parameters
     ----------
-    vectors: the texts' embeddings by the model, of length 1, shape (texts, d).
+    vectors: unit embeddings of the texts by the model, shape (texts, d).
     """
     foreign = [number for number, text in enumerate(texts) if not text.isascii()]
     if not foreign:
@@ -93,12 +92,14 @@ def _is_chinese(letter: str) -> bool:
 
 
 def _letters(word: str) -> int:
-    """Count letters without marks; a Korean syllable counts each of its letters."""
+    """Count letters without combining marks. A Korean syllable counts as its letters."""
     return sum(map(str.isalpha, unicodedata.normalize("NFD", word)))
 
 
 def _with_one_embedding(texts: Sequence[str], vectors: Vectors) -> set[int]:
-    """Find the places of texts with the embedding of a text with different words; accents are ignored."""
+    """Find the positions of texts that have the same embedding as a text with different words. Ignores
+    accents.
+    """
     words = np.unique([_plain(text) for text in texts], return_inverse=True)[1]
     alike: set[int] = set()
     for number, vector in enumerate(vectors):

@@ -1,8 +1,8 @@
 """Counts of content words in texts.
 
-Each word gets a number at its first occurrence. ASCII texts are cut as one array of bytes, in which a word is
-a run of letters, digits and underscores. A test checks that the words are the same as those of
-`terms.indexed_terms`.
+Each distinct word gets a number at its first occurrence. ASCII texts are cut into words as one array of
+bytes, in which a word is a run of letters, digits and underscores. A test checks that the words are the same
+as the words from `terms.indexed_terms`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ _CHARACTERS = 1 << 24  # that are cut at once, about
 _LETTERS = np.zeros(256, np.uint8)
 for _letter in b"abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ":
     _LETTERS[_letter] = ord(chr(_letter).lower())
-"""Byte → the letter, digit or underscore that it is, in lower case; 0 between words."""
+"""Byte → its letter, digit or underscore in lower case, or 0 for a byte between words."""
 Places = NDArray[np.int64]
 
 
 class Counts(NamedTuple):
-    """The counts of documents: document `d` has `counts[starts[d]:starts[d + 1]]` of `numbers[…]`.
+    """Word counts of documents: document `d` has the words `numbers[starts[d]:starts[d + 1]]`, each
+    `counts[…]` times.
 
     Attributes
     ----------
-    words: by number.
-    counts: in two bytes each, or in four where one does not fit.
+    words: words by their numbers.
+    counts: counts in two bytes each, or in four bytes if a count is too large.
     """
 
     words: pa.StringArray
@@ -43,7 +44,7 @@ class Counts(NamedTuple):
 
 
 def counter(stemmer: str | None = None) -> str:
-    """Compute the name under which counts are stored."""
+    """Compute the name under which counts are stored, a hash of the rules that cut texts into words."""
     return digest("content words", CUT, sorted(STOP_WORDS), *([stemmer] if stemmer else ()))
 
 
@@ -67,7 +68,7 @@ def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> Counts:
 
 
 def _occurrences(texts: pa.StringArray, word_number: dict[str, int], stemmer: str | None) -> Places:
-    """Compute place of the text · 2³² + number of the word, for each occurrence of a content word."""
+    """Compute (position of the text) · 2³² + (number of the word) for each occurrence of a content word."""
     plain = pc.string_is_ascii(texts)
     rows, encoded = _ascii_words(texts.filter(plain))
     content = [None if word in STOP_WORDS else word for word in encoded.dictionary.to_pylist()]
@@ -82,13 +83,13 @@ def _occurrences(texts: pa.StringArray, word_number: dict[str, int], stemmer: st
 
 
 def _numbers(words: Iterable[str | None], word_number: dict[str, int]) -> Places:
-    """Number the words, with a new number for a new word and -1 for None."""
+    """Give each word its number: a new word gets a new number, and None gets -1."""
     numbers = [-1 if word is None else word_number.setdefault(word, len(word_number)) for word in words]
     return np.array(numbers, np.int64)
 
 
 def _ascii_words(texts: pa.StringArray) -> tuple[Places, pa.DictionaryArray]:
-    """Cut ASCII texts into words: the place of each word's text, and the words, in order."""
+    """Cut ASCII texts into words; return the position of each word's text, and the words, in order."""
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[: len(texts) + 1]
     letters = _LETTERS[np.frombuffer(texts.buffers()[2], np.uint8)[: offsets[-1]]]
     inside = np.zeros(len(letters) + 2, bool)

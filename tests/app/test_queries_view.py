@@ -203,7 +203,7 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     draw_sample(filled, DrawRequest(4, 0))
     page = run("Pool")
     assert field(page, "Systems").value == ["bm25"], "what takes seconds is the default"
-    assert "embed the corpus: about 1 minute, by what other machines took" in html(page)
+    assert "embed the corpus: about 1 minute, by the speed of other machines" in html(page)
     field(page, "Depth").set_value(3)
     field(page, "Random negatives for each query").set_value(0)
     press(page, "Build the pool")

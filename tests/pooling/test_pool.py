@@ -142,11 +142,11 @@ def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> N
 
 def test_what_embeds_says_minutes_before_until_a_pool_has_embedded_the_corpus(shop: Store) -> None:
     with shop.reading() as cursor:
-        assert embedding_forecast(cursor) == "about 1 minute, by what other machines took"
-        assert minutes_to_embed(cursor, 9_600_000) == "about 3 to 20 minutes, by what other machines took"
+        assert embedding_forecast(cursor) == "about 1 minute, by the speed of other machines"
+        assert minutes_to_embed(cursor, 9_600_000) == "about 3 to 20 minutes, by the speed of other machines"
     with shop.transaction() as cursor:
         put_setting(cursor, f"{MEASURED}{DEFAULT_MODEL}", "40000")
-        assert minutes_to_embed(cursor, 24_000_000) == "about 8 to 15 minutes, by what it took last"
+        assert minutes_to_embed(cursor, 24_000_000) == "about 8 to 15 minutes, by the last measured speed"
         assert (MEASURED + DEFAULT_MODEL) not in dict(all_settings(cursor)), "no result rests on it"
     build_pool(shop, PoolRequest(["dense"], depth=3, random_negatives=0, seed=1))
     with shop.reading() as cursor:

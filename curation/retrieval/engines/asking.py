@@ -1,15 +1,15 @@
 """Runs of engines: all current queries are sent to an engine at a set rate, and its lists are stored as a
 run.
 
-An interrupted call stores no run; the same call later asks for the missing queries. A query without a
-complete answer is left out and counted. Documents that the project lacks are brought by id. A document that
-is deleted before it is brought leaves a gap in the ranks.
+An interrupted call stores no run. The same call later sends only the missing queries. A query without a
+complete answer is left out and counted. Documents that the project lacks are fetched from the engine by id. A
+document that the engine deletes before the fetch leaves a gap in the ranks.
 
 A pool uses the stored run, because engines may answer the same query differently later.
-One query shows whether a template is right (`try_engine`); nothing of it is stored.
+A trial with one query shows whether a template is right (`try_engine`), and stores nothing.
 
-An incomplete answer, such as with failed shards, is not used: the query is left out with the reason, and is
-asked again unless the call stored a run.
+An incomplete answer, such as an answer with failed shards, is not used. Its query is left out with the
+reason, and a later call asks for it again unless this call stored a run.
 """
 
 from __future__ import annotations
@@ -43,20 +43,21 @@ FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
 SAVE_SECONDS = 1.0
 """Seconds after which answers are stored, so that a killed process loses only newer answers."""
 MAX_REJECTED_IN_A_ROW = 5
-"""Number of consecutive rejected queries that ends the work."""
+"""Number of consecutive rejected queries after which a run of an engine ends."""
 REJECTED = "queries that the engine rejected"
 _OF_IDS = "FROM engine_answers WHERE answer_id IN (SELECT unnest(?::TEXT[]))"
 
 
 @dataclass(frozen=True)
 class EngineRunRequest:
-    """A run that an engine is asked for.
+    """A request for a run of an engine.
 
     Attributes
     ----------
-    name: '' is the engine's of today: its name and the date, and a number where other questions have that.
-    depth: places of a list.
-    rate: requests a second.
+    name: name of the run. '' stands for the engine's name and today's date, with a number if a run of other
+        queries has this name.
+    depth: number of documents of a list.
+    rate: largest number of requests a second.
     """
 
     engine: str
@@ -66,7 +67,7 @@ class EngineRunRequest:
 
     @property
     def names(self) -> Iterator[str]:
-        """The possible names of the run, of which the first free name is taken."""
+        """Possible names of the run, of which the first unused name becomes its name."""
         if self.name:
             yield self.name
             return
@@ -77,14 +78,14 @@ class EngineRunRequest:
 
 @dataclass(frozen=True)
 class EngineRunImport:
-    """The result of an engine run.
+    """The result of a run of an engine.
 
     Attributes
     ----------
-    queries, entries: with a list, and places of the lists.
-    asked: requests for lists that were sent now; others were stored before.
-    brought: documents that the project did not have.
-    seconds: a query, on average.
+    queries, entries: number of queries with a list, and number of entries of the lists.
+    asked: number of lists requested now; the other lists were stored before.
+    brought: number of fetched documents that the project lacked.
+    seconds: mean time of a query.
     left_out: reason → number.
     """
 
@@ -101,18 +102,18 @@ class EngineRunImport:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the result."""
+        """Sentences about the result."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentences = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
         if self.is_new:
             brought = pluralize(self.brought, "document was", "documents were")
-            sentences = [f"Stored the run {self.name!r}: {places}. A pool names it as run:{self.name}."]
-            sentences.append(f"{self.seconds:.3f} s a query. {brought} brought by id.")
+            sentences = [f"Stored the run {self.name!r}: {places}. A pool uses the run as run:{self.name}."]
+            sentences.append(f"{self.seconds:.3f} s a query. {brought} fetched by id.")
         return sentences + [f"Left out: {number:,} × {why}." for why, number in self.left_out.items()]
 
 
 class EngineRunPlan(NamedTuple):
-    """The plan of a run; `run` is the project's run of the same queries, or None."""
+    """The plan of a run of an engine. `run` is the project's run of the same queries, or None."""
 
     request: EngineRunRequest
     engine: Engine
@@ -126,8 +127,8 @@ class EngineTrial(NamedTuple):
 
     Attributes
     ----------
-    documents: of the hits, by id, as the project would have them.
-    left_out: reason → documents.
+    documents: documents of the hits by id, as the project would store them.
+    left_out: reason → number of documents.
     """
 
     host: str
@@ -138,7 +139,7 @@ class EngineTrial(NamedTuple):
 
 
 def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
-    """Ask an engine for a query, and for the documents of its hits; see `EngineClient.search`."""
+    """Ask an engine for the list of a query and for the documents of its hits (see `EngineClient.search`)."""
     with store.reading() as cursor:
         client = EngineClient(find_engine(cursor, name))
     match = client.search(query, depth)
@@ -146,7 +147,7 @@ def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
 
 
 def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
-    """Plan a run: its queries, and the stored answers among them.
+    """Plan a run of an engine: its queries, and the answers that are stored already.
 
     Raises
     ------
@@ -158,7 +159,7 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
     if not queries:
         raise RefusedError(
             "There are no queries to ask an engine. Draw a sample, or import queries.",
-            command="`goldgrade sample` draws, `goldgrade import queries` imports.",
+            command="`goldgrade sample` draws queries, `goldgrade import queries` imports queries.",
         )
     runs = {run.name: run for run in stored_runs(cursor)}
     for name in request.names:
@@ -168,8 +169,8 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
         if run is None or not asked.missing:
             return EngineRunPlan(request, engine, name, asked, run)
     raise RefusedError(
-        f"The project has the run {name!r} (from {runs[name].source}) of other queries, another depth "
-        "or another template, and pools may rest on it. Give this run a different name."
+        f"The project has the run {name!r} (from {runs[name].source}) with other queries, depth "
+        "or template, and pools may use that run. Give this run a different name."
     )
 
 
@@ -184,14 +185,14 @@ def import_engine_run(
 
     Parameters
     ----------
-    say: called with what is going to be sent where, before the first request.
+    say: function that is called before the first request, with the notice of what is sent to which host.
 
     Raises
     ------
-    InputError: numbers or the name cannot be used, or an answer has not what the template says.
-    NotFoundError: there is no such engine.
-    RefusedError: there is no query, or no answer: no run is stored, and what was answered is kept; another
-        run has the name; the author is no lead.
+    InputError: a number or the name cannot be used, or an answer lacks a value that the template names.
+    NotFoundError: the project has no engine of this name.
+    RefusedError: there is no query, another run has the name, the author is no lead, or the engine does not
+        answer. Then no run is stored, and earlier answers are kept.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
@@ -221,7 +222,7 @@ def _store_run(
     author: str,
     progress: Progress,
 ) -> int:
-    """Bring the documents and store the run; return the number of brought documents."""
+    """Fetch the missing documents and store the run; return the number of fetched documents."""
     name, engine = plan.name, plan.engine
     wanted = {document_id for answer in lists for document_id in answer.document_ids}
     brought, known, missed = bring_missing(store, client, wanted, progress)
@@ -245,7 +246,7 @@ def _store_run(
 
 
 def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
-    """Yield the entries of lists, by query id and rank; missing documents leave gaps."""
+    """Yield the entries of lists, by query id and rank. Missing documents leave gaps in the ranks."""
     for answer in sorted(lists, key=lambda answer: answer.query_id):
         for rank, document_id in enumerate(answer.document_ids, 1):
             if document_id in known:
@@ -254,7 +255,7 @@ def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[Ru
 
 
 class StoredList(NamedTuple):
-    """A row of `engine_answers`; see the schema."""
+    """A row of the table `engine_answers`, an engine's stored answer to a query."""
 
     answer_id: str
     request_id: str
@@ -268,7 +269,7 @@ class StoredList(NamedTuple):
 
 
 class AskedLists(NamedTuple):
-    """The queries of a request by the ids of their answers, and the answers that are stored."""
+    """The queries of a request, by the ids of their answers, with the answers that are stored."""
 
     request_id: str
     queries: dict[str, Query]
@@ -298,7 +299,7 @@ def ask_missing(
 
     Raises
     ------
-    RefusedError: see `EngineClient.search`; what was answered before is kept.
+    RefusedError: see `EngineClient.search`. Earlier answers are kept.
     """
     answers, missing = list[StoredList](), asked.missing
     kept, rejected, saved = 0, 0, monotonic()
@@ -319,8 +320,8 @@ def ask_missing(
     except CurationError as error:
         whole = pluralize(sum(not answer.left_out for answer in answers), "answer is", "answers are")
         raise RefusedError(
-            f"{error.found} Nothing came of it: {whole} kept, of {len(missing):,}. The same call asks for "
-            "the rest."
+            f"{error.found} No run was stored: {whole} kept, of {len(missing):,}. The same call asks for "
+            "the missing answers."
         ) from error
     finally:
         _save(store, answers[kept:])
@@ -336,7 +337,7 @@ def _save(store: Store, answers: Sequence[StoredList]) -> None:
 
 
 def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
-    """Write answers that are not stored yet, because a different process may have asked the same."""
+    """Store answers, without answers that another process has stored meanwhile."""
     known = _read_lists(cursor, [answer.answer_id for answer in lists])
     append_rows(cursor, "engine_answers", [answer for answer in lists if answer.answer_id not in known])
 

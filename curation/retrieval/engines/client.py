@@ -3,8 +3,8 @@
     GOLDGRADE_ENGINE_NAME_URL   its address, such as https://search.example.org; paths are the template's
     GOLDGRADE_ENGINE_NAME_KEY   its key, in the header that the template says; without it none is sent
 
-NAME is the engine's name in capitals. Both are read when something is sent, and are in nothing that is stored
-or shown; an answer that repeats the key is read without it.
+NAME is the engine's name in capitals. Address and key are read when a request is sent, and are never stored
+or shown. If an answer of the engine repeats the key, the key is removed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MAX_ANSWER_BYTES = 64_000_000
 PATIENCE = Patience(seconds=30.0)
 NOT_WHOLE = "queries without a whole answer ({})"
 _SHORT = 8
-"""Minimum length of a key that is removed from answers; a shorter key would be a part of many words."""
+"""Minimum length of a key that is removed from answers. A shorter key could be a part of many words."""
 
 
 class EngineList(NamedTuple):
@@ -51,9 +51,9 @@ class EngineList(NamedTuple):
 
     Attributes
     ----------
-    scores: none where the template says no path of them.
-    seconds: from the request to the last byte, of the attempt that was answered.
-    left_out: why there is no list, as where the answer is not whole; '' where there is one.
+    scores: empty if the template has no path of scores.
+    seconds: time from the request to the last byte, for the attempt that the engine answered.
+    left_out: reason why the list is missing, such as an incomplete answer; '' with a list.
     """
 
     ids: list[str]
@@ -63,7 +63,7 @@ class EngineList(NamedTuple):
 
 
 class RejectedQueryError(RefusedError):
-    """The engine rejected one request; others may succeed."""
+    """The engine rejected one request. Other requests may succeed."""
 
 
 class Pace:
@@ -79,11 +79,11 @@ class Pace:
 
 
 class EngineClient:
-    """An engine with its address and key, both from the environment.
+    """A client of an engine, with the engine's address and key from the environment.
 
     Raises
     ------
-    InputError: the address is missing, or one of the values cannot be used; neither is repeated.
+    InputError: the address is missing, or a value cannot be used. The error shows neither address nor key.
     """
 
     def __init__(self, engine: Engine, rate: float = RATE, patience: Patience = PATIENCE) -> None:
@@ -107,43 +107,43 @@ class EngineClient:
         return urlsplit(self._url).hostname or ""
 
     def notice(self, what: str) -> str:
-        """Write the notice about requests that are going to be sent."""
+        """Write the notice that requests are going to be sent."""
         return f"Asking {self.host} for {what}, {self._rate:g} requests a second at most."
 
     def notice_of_lists(self, number: int) -> str:
-        """Write the notice about requests for lists."""
-        return f"{self.notice(pluralize(number, 'list'))} Texts go there redacted."
+        """Write the notice that lists are going to be requested."""
+        return f"{self.notice(pluralize(number, 'list'))} Query texts are sent redacted."
 
     def search_call(self, text: str, depth: int) -> WebCall:
-        """Make the request for a query with redacted text."""
+        """Make the request for a query, whose text is redacted."""
         template = self.engine.template
         return template.call(template.search, query=redact(text).text, depth=depth)
 
     def search(self, text: str, depth: int) -> EngineList:
-        """Ask for the list of a query, with at most `depth` documents.
+        """Ask the engine for the list of a query, with at most `depth` documents.
 
         Raises
         ------
         RejectedQueryError: the engine rejected this request.
-        RefusedError: there is no answer.
-        InputError: the answer has not what the template says, or an id twice.
+        RefusedError: the engine does not answer.
+        InputError: the answer lacks a value that the template names, or has an id twice.
         """
         request, about = self.engine.template.search, f"the query {redact(text).text!r}"
         return self._list(self.search_call(text, depth), request, depth, about)
 
     def random_list(self, seed: int, depth: int) -> EngineList:
-        """Ask for documents in the random order of a seed; see `search` for the errors.
+        """Ask the engine for documents in a random order by seed (errors as in `search`).
 
         Raises
         ------
-        RefusedError: the template has no `random`, or the answer is not whole.
+        RefusedError: the template has no section `random`, or the answer is incomplete.
         """
         template = self.engine.template
         if template.random is None:
             raise RefusedError(
-                f"The engine {self.engine.name!r} has no template for random documents, and none can "
-                "be drawn without one. Add it, name a file with all its ids, or draw none.",
-                command="`--ids FILE` names such a file; `--random-negatives 0` draws none.",
+                f"The engine {self.engine.name!r} has no template for random documents. Add the "
+                "template, name a file with all ids of the engine, or draw no random negatives.",
+                command="`--ids FILE` names a file of ids; `--random-negatives 0` draws no random negatives.",
             )
         call = template.call(template.random, seed=seed, depth=depth)
         try:
@@ -155,7 +155,7 @@ class EngineClient:
         return answer
 
     def documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the engine's documents with these ids, with their fields; see `search` for the errors."""
+        """Yield the engine's documents with these ids and their fields (errors as in `search`)."""
         request = self.engine.template.documents
         single = "{id}" in f"{request.path}{request.params}{request.body}"
         size = 1 if single else request.batch
@@ -165,7 +165,7 @@ class EngineClient:
             hits = [answer] if single else self._hits(answer, request)
             failed = request.failed and any(value_at(hit, request.failed) is not MISSING for hit in hits)
             if why := differing(answer, request.whole) or ("a document failed" if failed else ""):
-                raise RefusedError(f"{self._named} gave no whole answer for documents: {why}.")
+                raise RefusedError(f"{self._named} gave an incomplete answer for documents: {why}.")
             for hit in hits:
                 document_id = asked[0] if single else text_of(value_at(hit, request.id))
                 source = value_at(hit, request.source)
@@ -177,7 +177,7 @@ class EngineClient:
         return f"The engine {self.engine.name!r}"
 
     def _list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:
-        """Ask for a list, again if the answer is incomplete."""
+        """Ask the engine for a list, and ask again if the answer is incomplete."""
         incomplete = ""
         for _ in range(self._patience.attempts):
             answer = self._answer(call)
@@ -199,7 +199,7 @@ class EngineClient:
         hits = require_at(answer, request.hits, f"The answer of the engine {self.engine.name!r}")
         if not isinstance(hits, list):
             raise InputError(
-                f"{self._named} has no list at {request.hits!r}. It has {', '.join(paths_in(answer))}."
+                f"{self._named} has no list at {request.hits!r}. Found: {', '.join(paths_in(answer))}."
             )
         return hits
 
@@ -211,8 +211,8 @@ class EngineClient:
             if document_id in first:
                 raise InputError(
                     f"{self._named} has {document_id!r} twice for {about}, at the places "
-                    f"{first[document_id]} and {rank}. A document has one place in a list: ask the engine "
-                    "for documents, not for their parts."
+                    f"{first[document_id]} and {rank}. A document has one rank in a list: ask the engine "
+                    "for documents, not for parts of documents."
                 )
             first[document_id] = rank
 
@@ -221,12 +221,12 @@ class EngineClient:
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
             raise InputError(
                 f"{self._named} has the score {score!r:.60} at {path!r} for {about}; expected a "
-                "finite number. Without scores, put “score: null” into the template."
+                "finite number. If the engine gives no scores, put “score: null” into the template."
             )
         return float(score)
 
     def _answer(self, call: WebCall, absent: bool = False) -> Any:
-        """Send a request and parse its JSON; None if `absent` and there is no such document."""
+        """Send a request and parse the JSON answer. With `absent`, return None for a missing document."""
         outcome, sent = keep_asking(lambda: self._once(call), self._patience, Event())
         if isinstance(outcome, Fault):
             raise RefusedError(
@@ -245,11 +245,11 @@ class EngineClient:
                 f"{self._named} rejected a request (HTTP {outcome.status}{self._said(outcome)})."
             )
         if len(outcome.body) > MAX_ANSWER_BYTES:
-            raise RefusedError(f"{self._named} answered more than 64 MB. Ask for fewer fields or documents.")
+            raise RefusedError(f"{self._named} answered over 64 MB. Ask for fewer fields or documents.")
         try:
             return json.loads(self._without_key(outcome.body))
         except (ValueError, RecursionError):
-            raise RefusedError(f"{self._named} answered what is no JSON. Check {self.url_name}.") from None
+            raise RefusedError(f"{self._named} gave no JSON as an answer. Check {self.url_name}.") from None
 
     def _once(self, call: WebCall) -> WebAnswer | Fault:
         self._pace.wait()

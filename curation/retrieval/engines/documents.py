@@ -1,8 +1,9 @@
-"""Documents that an engine is asked for by id: brought into the corpus, and fetched again later.
+"""Documents of an engine, which are fetched by id into the corpus and fetched again later.
 
-The template names the fields of title and text. Else they are found by their usual names in each document by
-itself, so that a document has the same version whatever else is fetched. A corpus with only such documents is
-*held*: it has only documents that engines ranked, so steps that need the whole corpus refuse it.
+The template names the fields of title and text. Without names in the template, title and text are found by
+their usual names. Each document is read by itself, so its version does not depend on the other fetched
+documents. A corpus is *held* if it has only documents that engines ranked. Steps that need the whole corpus
+refuse a held corpus.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ NO_TEXT = "documents without title and text"
 
 
 SLICE = 20_000
-"""Number of documents that are brought and stored at once."""
+"""Number of documents that are fetched and stored at once."""
 _BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
 
 
 @dataclass(frozen=True)
 class CorpusRefreshed:
-    """The result of fetching an engine's documents again; see `CorpusImport`.
+    """The result of fetching an engine's documents again (compare `CorpusImport`).
 
     Attributes
     ----------
-    gone: documents that are in the corpus no more, because the engine lacks them.
+    gone: number of documents that left the corpus, because the engine no longer has them.
     """
 
     engine: str
@@ -60,7 +61,7 @@ class CorpusRefreshed:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the result."""
+        """Sentences about the result."""
         return [
             f"{pluralize(self.changed + self.gone + self.unchanged, 'document')} of the engine "
             f"{self.engine!r} "
@@ -72,12 +73,13 @@ class CorpusRefreshed:
 def bring(
     client: EngineClient, ids: Sequence[str], progress: Progress = silent, others: bool = False
 ) -> tuple[dict[str, Document], dict[str, int]]:
-    """Fetch the documents with these ids, and count the left-out documents by reason; `others` have a text.
+    """Fetch the documents with these ids, and count the left-out documents by reason. With `others`,
+    documents without text cause no error, because other documents of the engine have a text.
 
     Raises
     ------
-    RefusedError: there is no answer.
-    InputError: the answers have not what the template says, or no document has title or text.
+    RefusedError: the engine does not answer.
+    InputError: the answers lack a value that the template names, or no document has a title or a text.
     """
     fields, documents, bare = client.engine.template.fields, dict[str, Document](), list[Mapping[str, Any]]()
     for number, (document_id, source) in enumerate(client.documents(ids), 1):
@@ -89,8 +91,8 @@ def bring(
         progress("documents", number, len(ids))
     if bare and not documents and not others:
         raise InputError(
-            f"No document of the engine {client.engine.name!r} has a title or a text. They have the fields "
-            f"{join_words(sorted(bare[0]), 20) or 'none'}: name them under “fields” in the template."
+            f"No document of the engine {client.engine.name!r} has a title or a text. Found the fields "
+            f"{join_words(sorted(bare[0]), 20) or 'none'}: name title and text under “fields” in the template"
         )
     left_out = {GONE: len(set(ids)) - len(documents) - len(bare), NO_TEXT: len(bare)}
     return documents, {reason: count for reason, count in left_out.items() if count}
@@ -99,11 +101,13 @@ def bring(
 def bring_missing(
     store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
 ) -> tuple[int, Collection[str], Counter[str]]:
-    """Bring the documents that the current corpus lacks, `SLICE` at a time; see `bring`.
+    """Fetch the documents that the current corpus lacks, `SLICE` documents at a time, and add them to the
+    corpus.
 
-    The result is the number of brought documents, the ids of the corpus, and reason → documents left out.
+    Return the number of fetched documents, the ids of the corpus, and reason → number of documents left out.
 
-    A corpus with only brought documents is held. Documents that were brought before a fault stay.
+    A corpus with only fetched documents is held. Documents that were fetched before a fault stay in the
+    corpus.
     """
     with store.reading() as cursor:
         before = known_versions(cursor)
@@ -113,7 +117,7 @@ def bring_missing(
             documents, missed = bring(client, some, progress, number > 0)
         except CurationError as error:
             raise RefusedError(
-                f"{error.found} What came before is kept, and the same call asks for the rest."
+                f"{error.found} Earlier documents are kept, and the same call asks for the rest."
             ) from error
         left_out.update(missed)
         number += len(documents)
@@ -143,16 +147,18 @@ def refresh(
     author: str = COMMAND_LINE,
     say: Callable[[str], object] = lambda _: None,
 ) -> CorpusRefreshed:
-    """Fetch the documents again that an engine brought: a changed one is a new version, one gone is removed.
+    """Fetch an engine's documents again, store changed documents as new versions, and remove missing
+    documents.
 
     Parameters
     ----------
-    say: called with what is going to be sent where, before the first request.
+    say: function that is called before the first request, with the notice of what is sent to which host.
 
     Raises
     ------
-    NotFoundError: there is no such engine.
-    RefusedError: it brought no document of the corpus, or there is no answer; the author is no lead.
+    NotFoundError: the project has no engine of this name.
+    RefusedError: no document of the corpus is from the engine, the engine does not answer, or the author is
+        no lead.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
@@ -163,14 +169,14 @@ def refresh(
             if document_id in before.versions
         )
     if not ids:
-        raise RefusedError(f"The engine {name!r} brought no document of the corpus; nothing was fetched.")
+        raise RefusedError(f"The engine {name!r} gave no document of the corpus; nothing was fetched.")
     client = EngineClient(engine, rate)
     say(client.notice(f"{pluralize(len(ids), 'document')} by id"))
     brought, _ = bring(client, list(ids), progress)
     if not brought:
         raise RefusedError(
             f"The engine {name!r} has none of its {pluralize(len(ids), 'document')} any more, and nothing "
-            "was changed. Check its address and its template."
+            "was changed. Check the address and the template of the engine."
         )
     versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
     versions |= {document.document_id: document.content_hash for document in brought.values()}
@@ -204,7 +210,7 @@ def _write(
 
 
 def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
-    """Make a document of the project, whose id field is not stored again as metadata."""
+    """Make a document of the project from an engine's document, without repeating the id in the metadata."""
     with_id = {name for name, value in source.items() if text_of(value) == document_id}
     ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
     unkept = with_id.intersection(ids) | set(chosen.leave_out)

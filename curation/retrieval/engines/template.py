@@ -1,18 +1,19 @@
-"""The engines of a project, and the template that says what is sent to one, and where its answer has what.
+"""The engines of a project, and their templates: the requests to send, and the paths of values in the
+answers.
 
-A template is YAML, filled in for each request. Each engine has a name and all templates that it has had; the
-newest one counts.
+A template is YAML with placeholders, which are filled in for each request. An engine keeps all its templates,
+and the newest template counts.
 
-    values      names that a file gives once, such as `index`
-    key         the header that carries the key, and how
-    search      the request for a query; `hits`, `id` and `score` are paths in its answer
-    documents   the request for documents by id; `source` is the path of a document's fields in a hit
-    fields      which of these are title, body, url, date and group; others are found by their usual names
+    values      placeholders that the template's file defines once, such as `index` key         the header
+    that carries the key, and how search      the request for a query; `hits`, `id` and `score` are paths in
+    its answer documents   the request for documents by id; `source` is the path of a document's fields in a
+    hit fields      which of these are title, body, url, date and group; others are found by their usual names
     random      the request for documents in a random order that a seed decides
 
-A path has names and numbers with dots between. In texts `{query}`, `{depth}`, `{ids}`, `{id}`, `{seed}` and
-the names of `values` are filled in: alone as what they are, within other words as text. `whole` says which
-values a complete answer has, where it has them; `empty` which one without hits has.
+A path consists of names and numbers with dots between. In texts `{query}`, `{depth}`, `{ids}`, `{id}`,
+`{seed}` and the names of `values` are filled in. A placeholder that is the whole text keeps the type of its
+value; within other words it becomes text. `whole` has paths and values that show that an answer is complete.
+`empty` has paths and values that show that an answer has no hits.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 
 KINDS = ("opensearch", "solr", "vespa", "typesense", "http")
 MISSING = object()
-"""The result for a path that a value lacks."""
+"""Result of reading a path that the JSON value does not have."""
 _PLACE = re.compile(r"\{(\w+)\}")
 _OFFERED = {
     "search": ("query", "depth"),
@@ -45,7 +46,9 @@ _OFFERED = {
     "random": ("seed", "depth"),
     "key": ("key",),
 }
-"""Section → placeholders that the program fills in. The first is required; documents need either."""
+"""Section → placeholders that the program fills in. The first placeholder of a section is required; the
+section documents needs either placeholder.
+"""
 _SHOWN = 12
 HeaderName = Annotated[str, Field(pattern="^[A-Za-z0-9-]+$")]
 HeaderText = Annotated[str, Field(pattern="^[ -~]*$")]
@@ -58,7 +61,7 @@ FROM engines WHERE name = ?
 
 
 class WebCall(NamedTuple):
-    """A request as it is sent, without address and key."""
+    """A request to an engine as it is sent, without address and key."""
 
     method: str
     path: str
@@ -70,14 +73,14 @@ class _Part(BaseModel):
 
 
 class KeyHeader(_Part):
-    """The header that carries the key; `value` has the place `{key}`."""
+    """The HTTP header with the key. `value` has the placeholder `{key}`."""
 
     header: HeaderName
     value: HeaderText = "{key}"
 
 
 class EngineRequest(_Part):
-    """A request whose answer has hits; each has an id."""
+    """A request whose answer has hits, each with an id."""
 
     method: Literal["GET", "POST"] = "GET"
     path: str = Field(pattern="^/[!-~]*$")
@@ -91,13 +94,14 @@ class EngineRequest(_Part):
 
 
 class DocumentsRequest(EngineRequest):
-    """A request for documents by id; with `{id}` it is one for each, and its answer is the document.
+    """A request for documents by id. With `{id}`, one request is sent for each document and answered by the
+    document.
 
     Attributes
     ----------
-    failed: path that a hit has where the engine could not read the document, which may be there.
-    join: what is between ids that are filled in within other words.
-    batch: ids of one request.
+    failed: path that a hit has if the engine could not read a document that may exist.
+    join: separator of ids that are filled in within other words.
+    batch: largest number of ids in a request.
     """
 
     source: str = ""
@@ -107,7 +111,10 @@ class DocumentsRequest(EngineRequest):
 
 
 class DocumentFields(_Part):
-    """Which fields of a document are which; None: by their usual names. `leave_out` are not kept at all."""
+    """Fields of a document with its title, body, url, date and group; None finds a field by its usual names.
+
+    Fields in `leave_out` are not stored.
+    """
 
     title: str | None = None
     body: tuple[str, ...] = ()
@@ -120,7 +127,7 @@ class DocumentFields(_Part):
 
 
 class EngineTemplate(_Part):
-    """The template of an engine; see the docstring of the module."""
+    """The template of an engine: values, key, fields, and the requests for lists and documents."""
 
     values: dict[str, Any] = {}
     headers: dict[HeaderName, HeaderText] = {}
@@ -159,11 +166,11 @@ class Engine(NamedTuple):
 
 
 def read_template(kind: str, path: Path) -> EngineTemplate:
-    """Read the template from a file, which overrides parts of its kind's template.
+    """Read an engine's template from a file, which overrides parts of the shipped template of the kind.
 
     Raises
     ------
-    InputError: the kind is not known; the file cannot be read, is no YAML, or lacks something.
+    InputError: the kind of engine is unknown, or the file cannot be read, is not YAML, or lacks a value.
     """
     if kind not in KINDS:
         raise InputError(f"{kind!r} is no kind of engine; expected one of {', '.join(KINDS)}.")
@@ -192,7 +199,7 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
 
 
 def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the given sections into the shipped ones; each entry of a section is replaced as a whole."""
+    """Merge the given sections into the shipped sections; a given entry replaces the whole shipped entry."""
     sections = [name for name in shipped if isinstance(given.get(name), dict)]
     return {**shipped, **given, **{name: {**shipped[name], **given[name]} for name in sections}}
 
@@ -209,7 +216,7 @@ def _wrong_places(template: EngineTemplate) -> list[str]:
         unknown = sorted(names - {*offered} - template.values.keys())
         problems += [f"{section}: {{{name}}} has no value; give it under `values`" for name in unknown]
         if not names.intersection(offered if section == "documents" else offered[:1]):
-            problems.append(f"{section}: no place has {{{offered[0]}}}")
+            problems.append(f"{section}: the placeholder {{{offered[0]}}} is missing")
     return problems
 
 
@@ -229,7 +236,7 @@ def _text(value: Any, join: str) -> str:
 
 
 def value_at(value: Any, path: str) -> Any:
-    """Read the value at a path; `MISSING` if there is none."""
+    """Read the value at a path, or return `MISSING` if the path does not exist."""
     for name in path.split(".") if path else ():
         if isinstance(value, dict) and name in value:
             value = value[name]
@@ -245,11 +252,11 @@ def require_at(value: Any, path: str, where: str) -> Any:
 
     Raises
     ------
-    InputError: there is nothing; it says what there is.
+    InputError: the path does not exist; the error lists the existing paths.
     """
     value_there = value_at(value, path)
     if value_there is MISSING:
-        raise InputError(f"{where} has no {path!r}. It has {', '.join(paths_in(value)) or 'nothing'}.")
+        raise InputError(f"{where} has no {path!r}. Found: {', '.join(paths_in(value)) or 'nothing'}.")
     return value_there
 
 
@@ -274,7 +281,8 @@ def differing(answer: Any, expected: Mapping[str, Any]) -> str:
 def add_engine(
     store: Store, name: str, kind: str, path: Path, author: str = COMMAND_LINE
 ) -> tuple[Engine, bool]:
-    """Store an engine or its new template, and return whether it is new. Nothing is sent.
+    """Store an engine or its new template, and tell whether the engine or the template is new. Nothing is
+    sent.
 
     Raises
     ------
@@ -283,7 +291,7 @@ def add_engine(
     """
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot name an engine: its address is the variable GOLDGRADE_ENGINE_NAME_URL.",
+            f"{name!r} cannot name an engine: the name is a part of the variable GOLDGRADE_ENGINE_NAME_URL.",
             way_out="Use lower-case letters, digits and underscores, such as shop.",
         )
     template = read_template(kind, path)
@@ -309,11 +317,11 @@ def stored_engines(cursor: Cursor) -> list[Engine]:
 
 
 def find_engine(cursor: Cursor, name: str) -> Engine:
-    """Find the engine of this name.
+    """Find the engine with a name.
 
     Raises
     ------
-    NotFoundError: it does not exist.
+    NotFoundError: the project has no engine of this name.
     """
     command = f"`goldgrade import engine {name} FILE.yaml --kind KIND` adds one."
     return find_named(stored_engines(cursor), name, "engine", command=command)

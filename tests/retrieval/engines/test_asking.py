@@ -46,7 +46,9 @@ def test_the_lists_are_a_run_and_unknown_documents_are_brought_into_a_held_corpu
     said: list[str] = []
     request = EngineRunRequest("shop", "shop@november", rate=500)
     found = import_engine_run(project, request, say=said.append)
-    assert said == ["Asking 127.0.0.1 for 3 lists, 500 requests a second at most. Texts go there redacted."]
+    assert said == [
+        "Asking 127.0.0.1 for 3 lists, 500 requests a second at most. Query texts are sent redacted."
+    ]
     assert (found.queries, found.entries, found.brought, found.asked) == (3, 5, 3, 3)
     assert entries(project)[:2] == [("q1", "a", 1, 2.0), ("q1", "b", 2, 1.0)]
     assert [one.title for one in documents_in_force(project)] == ["red shoes", "blue shoes", "a hat"]
@@ -72,7 +74,7 @@ def test_what_breaks_off_stores_no_run_and_goes_on_with_what_is_missing(
     project: Store, engine: SearchServer
 ) -> None:
     engine.faults = [None, HttpAnswer(401)]
-    with pytest.raises(RefusedError, match=r"HTTP 401.* Nothing came of it: 1 answer is kept, of 3"):
+    with pytest.raises(RefusedError, match=r"HTTP 401.* No run was stored: 1 answer is kept, of 3"):
         ask(project)
     assert rows_of(project, "SELECT count(*) FROM runs") == [(0,)]
     assert ask(project).asked == 2

@@ -89,15 +89,15 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
         (HttpAnswer(400, "bad syntax"), 1, "rejected a request (HTTP 400: bad syntax)"),
         (HttpAnswer(503, "down"), 2, "gave no answer: it answered HTTP 503: down (2 requests)"),
         (HttpAnswer(429, "", {"Retry-After": "9"}), 1, "it answered HTTP 429 (1 request)"),
-        (HttpAnswer(body="<html>"), 1, "answered what is no JSON"),
+        (HttpAnswer(body="<html>"), 1, "gave no JSON as an answer"),
         (
             HttpAnswer(body={"result": {"list": []}, "took": 1}),
             1,
-            "has no 'results'. It has result.list, took.",
+            "has no 'results'. Found: result.list, took.",
         ),
         (HttpAnswer(body={"results": {"a": 1}}), 1, "has no list at 'results'"),
-        (HttpAnswer(body={"results": [{"_id": "a", "score": 1}]}), 1, "has no 'id'. It has _id, score."),
-        (HttpAnswer(body={"results": [{"id": "a"}]}), 1, "has no 'score'. It has id."),
+        (HttpAnswer(body={"results": [{"_id": "a", "score": 1}]}), 1, "has no 'id'. Found: _id, score."),
+        (HttpAnswer(body={"results": [{"id": "a"}]}), 1, "has no 'score'. Found: id."),
         (
             HttpAnswer(body={"results": [{"id": "a", "score": 1}, {"id": "a", "score": 0}]}),
             1,
@@ -209,7 +209,7 @@ def test_an_engine_is_stored_without_address_and_key_and_replaced_by_another_tem
         ("http", "- a", "is no mapping"),
         ("http", "", "search: field required"),
         ("solr", "", "{collection} has no value; give it under `values`"),
-        ("http", TEMPLATE.replace("{query}", "x"), "search: no place has {query}"),
+        ("http", TEMPLATE.replace("{query}", "x"), "search: the placeholder {query} is missing"),
         ("http", TEMPLATE + "extra: 1\n", "extra: extra inputs are not permitted"),
         ("http", TEMPLATE.replace("path: /api/search", "path: api"), "search.path: string should match"),
         ("http", TEMPLATE + 'headers: {"a: b": c}\n', "headers.a: b.[key]"),
@@ -247,5 +247,5 @@ def test_documents_without_title_and_text_name_the_fields_that_they_have(
 ) -> None:
     engine.documents = {"a": {"naam": "shoes"}}
     add_engine(store, "shop", "http", template_file(tmp_path))
-    with pytest.raises(InputError, match="They have the fields naam: name them under “fields”"):
+    with pytest.raises(InputError, match="Found the fields naam: name title and text under “fields”"):
         try_engine(store, "shop", "shoes", 3)

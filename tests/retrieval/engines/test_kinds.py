@@ -143,7 +143,7 @@ def test_documents_that_could_not_be_read_are_not_taken_for_gone(
     engine.faults = [
         HttpAnswer(body={"docs": [{"_id": "a", "found": True, "_source": {"title": "x"}}, failed]})
     ]
-    with pytest.raises(RefusedError, match="no whole answer for documents: a document failed"):
+    with pytest.raises(RefusedError, match="an incomplete answer for documents: a document failed"):
         list(client.documents(["a", "b"]))
 
 
