@@ -306,7 +306,7 @@ def _read_inputs(cursor: Cursor) -> AuditInputs:
     rows = cursor.execute("SELECT pool_id, parameters FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
     if not rows:
         raise RefusedError(
-            "No system has proposed anything yet. Build a pool.", command="`goldgrade pool` builds one."
+            "No system has proposed documents yet. Build a pool.", command="`goldgrade pool` builds a pool."
         )
     parameters = json.loads(rows[0][1])
     return AuditInputs(

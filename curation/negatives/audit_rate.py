@@ -253,7 +253,7 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
         round_ = find_round(cursor, name)
         if round_.kind != "audit":
             raise RefusedError(
-                f"The round {name!r} is of kind {round_.kind}, so it has no audit's random sample."
+                f"The round {name!r} is of kind {round_.kind}, so the round has no random sample of an audit."
             )
         return round_
     audits = [round_ for round_ in list_rounds(cursor) if round_.kind == "audit"]

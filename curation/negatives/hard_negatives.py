@@ -199,7 +199,7 @@ def hard_negatives(
         documents = snapshot_texts(cursor, current_snapshot(cursor), needed)
     if not ranked:
         raise RefusedError(
-            "No system has proposed anything yet. Build a pool.", command="`goldgrade pool` builds one."
+            "No system has proposed documents yet. Build a pool.", command="`goldgrade pool` builds a pool."
         )
     relevance = relevance_later()
     texts = _shingle_documents(zip(*documents.to_pydict().values(), strict=True))

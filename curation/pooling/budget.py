@@ -20,7 +20,7 @@ from curation.pooling.systems import CandidateSource
 def spend(
     proposals: Sequence[CandidateSource], budget: int | None, seed: int
 ) -> tuple[list[CandidateSource], int]:
-    """Choose the proposals of at most `budget` pairs, and count the other pairs. None sets no limit."""
+    """Choose the proposals of at most `budget` pairs (None: no limit), and count the other pairs."""
     ranks: defaultdict[Pair, list[int]] = defaultdict(list)
     for proposal in proposals:
         ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)

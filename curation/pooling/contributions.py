@@ -6,9 +6,9 @@ that no other system proposed would not have been judged. A new system that diff
 much is evaluated without judgments of the documents that only the new system finds. If the contributions are
 large, the pool is too shallow or has too few systems.
 
-`labeling.consensus.relevance.read_relevance` computes the relevance, and the functions here take it as an
-argument. A pool built from a run with one document would reveal the grade of this document, so pairs of
-sealed queries never count as relevant.
+`labeling.consensus.relevance.read_relevance` computes the relevance, and the functions of this module take
+the relevance as an argument. A pool built from a run with one document would reveal the grade of this
+document, so pairs of sealed queries never count as relevant.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Contributions:
     def withheld(self) -> str:
         """Sentence about pairs of sealed queries, or ''."""
         sentence = withheld(self.sealed, "judged pair")
-        return sentence and f"{sentence} No such pair counts as relevant here."
+        return sentence and f"{sentence} Judged pairs of sealed queries do not count as relevant."
 
 
 def contribution_table(report: Contributions) -> Table:

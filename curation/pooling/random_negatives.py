@@ -1,8 +1,8 @@
 """Random easy negatives, drawn by seed from outside the systems' reach, and the lists of engines for a pool.
 
 Random negatives are drawn from documents outside every system's first 1,000 documents (`REACH`). If a small
-corpus has too few such documents, the reach is halved until there are enough, but never below the pool's
-depth.
+corpus has too few documents outside the reach, the reach is halved until enough documents are outside, but
+never below the pool's depth.
 
 A draw of negatives does not depend on earlier judgments or pools, so the same steps in a different order draw
 the same documents. If the text of a drawn document is a candidate under a different document id, that id is
@@ -188,7 +188,7 @@ def ask_engines(
 ) -> tuple[PoolRequest, dict[str, int]]:
     """Replace each engine in a request for a pool by a run with the engine's current lists.
 
-    The engine is asked only for lists that are missing from its run of today.
+    The engine is asked only for lists that are missing from the engine's run of today.
     """
     names, left_out = [], dict[str, int]()
     for system in request.systems:

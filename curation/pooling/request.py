@@ -53,7 +53,7 @@ class PoolRequest:
         "Embedding model of dense and hybrid",
         "Embedding model of dense and hybrid: a name or a folder.",
         needs=Needs(
-            "only dense and hybrid use a model; name one among the systems",
+            "only dense and hybrid use a model; name dense or hybrid among the systems",
             lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"]),
         ),
     )

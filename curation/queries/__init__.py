@@ -1,1 +1,3 @@
-"""Queries: which queries are judged, how they are tagged, and which regions of the corpus they test."""
+"""Queries: the choice of queries to judge, the tags of queries, and the regions of the corpus that queries
+test.
+"""

@@ -1,4 +1,4 @@
-"""The operations of this room: tag queries by rules, and measure coverage."""
+"""Operations on queries: tag queries by rules, and measure coverage."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPERATIONS = {
         CoverageRequest,
         lambda store, request, progress, author: find_coverage(store, request, progress),
         doing="coverage is being measured",
-        kept="The map has not changed. Measure coverage again; the embeddings are kept.",
+        kept="The coverage map has not changed. Measure coverage again; the embeddings are kept.",
         check=_check_coverage,
         first="reading the corpus",
     ),

@@ -1,4 +1,4 @@
-"""Requests of this room: a draw, a top-up, tags by rule, and a coverage map; and quotas read from text."""
+"""Requests about queries: a draw, a top-up, tags by rule, and a coverage map. Also quotas read from text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DESIGNS = ("stratified", "pps")
 _NO_SIZE = -1
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*%", re.ASCII)
 MIN_DOCUMENTS = 5
-"""Fewest documents of a region."""
+"""Fewest documents of a cluster that is a region."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class DrawRequest:
 
     Attributes
     ----------
-    strata: dimensions that are crossed.
+    strata: dimensions whose crossed values make the strata.
     allocation: rule for the shares of the strata; None is 'equal', the only allocation of pps.
     quotas: stratum → exact number, under any allocation.
     since, until: time window, UTC, without `until` itself. With a window, rows without a known time are left
-        out. These and the other limits narrow the traffic that estimates from the sample are about.
+        out. The time window and other limits narrow the traffic that estimates from the sample are about.
     min_count: smallest number of times that a query was asked within the window.
     exclude_judged: leave out queries of releases, and of rounds other than pilots and practice.
     group_spellings: draw near-identical spellings as one query, the most asked spelling.
@@ -56,7 +56,7 @@ class DrawRequest:
     allocation: str | None = option(
         None,
         "How many of each kind",
-        "Rule for the shares of the strata. It is equal, proportional (to traffic), or square-root (of "
+        "Rule for the shares of the strata: equal, proportional (to traffic), or square-root (of "
         "traffic). pps takes equal only.",
         choices=(None, *ALLOCATIONS[1:]),
         unset="equal",
@@ -76,7 +76,7 @@ class DrawRequest:
     until: datetime | None = option(
         None,
         "Asked before this time (UTC)",
-        "Only traffic before this time, UTC. 2026-04-01 ends with March.",
+        "Only traffic before this time, UTC. With 2026-04-01, March is the last month.",
     )
     min_count: int = option(
         1, "Asked at least this often", "Only queries asked at least this many times.", least=1
@@ -89,7 +89,7 @@ class DrawRequest:
     group_spellings: bool = option(
         True,
         "Treat spellings that differ by one typo as one query",
-        "Treat spellings one typo apart as one query. Their traffic is added up.",
+        "Treat spellings one typo apart as one query. The traffic of the spellings is added up.",
     )
     exclude_released: bool = option(
         False, "Leave out queries that any release holds", "Leave out queries that are in any release."
@@ -124,7 +124,7 @@ class TopUpRequest:
 
 @dataclass(frozen=True)
 class TagsRequest:
-    """A request for tags by rule; it has no options."""
+    """A request to tag queries by rules, without options."""
 
 
 def check_limits(request: DrawRequest) -> None:
@@ -144,7 +144,7 @@ class CoverageRequest:
 
     Attributes
     ----------
-    seed: seed of Leiden; the next seeds are tried too, to see how much depends on the seed.
+    seed: seed of Leiden; the next seeds are tried too, to show how much the clusters depend on the seed.
     resolution: γ of the clusters; None chooses γ by the rule of `queries.coverage.partitions`. A higher γ
         makes regions that other draws of documents would not give, so people do not choose γ.
     least_documents: fewest documents of a region. A cluster with fewer than five documents is too small to
@@ -166,7 +166,7 @@ def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]
 
     Raises
     ------
-    InputError: a text is no quota, a stratum is named twice, or there is a share and no size.
+    InputError: a text is no quota, a stratum is named twice, or a quota is a share and no size is given.
     """
     parts = [text.rpartition("=") for text in asked]
     numbers = [_read_quota(number.strip(), size) for _, _, number in parts]
@@ -176,7 +176,7 @@ def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]
         if not name.strip() or number is None
     ]
     problems += [
-        f"the quota {text!r} is a share, and there is no size; expected a number, or the size of the sample"
+        f"the quota {text!r} is a share, and no size is given; expected a number, or the size of the sample"
         for text, number in zip(asked, numbers, strict=True)
         if number == _NO_SIZE
     ]
@@ -187,7 +187,7 @@ def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]
 
 
 def _read_quota(text: str, size: int | None) -> int | None:
-    """Read the number of a quota; `_NO_SIZE` for a share without a size, None for any other text."""
+    """Read the number of a quota: `_NO_SIZE` for a share without a size, and None for any other text."""
     if text.isascii() and text.isdecimal():
         return int(text)
     share = _SHARE.fullmatch(text)

@@ -1,4 +1,4 @@
-"""Tags that people set: for named queries, from a file, or for a query that they write; and the list of tags.
+"""Tags that people set: on named queries, from a file, or on a newly written query. Also the list of tags.
 
 `ingest.importers.query_tags` has the known tags and stores statements of tags.
 """
@@ -39,8 +39,8 @@ class TaggedQuery(NamedTuple):
     """A current query with its tags.
 
     stratum: stratum of the query in the current sample; None for a query that the sample did not draw.
-    of_earlier_sample: an earlier sample drew the query, and the current sample did not.
-    tags: tag → whether a person set the tag, in the order of `known_tags`.
+    of_earlier_sample: whether an earlier sample drew the query, and the current sample did not. tags: tag →
+    whether a person set the tag, in the order of `known_tags`.
     """
 
     query_id: str
@@ -58,9 +58,8 @@ def set_tags(
     author: str = COMMAND_LINE,
     actor: str = COMMAND_LINE,
 ) -> TagsSet:
-    """Set or remove tags of queries that are named by id or text; a person's tag overrides the rules.
-
-    All tags are written, or none. A query that is named twice counts once.
+    """Set or remove tags of queries that are named by id or text. A person's tag overrides the rules. All
+    tags are written, or no tag is written. A query that is named twice counts once.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def set_tags(
     if both:
         raise InputError(f"{', '.join(map(repr, both))} cannot be added and removed at once.")
     if not add and not remove:
-        raise InputError("No tag was named. Give at least one to add or to remove.")
+        raise InputError("No tag was named. Give at least one tag to add or to remove.")
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         check_tags(cursor, [*add, *remove])
@@ -89,7 +88,7 @@ def set_tags(
 
 
 def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
-    """Read the current queries with their tags, ordered by id; with `tag`, only the queries with the tag.
+    """Read the current queries with their tags, ordered by id. With `tag`, read only queries with the tag.
 
     Raises
     ------
@@ -123,7 +122,7 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
 
 
 def tagged_table(queries: Sequence[TaggedQuery]) -> Table:
-    """Show the queries with their tags; a star marks tags that people set."""
+    """Show the queries with their tags. A star marks tags that people set."""
     rows = tuple(
         (
             *(query.query_id, query.text, query.stratum),
@@ -138,7 +137,7 @@ def tagged_table(queries: Sequence[TaggedQuery]) -> Table:
 def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
     """Find the ids of named queries, and refuse all unknown names at once."""
     if not names:
-        raise InputError("No query was named. Give the id or text of at least one.")
+        raise InputError("No query was named. Give the id or text of at least one query.")
     known = KnownQueries.read(cursor)
     query_ids, problems, unknown = known.find_each(names)
     listed = ", ".join(f"{name!r}{like_known(name, known.alike)}" for name in unknown)
@@ -190,8 +189,8 @@ def import_tags(
 ) -> TagsSet:
     """Set or remove tags of many queries from a file with a query and its tags on each line.
 
-    A query is named by id or text. A cell has one or more tags, separated by commas, white space or bars; a
-    minus sign before a tag removes the tag from the query.
+    In a file of tags, a query is named by id or text. A cell has one or more tags, separated by commas, white
+    space or bars; a minus sign before a tag removes the tag from the query.
 
     Raises
     ------
@@ -250,5 +249,5 @@ def _tags_of(cell: object, known: Sequence[str], line: int, records: Records) ->
         if tag not in known:
             records.problems.add(line, unknown_tag(tag, known), way_out)
     if not statements:
-        records.problems.add(line, "no tag is named; expected at least one", way_out)
+        records.problems.add(line, "no tag is named; expected at least one tag", way_out)
     return [(tag, present) for tag, present in statements if tag in known]

@@ -5,8 +5,8 @@
     multi-intent   has two sentences, compares (`vs`), or begins with two kinds joined by "and"
     short, long    has at most 2 words; has at least 6 words (separated by white space, as in lengths)
 
-The texts are normalised. docs/tags.md explains the meaning of each tag, and how often the rules agree with
-people.
+Tag rules read normalised texts. docs/tags.md explains the meaning of each tag, and how often the rules agree
+with people.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 
 PEOPLE_SET = f"Rules find {', '.join(RULE_TAGS)}. People set {', '.join(BY_PEOPLE)}, and tags of your own."
 RULES_VERSION = "rules 1"
-"""Author of tags by rule; changed rules get a new number."""
+"""Author of tags by rule. Changed rules get a new number in the author's name."""
 SHORT = 2
 LONG = 6
-"""Largest number of words of a short query, and smallest number of words of a long query."""
+"""Largest number of words of a query tagged short, and smallest number of words of a query tagged long."""
 _TIME = re.compile(
     r"\b(19\d\d|20[0-3]\d|\d{1,2}/\d{1,2}/\d{2,4}|class of \d\d)\b"
     r"|\b(january|february|april|june|july|august|september|october|november|december)\b"
@@ -65,7 +65,7 @@ class TagsFound:
     queries: number of current queries.
     tags: tag → number of queries with the tag, by rule or person.
     changed: number of tags that were added, removed or recorded for the first time.
-    by_person: number of tags with a rule for which a person's statement overrides the rule.
+    by_person: number of tags for which a person's statement overrides the rule.
     """
 
     queries: int
@@ -94,9 +94,10 @@ class TagsFound:
 
 
 def tag_texts(store: Store, tag: str, texts: Sequence[str]) -> Mask:
-    """Find the normalized texts with a tag, by its rule or by a person's statement; shape (texts,).
+    """Find the normalized texts with a tag, by the tag's rule or a person's statement, as a mask of shape
+    (texts,).
 
-    A tag without a rule is only on the texts of queries for which people set the tag.
+    A tag without a rule is only on texts of queries that people tagged.
 
     Raises
     ------
@@ -147,7 +148,7 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
 
 
 def queries_to_tag(cursor: Cursor) -> list[Query]:
-    """Read the current queries.
+    """Read the current queries of the project.
 
     Raises
     ------
@@ -156,8 +157,8 @@ def queries_to_tag(cursor: Cursor) -> list[Query]:
     queries = active_queries(cursor)
     if not queries:
         raise RefusedError(
-            "There are no queries to tag yet. Draw a sample, import queries, or write one.",
-            command="`goldgrade query add` writes one.",
+            "There are no queries to tag yet. Draw a sample, import queries, or write a query.",
+            command="`goldgrade query add` writes a query.",
         )
     return queries
 
@@ -167,7 +168,7 @@ def _by_rule(tag: str, texts: Sequence[str]) -> Mask:
 
 
 def _count_tags(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:
-    """Count the queries with each tag; known tags without a query have 0."""
+    """Count the queries with each tag, with 0 for known tags without a query."""
     counts = dict.fromkeys(known_tags(cursor), 0)
     for query_id, tag in cursor.execute("SELECT query_id, tag FROM current_query_tags").fetchall():
         if query_id in query_ids:
@@ -190,4 +191,4 @@ RULES: dict[str, Callable[[str], bool]] = {
     "short": lambda text: len(text.split()) <= SHORT,
     "long": lambda text: len(text.split()) >= LONG,
 }
-"""Tag → its rule for normalized texts."""
+"""Tag → rule that finds the tag in normalized texts."""

@@ -1,8 +1,8 @@
 """Unanswerable queries: annotators' answers whether the corpus answers a query, and checks of written
 queries.
 
-The newest answer of each annotator counts. Answers of a pilot or an audit do not count. Answers about a query
-do not count either if the round shows only control items of the query.
+The newest answer of each annotator about a query counts. Answers in a pilot or an audit do not count. Answers
+about a query also do not count if the round shows only control items of the query.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class UnanswerableCheck(NamedTuple):
 
     Attributes
     ----------
-    candidates: number of candidates of the query; 0 if it is not pooled yet.
+    candidates: number of candidates of the query; 0 if the query is not pooled yet.
     yes, partly, no: numbers of annotators' answers.
     """
 
@@ -52,7 +52,7 @@ class UnanswerableCheck(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The verdict: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
+        """Verdict on the query: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
         asked = self.yes + self.partly + self.no
         if not asked:
             return "not judged" if self.candidates else "not pooled"
@@ -62,20 +62,20 @@ class UnanswerableCheck(NamedTuple):
 
 
 def unanswerable(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
-    """Count the answers yes, partly and no of each query; queries without an answer are absent."""
+    """Count the answers yes, partly and no about each query. Queries without an answer are absent."""
     return {query_id: (yes, partly, no) for query_id, yes, partly, no in cursor.execute(_COUNTS).fetchall()}
 
 
 def answered_no(cursor: Cursor) -> set[str]:
-    """Find the queries for which more than half of the answers say that the corpus does not answer them."""
+    """Find the queries that, by more than half of the answers, the corpus does not answer."""
     return {query_id for query_id, counts in unanswerable(cursor).items() if 2 * counts[2] > sum(counts)}
 
 
 def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
     """Check the queries that were written as unanswerable, in the order of writing.
 
-    These queries are pooled and judged as any query. The annotators who judge the candidates of a query also
-    answer whether the corpus answers the query, and the majority decides.
+    Queries written as unanswerable are pooled and judged like any other query. The annotators who judge the
+    candidates of a query also answer whether the corpus answers the query, and the majority decides.
     """
     answers = unanswerable(cursor)
     counts = dict(cursor.execute("SELECT query_id, count(*) FROM candidates GROUP BY query_id").fetchall())
@@ -107,11 +107,12 @@ def written_table(queries: Sequence[CoverageQuery], checks: Sequence[Unanswerabl
 
 
 def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
-    """Count the unanswerable queries of the current sample, and all of its queries.
+    """Count the unanswerable queries and all queries of the current sample.
 
-    A query is unanswerable if it is tagged so, or if most annotators who were asked about it said no. A
-    person's statement that a query is not unanswerable overrides the answers. The result is None if nobody
-    has tagged a failure mode or answered, or if there is no sample, because unknown is not zero.
+    A query is unanswerable if it is tagged unanswerable, or if most annotators who were asked said that the
+    corpus does not answer the query. A person's statement that a query is not unanswerable overrides the
+    answers. Return None without a sample, or if nobody has tagged a failure mode or answered, because an
+    unknown share is not zero.
     """
     sql = "SELECT query_id FROM sample_queries WHERE sample_id = ?"
     sample = {query_id for (query_id,) in cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall()}

@@ -7,10 +7,10 @@ Here f is the number of times that the word w occurs in the document d, n is the
 k1 = 1.5 and b = 0.75. A word that the query repeats counts each time (Robertson and Zaragoza 2009; Trotman,
 Puurula and Burgess 2014 on the variants of BM25).
 
-The scores differ from rank-bm25 for words that are in half of the documents or more, whose idf is not
-positive. The library gives such a word a quarter of the average idf, which is more than many informative
-words get. Here such a word adds nothing to a score. For queries without such a word, the scores equal those
-of rank-bm25 to the last digits of a double (`curation.retrieval.bm25_check`).
+A word in half of the documents or more has no positive idf, and adds nothing to a score. The library
+rank-bm25 instead gives the word a quarter of the average idf, which is more than many informative words get.
+For queries without such frequent words, scores equal the scores of rank-bm25 to the last digits of a double
+(`curation.retrieval.bm25_check`).
 
 Grams of scripts without spaces (`terms.indexed_terms`) are a separate field: its |d| and mean |d| count only
 grams, over the documents with grams. So a Chinese name in an English document does not change the length of
@@ -59,7 +59,9 @@ class Bm25:
 
     @classmethod
     def stored(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
-        """Make a retriever over documents of a store. Its index is a folder next to the project (`index`)."""
+        """Make a BM25 retriever over a project's documents, with the index in a folder next to the project
+        (`index`).
+        """
         retriever = cls((), stemmer)
         retriever._ids = corpus.ids
         retriever._read = lambda progress: stored_index(store, corpus.hashes, progress, stemmer)

@@ -1,8 +1,8 @@
 """A check of BM25 against rank-bm25, an independent implementation of the formula.
 
-Each pool compares the lists of a few of its queries. Both implementations get the same tokens: words for one
-comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a word in more than half of the
-documents an idf of 0, which is the rule of `curation.retrieval.bm25`.
+Building a pool compares the BM25 lists of a few queries with rank-bm25's lists. Both BM25 implementations get
+the same tokens: words for one comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a word
+in more than half of the documents an idf of 0, which is the rule of `curation.retrieval.bm25`.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, f
     )
     if not same:
         raise RefusedError(
-            f"The BM25 index is wrong: for the query {query.text!r} ({query.query_id}) it has "
+            f"The BM25 index is wrong: for the query {query.text!r} ({query.query_id}) the index has "
             f"{_first(hits)}, and rank-bm25 has {_first(expected)}. No pool was stored. Delete the folder "
-            f"{index_folder(store.path)}, so that it is made again, and report the difference."
+            f"{index_folder(store.path)}, so that the index is made again, and report the difference."
         )
 
 

@@ -5,8 +5,8 @@ a query for 60,000 documents. Cosines are rounded to six decimals before they ar
 digits of a matrix product, which differ between machines, decide no rank. A cosine of zero or below is no
 hit, as in all retrievers.
 
-A document that is longer than the model's window is embedded in passages. Its score is the score of its best
-passage (MaxP: Dai and Callan, SIGIR 2019), and its hit names this passage.
+A document that is longer than the model's window is embedded in passages. The score of a long document is the
+score of its best passage (MaxP: Dai and Callan, SIGIR 2019), and the hit names this passage.
 """
 
 from __future__ import annotations

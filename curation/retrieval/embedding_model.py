@@ -59,7 +59,7 @@ def find_model(model: str) -> ModelSource:
         raise NotFoundError(
             f"There is no model folder at {model}. Give the folder of a sentence-transformers model, "
             f"or a model's name such as {DEFAULT_MODEL}.",
-            command="Without --model, goldgrade uses this model.",
+            command="Without --model, goldgrade uses the default model.",
         )
     return ModelSource(model, model)
 

@@ -1,6 +1,6 @@
 """Embeddings of texts, computed once for each model and text, and stored in the project.
 
-Vectors are stored in chunks, each in its own short transaction. After any interruption, even kill -9, the
+Vectors are stored in chunks, each chunk in a short transaction. After any interruption, even kill -9, the
 next call continues after the last chunk. A vector is stored under the model's name and the hash of the text,
 so every pool and snapshot gets the same vector for the same text. If all vectors are stored, the model and
 torch are not even imported.
@@ -77,7 +77,7 @@ def embed(
 
     Parameters
     ----------
-    half: compute in bfloat16, and store the vectors apart from exact vectors. Takes 0.6 of the time if the
+    half: compute in bfloat16, and store the vectors apart from exact vectors; needs 0.6 of the time if the
         processor has bfloat16 (`has_bfloat16`), and changes cosines by at most 0.001.
     ask_hub: ask the hub for a model that is not on this machine, instead of refusing the model.
 

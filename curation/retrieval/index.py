@@ -1,8 +1,8 @@
 """The index of BM25: counts of words by document, merged by word, and kept in a folder of files.
 
-Words are in the order of their bytes, and documents are in the order of the corpus. So the index of a corpus
-has the same bytes for all ways to count its documents: in any parts, in any order, by any number of
-processes.
+In an index, words are in the order of their bytes, and documents are in the order of the corpus. So the index
+of a corpus has the same bytes for all ways to count its documents: in any parts, in any order, by any number
+of processes.
 
 Each file `….counts` has the counts of some documents by content hash. Every version of a document is counted
 once, and after a kill the next call counts the documents that are in no file yet. The file `….index` of a
@@ -10,8 +10,8 @@ corpus is merged from the counts. A file name begins with a hash of the rules th
 ends with a hash of the content hashes. A process that writes files holds a lock on the folder.
 
 Several processes count a large number of documents. Each process gets batches of texts as Arrow streams on
-its standard input. It answers each batch with a line, which is empty or has the reason why the counts could
-not be written.
+its standard input. A child process answers each batch with a line, which is empty or has the reason why the
+counts could not be written.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class Retriever(Protocol):
 def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> Hits:
     """Find the `depth` documents with the highest scores above zero, best first.
 
-    Documents are in the order of their ids, so equal scores are ordered by id. There may be fewer scores than
+    Documents are in the order of their ids, so equal scores are ordered by id. Scores may be fewer than
     documents.
     """
     rows = best_rows(scores, depth)

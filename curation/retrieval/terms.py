@@ -6,8 +6,8 @@ content words, because `5` and `c` name products and languages. Merely frequent 
 because BM25 gives frequent words a low weight.
 
 In scripts without spaces, a whole run of characters counts as one word, and hardly any query repeats the
-whole run. So these runs are also searched by grams (`curation.core.words`), which BM25 counts and weights
-apart from words.
+whole run. So runs in scripts without spaces are also searched by grams (`curation.core.words`), which BM25
+counts and weights apart from words.
 
 A project may have a stemmer, a Snowball algorithm that reduces content words to stems (Porter 2001, Snowball:
 a language for stemming algorithms).

@@ -1,17 +1,19 @@
-"""Names of clusters: up to three entities of the cluster that are noun phrases and share no word stem.
+"""Names of clusters of entities: up to three entities of a cluster that are noun phrases and share no word
+stem.
 
 The weight of a word in a cluster is n × ln(1 + A / N): n sums the documents of the cluster's entities with
-the word, N sums n over all clusters, and A is the mean sum of all words over the clusters (class-based TF-
-IDF: M. Grootendorst 2022, BERTopic, section 3.3). The weight of an entity is the sum over its words / √√words
-× √(its documents) × its noun share × the share of the other entities of its documents that are in the
-cluster.
+the word, N sums n over all clusters, and A is the mean sum of all words over the clusters (class-based
+TF-IDF: Grootendorst 2022, BERTopic, section 3.3). The weight of an entity in its cluster is the sum of its
+word weights / √√words × √documents × noun share × the share of the other entities of the entity's documents
+that are in the cluster.
 
-A noun phrase stands between a word that goes before noun phrases (an article or a preposition) or
-punctuation, and a word that goes after them (a preposition or a form of "be") or punctuation. The noun share
-of an entity compares how often its name stands so, in the sentences that describe entities, with how often
-names of this corpus do; it is between 0.1 and 1. A phrase that begins with a word in -ing needs an article
-before. A name with a joining word other than "of" inside, or with a digit, has a tenth of the share. The
-words are English; in other languages only punctuation counts.
+A phrase stands as a noun phrase if an article, a preposition or punctuation is before the phrase, and a
+preposition, a form of "be" or punctuation is after the phrase. The noun share of an entity, between 0.1 and
+1, compares how often the entity's name stands as a noun phrase, in the sentences that describe entities, with
+the average of all names of the corpus. A phrase that begins with a word in -ing counts as a noun phrase only
+after an article. An entity's name with a digit, or with a joining word other than "of" inside, gets a tenth
+of its noun share. The lists of articles, prepositions and verbs are English, so only punctuation shows noun
+phrases in other languages.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from curation.retrieval.terms import stemmed
 MAX_IN_A_NAME = 3
 """Largest number of entities in a cluster's name."""
 MIN_WEIGHT = 0.1
-"""Smallest factor for a name that is no noun phrase."""
+"""Smallest noun share, of an entity name that is not a noun phrase."""
 MIN_SHARE_OF_FIRST = 0.2
 """Smallest weight of the second and third entity of a name, as a share of the first entity's weight."""
 _ARTICLES = frozenset(
@@ -59,7 +61,7 @@ def naming_entities(
     entities: Sequence[Entity],
     of_documents: Mapping[str, Sequence[int]],
 ) -> list[list[int]]:
-    """Choose the entities that name each cluster, by their places, the heaviest first.
+    """Choose the entities that name each cluster, given as positions, the heaviest entity first.
 
     Parameters
     ----------
@@ -92,7 +94,9 @@ def naming_entities(
 
 
 def documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
-    """Count each entity's documents, and measure from 0 to 1 how far they are about the entity's cluster."""
+    """Count each entity's documents, and compute from 0 to 1 how far these documents are about the entity's
+    cluster.
+    """
     documents, others, inside = np.zeros((3, len(labels)), np.int64)
     for places in map(list, of_documents.values()):
         documents[places] += 1
@@ -102,7 +106,7 @@ def documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> 
 
 
 def _choose_disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
-    """Choose the heaviest places, so that no two entities share a stem."""
+    """Choose the positions of the heaviest entities, of which no two share a stem."""
     chosen: list[int] = []
     for entity in sorted(weights, key=lambda entity: (-round(weights[entity], 9), entity)):
         is_light = chosen and weights[entity] < MIN_SHARE_OF_FIRST * weights[chosen[0]]
@@ -143,7 +147,7 @@ def _may_be_noun_phrase(name: str) -> bool:
 
 
 def _stands_as_noun_phrase(text_words: Sequence[str], start: int, end: int) -> bool:
-    """Tell whether the words from start to end stand as a noun phrase does; "" marks punctuation."""
+    """Tell whether the words from start to end stand in the place of a noun phrase. "" marks punctuation."""
     before, after = text_words[start - 1], text_words[end]
     if end == start + 1 and not before and not after:
         return False  # the word is in a list, which may be a list of colors

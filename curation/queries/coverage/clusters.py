@@ -1,7 +1,8 @@
 """Clusters of the entity graph with their documents and names: the strata of a corpus.
 
-A region is a cluster with at least `MIN_DOCUMENTS` documents: it is large enough to deserve a query.
-Clusters are numbered from the largest, by documents, then entities, then their first entity.
+A region is a cluster with at least `MIN_DOCUMENTS` documents: a region is large enough to deserve a query.
+Clusters are numbered from the largest, ordered by number of documents, then number of entities, then first
+entity.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from curation.queries.coverage.entity_graph import EntityGraph
 from curation.queries.requests import MIN_DOCUMENTS
 
 SMALL_ONLY, NO_CLUSTER = "in small clusters only", "in no cluster"
-"""Names of the strata of queries in no region."""
+"""Names of the strata for queries that are in no region."""
 
 
 class Cluster(NamedTuple):
@@ -27,7 +28,7 @@ class Cluster(NamedTuple):
 
     Attributes
     ----------
-    number: number of the cluster from 0, the largest first.
+    number: number of the cluster, from 0 for the largest cluster.
     name: names of the naming entities (`curation.queries.coverage.cluster_names`), or a name by a lead.
     entities: places of the entities: first the naming entities, then by the weight of their edges inside.
     documents: ids of the documents with at least one of the entities, ascending.
@@ -48,7 +49,7 @@ def make_clusters(
     of_documents: Mapping[str, Sequence[int]],
     least_documents: int = MIN_DOCUMENTS,
 ) -> list[Cluster]:
-    """Make the clusters of a partition with their documents and names, the largest first.
+    """Make the clusters of a partition with their documents and names, the largest cluster first.
 
     Parameters
     ----------

@@ -1,15 +1,16 @@
-"""The coverage map of a corpus: its entities, their graph and clusters; and the clusters of a query, C(q).
+"""The coverage map of a corpus, with its entities, graph and clusters, and the clusters C(q) of a query.
 
-A map is identified by the hash of the corpus snapshot and of its parameters, so making the same map again
-computes nothing. The matches of queries with entities are stored with the map, text by text.
+A coverage map is identified by the hash of the corpus snapshot and the map's parameters, so making the same
+map again computes nothing. The coverage map stores the matches of queries with entities by the text of the
+query.
 
 A query matches an entity by phrase if the query has the entity's name, word by word; a name inside a longer
 name at the same place does not count. A query matches by meaning the `MAX_BY_MEANING` entities with the
-highest cosine of at least `MIN_COSINE`, as the graph joins entities. Some of these entities are wrong, and
-each wrong entity makes a further region look tested. So the rule prefers precision: a cluster counts if it
-has at least two of the matched entities. A query without such a cluster has the clusters of the entities that
-it names. Coverage is reported by all `ALTERNATIVES`, because the rule changes the measures more than a
-seed.
+highest cosine of at least `MIN_COSINE`, as the graph joins entities. Some entities matched by meaning are
+wrong, and each wrong entity makes a further region look tested. So the matching rule prefers precision: a
+query is about a cluster if the cluster has at least two of the query's matched entities. If no cluster has
+two matched entities, a query is about the clusters of the entities that the query names. Coverage is reported
+by all rules in `ALTERNATIVES`, because the choice of rule changes the measures more than the seed.
 """
 
 from __future__ import annotations
@@ -53,12 +54,15 @@ from curation.store import Store
 from curation.store.documents import StoredDocuments, current_corpus
 
 MIN_IN_CLUSTER = "least_in_cluster"
-"""The parameter with the rule; older maps lack it, and count every matched entity."""
+"""Name of the map's parameter with the rule for C(q). Older maps lack the parameter, and count every matched
+entity.
+"""
 MAX_BY_MEANING = NEIGHBOURS
 
 METHOD = 2
-"""Version of the method, which rises when equal parameters give a different map. Version 2 has three cycles
-of Leiden, and treats a plural as no separate entity."""
+"""Version of the method for coverage maps, which rises when equal parameters give a different map. Version 2
+of the method runs three cycles of Leiden, and counts a plural as the same entity as its singular.
+"""
 BY_RULE = "by rule"
 GIVEN = "given"
 
@@ -79,7 +83,7 @@ class MatchingRule(NamedTuple):
     by_model: bool = False
 
     def clusters(self, match: EntityMatch, cluster_of: Sequence[int]) -> Clusters:
-        """Find the clusters C(q) of a query; `cluster_of` has the cluster of each entity."""
+        """Find the clusters C(q) of a query. `cluster_of` has the cluster of each entity."""
         if self.by_model and match.kept is not None:
             return clusters_at(match.kept, cluster_of)
         places = {*match.by_phrase, *match.by_meaning[: self.nearest]}
@@ -100,12 +104,12 @@ ALTERNATIVES = (
 
 
 class EntityMatch(NamedTuple):
-    """The matched entities of a query, by their places; an entity may match by phrase and by meaning.
+    """The positions of a query's matched entities. An entity may match both by phrase and by meaning.
 
     Attributes
     ----------
     by_phrase: entities that the query names, ascending.
-    by_meaning: entities near in meaning, the nearest first; ascending in older maps.
+    by_meaning: entities near in meaning, the nearest first; in older maps by ascending position.
     kept: entities that a language model kept, ascending; None if no model has answered.
     """
 
@@ -125,7 +129,7 @@ def match_queries(
     entity_vectors: Vectors,
     most: int = MAX_BY_MEANING,
 ) -> list[EntityMatch]:
-    """Match each text with entities, in the order of the texts.
+    """Match each text with the entities that the text names or is near in meaning.
 
     Parameters
     ----------
@@ -145,7 +149,9 @@ def match_queries(
 
 
 def named_entities(text: str, places: Mapping[str, int], longest: int = MAX_PHRASE_WORDS) -> tuple[int, ...]:
-    """Find the entities that a text names; `places` maps each `singular_name`, of at most `longest` words."""
+    """Find the entities that a text names. `places` maps singular names of at most `longest` words to
+    entities.
+    """
     text_words = list(map(singular, words(text)))
     spans = []
     for start in range(len(text_words)):
@@ -163,7 +169,7 @@ def named_entities(text: str, places: Mapping[str, int], longest: int = MAX_PHRA
 
 @dataclass(frozen=True)
 class CoverageMap:
-    """The entities, documents and clusters of a corpus.
+    """A coverage map: the entities, documents and clusters of a corpus.
 
     Attributes
     ----------
@@ -187,22 +193,22 @@ class CoverageMap:
 
     @cached_property
     def cluster_of(self) -> list[int]:
-        """The number of each entity's cluster, by place."""
+        """Number of each entity's cluster, by the entity's position."""
         numbers = {entity: cluster.number for cluster in self.clusters for entity in cluster.entities}
         return [numbers[entity] for entity in range(len(self.entities))]
 
     @property
     def regions(self) -> list[int]:
-        """The numbers of the clusters that are regions."""
+        """Numbers of the clusters that are regions."""
         return [cluster.number for cluster in self.clusters if cluster.is_region]
 
     def clusters_of(self, places: Sequence[int]) -> Clusters:
-        """Find the clusters of entities, such as C(d) of a document's entities."""
+        """Find the clusters that hold entities, such as C(d) for a document's entities."""
         return clusters_at(places, self.cluster_of)
 
     @property
     def rule(self) -> MatchingRule:
-        """The rule that decides which clusters a query is about."""
+        """Rule of the map that decides which clusters a query is about."""
         if "model" in self.parameters["matching"]:
             return MODEL
         return TWO if MIN_IN_CLUSTER in self.parameters["matching"] else EVERY
@@ -213,7 +219,7 @@ class CoverageMap:
 
 
 def map_parameters(request: CoverageRequest) -> dict[str, Any]:
-    """Collect all parameters that decide a map besides the corpus.
+    """Collect all parameters that, besides the corpus, decide a coverage map.
 
     Raises
     ------
@@ -235,14 +241,14 @@ def map_parameters(request: CoverageRequest) -> dict[str, Any]:
 
 
 def map_id_of(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
-    """Compute the id of the map of a snapshot with these parameters."""
+    """Compute the id of the coverage map of a corpus snapshot with these parameters."""
     return digest("coverage map", snapshot_id, parameters)
 
 
 def make_map(
     store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress = silent
 ) -> CoverageMap:
-    """Make the map of the current corpus, which is this snapshot; only embeddings are stored.
+    """Make the coverage map of the current corpus and its snapshot. Stores only embeddings.
 
     Raises
     ------
@@ -286,7 +292,7 @@ def make_map(
 def match_texts(
     store: Store, texts: Sequence[str], coverage_map: CoverageMap, model: str, progress: Progress = silent
 ) -> list[EntityMatch]:
-    """Match each text with the entities of the map; only embeddings are stored.
+    """Match each text with the entities of the map. Stores only embeddings.
 
     Raises
     ------

@@ -1,24 +1,24 @@
 """Entities: the phrases that distinguish a document from the other documents, each with a description.
 
-Phrases with the same normalized name, apart from the English plural, are one entity. The entity has the name
-and description of its heaviest mention. Entities are ordered by name.
+Phrases whose normalized names are equal, apart from an English plural, are one entity. An entity has the name
+and the description of its heaviest mention. Entities are ordered by name.
 
-A phrase has one to three words and the weight (1 + ln tf) (1 + ln((1 + N) / (1 + df))): tf is its count in
-the document, df the number of documents with the phrase, N the number of documents. A phrase crosses no
-punctuation, and neither begins nor ends with a joining word. A joining word is in more than half of the
-documents and is spread as chance spreads words, by its residual IDF (K. W. Church and W. A. Gale 1995,
+A phrase has one to three words and the weight (1 + ln tf) (1 + ln((1 + N) / (1 + df))): tf is the phrase's
+count in the document, df the number of documents with the phrase, and N the number of documents. A phrase
+does not cross punctuation, and neither begins nor ends with a joining word. A joining word is in more than
+half of the documents and, by its residual IDF, is spread as words are by chance (Church and Gale 1995,
 Inverse document frequency (IDF): a measure of deviations from Poisson, section 3), while words of a topic
-come in bursts. So the corpus itself shows its joining words in any language; English also has lists. Left out
-are:
+come in bursts. So joining words of any language are found from the corpus; for English there are also lists
+of joining words. Left out are:
 
 - phrases that begin or end with a single letter, a number, or a word that is too general to name a thing;
 - phrases of more than a tenth of the documents;
 - phrases with one occurrence in the corpus, if the document has other phrases;
 - parts of a longer phrase of the document, if the part never stands alone.
 
-In scripts without spaces a phrase is a gram of two signs (`curation.core.words`), because the words are not
-known. The description of a phrase is a sentence of the document with the phrase: the sentence in which the
-document's chosen phrases weigh most for the sentence's length.
+In scripts without spaces a phrase is a gram of two characters (`curation.core.words`), because the words are
+not known. The description of a phrase is a sentence of the document with the phrase: the sentence in which
+the document's chosen phrases weigh most for the sentence's length.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DocumentEntities = dict[str, tuple[int, ...]]
 """Document id → places of its entities in the list of all entities, ascending; empty without entities."""
 NO_ENTITY = "no entity was found in it"
 MIN_PLURAL_LENGTH = 3
-"""Letters up to which a word is no plural, such as "gas" and "bus"."""
+"""Number of letters up to which a word counts as no plural, such as "gas" and "bus"."""
 MAX_SENTENCE_LENGTH = 40
 """Largest number of words in a description."""
 MAX_DESCRIPTION_LENGTH = 280
@@ -58,7 +58,7 @@ MAX_SHARE = 0.1
 ALWAYS_KEPT = 5
 """Number of documents up to which a phrase is never too general."""
 MIN_SHARE_COMMON = 0.5
-"""Share of the documents above which an evenly spread word is a joining word."""
+"""Share of the documents above which an evenly spread word counts as a joining word."""
 MAX_RESIDUAL_IDF = 0.4
 """Residual IDF, in bits, below which a word is evenly spread."""
 EXTRACTOR = {
@@ -72,7 +72,9 @@ EXTRACTOR = {
     "name": "phrases",
     "sentence": MAX_SENTENCE_LENGTH,
 }
-"""The parameters of this module that decide a map, as they are stored with it. Older maps may have others."""
+"""Parameters of entity extraction that decide a coverage map, as stored with the map. Older maps may have
+different parameters.
+"""
 _GENERAL_WORDS = frozenset(
     "about above after again against all almost already also although always among another any around away "
     "because become been before began behind being below better between both but came come could "
@@ -92,19 +94,19 @@ _SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+|(?<=[。！？])[」』
 
 
 class Entity(NamedTuple):
-    """An entity: a thing that documents are about; `name` is normalized."""
+    """An entity: a thing that documents are about, with a normalized name and a description."""
 
     name: str
     description: str
 
     @property
     def text(self) -> str:
-        """The embedded text: the name and the description."""
+        """Text of the entity to embed: the name and the description."""
         return f"{self.name}: {self.description}" if self.description else self.name
 
 
 Mentions = dict[Entity, float]
-"""An entity as a document mentions it → its weight in the document."""
+"""Entity as mentioned by a document → weight of the entity in the document."""
 
 
 def entity_name(name: str) -> str:
@@ -120,7 +122,7 @@ def singular(word: str) -> str:
 
 
 def singular_name(name: str) -> str:
-    """Normalize a name with each word in the singular; equal results name the same entity."""
+    """Normalize a name with each word in the singular. Names with equal results name the same entity."""
     return " ".join(map(singular, words(name)))
 
 
@@ -131,7 +133,7 @@ def find_entities(
 
     Parameters
     ----------
-    documents: documents in a stable order, which are read several times.
+    documents: documents in a stable order, which the function reads several times.
 
     Raises
     ------
@@ -144,7 +146,7 @@ def find_entities(
 def unite_mentions(
     document_ids: Sequence[str], mentions: Sequence[Mentions]
 ) -> tuple[list[Entity], DocumentEntities]:
-    """Unite the mentions of documents: names that are equal in normalized singular form are one entity."""
+    """Unite the mentions of documents whose names have the same normalized singular form into entities."""
     ordered = sorted(zip(document_ids, mentions, strict=True), key=itemgetter(0))
     named = [
         (document_id, name, mention, weight)
@@ -177,7 +179,7 @@ def shortened(sentence: str) -> str:
 def extract_phrases(
     documents: Iterable[Document], most: int = MAX_PHRASES, progress: Progress = silent
 ) -> list[Mentions]:
-    """Find the phrases that distinguish each document, at most `most`, the heaviest first.
+    """Find the phrases that distinguish each document, at most `most` for a document, the heaviest first.
 
     Raises
     ------
@@ -206,7 +208,7 @@ def extract_phrases(
 
 
 def joining_words(texts: Iterable[str]) -> frozenset[str]:
-    """Find the joining words of texts; see the head of the module."""
+    """Find the joining words of texts, as this module defines joining words."""
     documents_with: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()
     number = 0
@@ -224,7 +226,7 @@ def joining_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _residual_idf(documents_with: int, occurrences: int, documents: int) -> float:
-    """Compute the residual IDF in bits: how far a word is in fewer documents than chance would spread it."""
+    """Compute the residual IDF of a word in bits: its IDF minus the IDF expected by chance from its count."""
     return log2(documents * -expm1(-occurrences / documents) / documents_with)
 
 
@@ -277,7 +279,7 @@ def _phrases_of_document(joining: Collection[str], document: Document) -> Iterat
 
 
 def _heaviest_phrases(counted: Mapping[str, int], weights: Floats, most: int) -> dict[str, float]:
-    """Choose the heaviest phrases of a document with their weights; `counted` is phrase → count."""
+    """Choose the heaviest phrases of a document with their weights. `counted` maps a phrase to its count."""
     weighed = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
     inside = _always_inside(counted)
     ordered = sorted(
@@ -300,7 +302,7 @@ def _always_inside(counted: Mapping[str, int]) -> set[str]:
 
 
 def _describe_phrases(document: Document, weights: Mapping[str, float], joining: Collection[str]) -> Mentions:
-    """Make the phrases of a document entities with descriptions and weights."""
+    """Turn the phrases of a document into entities with descriptions and weights."""
     best: dict[str, tuple[float, str]] = {}
     for sentence in _split_sentences(document):
         phrases = set(phrases_of(sentence, joining)) & weights.keys()

@@ -1,8 +1,9 @@
 """The entity graph: an edge joins two entities that are near in meaning.
 
-Two entities are joined if one is among the `NEIGHBOURS` nearest of the other by meaning and their cosine is
-`MIN_COSINE` or more; the cosine is the weight. Cosines are rounded to six decimals before they are compared,
-as in `retrieval.dense`, and equal ones are ordered by place, so that the graph depends on the vectors alone.
+An edge joins two entities if at least one entity is among the `NEIGHBOURS` nearest entities of the other, and
+their cosine is `MIN_COSINE` or more. The weight of an edge is the cosine. Cosines are rounded to six decimals
+before they are compared, as in `retrieval.dense`, and entities with equal cosines are ordered by position, so
+that the graph depends only on the vectors.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class EntityGraph(NamedTuple):
 
     Attributes
     ----------
-    nodes: number of entities, with and without neighbours.
+    nodes: number of entities, including isolated entities.
     first, second: the two ends of each edge, first < second, in ascending order; shape (edges,).
     weights: cosine of each edge, shape (edges,).
     """
@@ -38,11 +39,11 @@ class EntityGraph(NamedTuple):
 
     @property
     def degrees(self) -> Ints:
-        """Number of neighbours of each entity, shape (nodes,); an isolated entity has 0."""
+        """Number of neighbours of each entity, shape (nodes,), which is 0 for an isolated entity."""
         return np.bincount(np.concatenate([self.first, self.second]), minlength=self.nodes)
 
     def matrix(self) -> Any:
-        """Make the symmetric adjacency matrix, CSR of shape (nodes, nodes)."""
+        """Make the symmetric adjacency matrix in CSR format, shape (nodes, nodes)."""
         from scipy.sparse import csr_array
 
         ends = (np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first]))
@@ -53,7 +54,9 @@ class EntityGraph(NamedTuple):
 def join_neighbours(
     vectors: Vectors, neighbours: int = NEIGHBOURS, progress: Progress = silent
 ) -> EntityGraph:
-    """Join each entity with its nearest entities, by unit vectors of shape (entities, dimension)."""
+    """Make the graph that joins each entity with its nearest entities, from unit vectors of shape (entities,
+    dimension).
+    """
     count = len(vectors)
     firsts = [np.zeros(0, np.int64)]
     seconds = [np.zeros(0, np.int64)]
@@ -71,7 +74,9 @@ def join_neighbours(
 
 
 def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, without: int | None = None) -> Ints:
-    """Find the places of the `most` highest cosines of at least `least_cosine`; equal cosines by place."""
+    """Find the positions of the `most` highest cosines of at least `least_cosine`. Ties are ordered by
+    position.
+    """
     near = np.flatnonzero(cosines >= least_cosine)
     if without is not None:
         near = near[near != without]
@@ -79,7 +84,7 @@ def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, withou
 
 
 def _make_undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float64]) -> EntityGraph:
-    """Make each edge once, whichever end found the other, with the greater of two weights."""
+    """Make each edge once, even if both entities found each other, with the greater of the two weights."""
     first, second = np.minimum(ones, others), np.maximum(ones, others)
     order = np.lexsort((-weights, second, first))
     first, second, weights = first[order], second[order], weights[order]

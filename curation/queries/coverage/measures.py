@@ -1,14 +1,14 @@
 """Measures of coverage: how much of the corpus the queries test (Klearman et al. 2026).
 
-C(d) are the clusters of a document, C(q) the clusters of a query.
+C(d) is the set of clusters of a document d, and C(q) is the set of clusters of a query q.
 
 - MSC: the share of clusters with a query;
 - SCC: the share of documents in a cluster with at least `MIN_FOR_SCC` queries;
 - ZQC: the number of clusters without a query.
 
-MSC is also weighted by corpus mass and by traffic. Each document has a mass of 1, and each search too; a mass
-is spread evenly over the clusters of the document or search. A share with denominator 0 is None: the share is
-unknown, not zero.
+The share MSC is also given weighted by corpus mass and weighted by traffic. Each document and each search has
+a mass of 1, which is spread evenly over the clusters of the document or search. A coverage share with
+denominator 0 is None, because the share is unknown and not zero.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from math import fsum
 from typing import NamedTuple
 
 MIN_FOR_SCC = 5
-"""Fewest queries of a cluster that counts for SCC."""
+"""Fewest queries of a cluster whose documents count as covered in SCC."""
 
 Clusters = frozenset[int]
 
 
 class CoverageMeasures(NamedTuple):
-    """The measures of coverage over some clusters.
+    """The measures of coverage over a set of counted clusters.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def measure_coverage(
     of_queries: Sequence[Clusters],
     traffic: Sequence[tuple[Clusters, int]] = (),
 ) -> CoverageMeasures:
-    """Compute the measures over the counted clusters; documents and queries of other clusters do not count.
+    """Compute coverage over the counted clusters. Documents and queries of other clusters do not count.
 
     Parameters
     ----------
@@ -80,17 +80,17 @@ def measure_coverage(
 
 
 def clusters_at(places: Iterable[int], cluster_of: Sequence[int]) -> Clusters:
-    """Find the clusters of entities by their places; `cluster_of` has the cluster of each entity."""
+    """Find the clusters of entities given by position. `cluster_of` has the cluster of each entity."""
     return frozenset(cluster_of[entity] for entity in places)
 
 
 def count_in_clusters(items: Iterable[Clusters]) -> dict[int, int]:
-    """Count the queries, or documents, of each cluster; clusters with a count of 0 are absent."""
+    """Count the queries, or documents, of each cluster. Clusters with a count of 0 are absent."""
     return dict(Counter(number for clusters in items for number in clusters))
 
 
 def spread(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
-    """Sum the amounts of items by cluster; each amount is spread evenly over the item's clusters."""
+    """Sum the amounts of items by cluster. Each amount is spread evenly over the item's clusters."""
     masses: dict[int, float] = {}
     for clusters, amount in items:
         for number in sorted(clusters):

@@ -3,16 +3,16 @@
 Leiden (Traag et al. 2019) maximizes modularity with a resolution γ: a higher γ gives more and smaller
 clusters. An isolated entity, which has no neighbour, is a cluster by itself.
 
-Several seeds give a partition each for every γ. The adjusted Rand index (Hubert and Arabie 1985) between the
-partitions shows how much depends on the seed; isolated entities, on which all partitions agree, do not count.
-The recovered share shows how much of the corpus is in regions that other draws of documents give too. Each
-draw has four fifths of the documents and is clustered with the same γ. Each region is compared with the most
-similar cluster of the draw, by the Jaccard index of the entities that both could have (C. Hennig 2007,
-Cluster-wise assessment of cluster stability, with subsets instead of the bootstrap). The recovered share is
-the mean of these indices, weighted by the mass of each region; each document has a mass of 1, spread evenly
-over its entities. The rule chooses the finest γ whose recovered share is at most one standard error below the
-best share (L. Breiman et al. 1984, section 3.4.3; Patterson-Cross, Levine and Menon 2021, BMC Bioinformatics
-22:39).
+For every resolution γ, each of several seeds gives a partition. The adjusted Rand index (Hubert and Arabie
+1985) between the partitions shows how much the clusters depend on the seed. Isolated entities do not count,
+because all partitions agree on isolated entities. The recovered share shows how much of the corpus is in
+regions that other draws of documents give too. Each draw has four fifths of the documents, and is clustered
+with the same resolution γ. Each region is compared with the most similar cluster of the draw, by the Jaccard
+index of the entities that both the region and the cluster could have (Hennig 2007, Cluster-wise assessment of
+cluster stability, with subsets instead of the bootstrap). The recovered share is the mean Jaccard index of
+the regions, weighted by the mass of each region. Each document has a mass of 1, spread evenly over its
+entities. The rule chooses the finest γ whose recovered share is at most one standard error below the best
+share (Breiman et al. 1984, section 3.4.3; Patterson-Cross, Levine and Menon 2021, BMC Bioinformatics 22:39).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RESOLUTIONS = (1.0, 2.0, 5.0, 10.0, 15.0, 25.0, 40.0, 60.0)
 SEEDS = 3
 DRAWS = 5
 DRAWN = 0.8
-"""Share of the documents in a draw."""
+"""Share of the corpus's documents that are in a draw."""
 
 
 class Partitions(NamedTuple):
@@ -49,7 +49,7 @@ class Partitions(NamedTuple):
 
     Attributes
     ----------
-    labels: cluster of each entity, an array (entities,) for each seed; the first array has the given seed.
+    labels: cluster of each entity, an array (entities,) for each seed; the first array is for the given seed.
     rand_index: mean adjusted Rand index over the pairs of seeds; None if fewer than two entities have edges.
     recovered: recovered share of each draw for the first seed; empty if there are fewer than two documents.
     """
@@ -61,12 +61,13 @@ class Partitions(NamedTuple):
 
     @property
     def recovered_share(self) -> float | None:
-        """The mean recovered share of the draws; None without draws."""
+        """Mean recovered share of the draws, or None without draws."""
         return round(fmean(self.recovered), 6) if self.recovered else None
 
 
 def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
-    """Find the cluster of each entity, shape (nodes,), numbered in the order of their first entities.
+    """Find the cluster of each entity, shape (nodes,). Clusters are numbered in the order of their first
+    entities.
 
     Raises
     ------
@@ -135,7 +136,9 @@ def find_partitions(
 
 
 def mean_rand_index(partitions: Sequence[Ints]) -> float | None:
-    """Average the adjusted Rand index over the pairs of partitions; None without a pair or two entities."""
+    """Average the adjusted Rand index over pairs of partitions; None for one partition or fewer than two
+    entities.
+    """
     if len(partitions) < 2 or len(partitions[0]) < 2:
         return None
     from sklearn.metrics import adjusted_rand_score
@@ -145,7 +148,9 @@ def mean_rand_index(partitions: Sequence[Ints]) -> float | None:
 
 
 def choose_resolution(partitions: Sequence[Partitions]) -> float:
-    """Choose the resolution by the rule at the head of this module; without draws the lowest resolution."""
+    """Choose the resolution by the one-standard-error rule of this module, or the lowest resolution without
+    draws.
+    """
     drawn = [tried for tried in partitions if tried.recovered]
     if not drawn:
         return min(tried.resolution for tried in partitions)
@@ -158,10 +163,10 @@ def choose_resolution(partitions: Sequence[Partitions]) -> float:
 def draw_graphs(
     graph: EntityGraph, of_documents: Mapping[str, Sequence[int]], seed: int
 ) -> list[tuple[Ints, EntityGraph]]:
-    """Draw documents several times, and give each draw's entities, ascending, and their graph.
+    """Draw documents several times, and return the entities (ascending) and the entity graph of each draw.
 
-    Node i of a graph is the entity kept[i]. Documents without an entity do not count; with fewer than two
-    documents there is no draw.
+    Node i of a graph is the entity kept[i]. Documents without an entity do not count, and fewer than two
+    documents give no draw.
     """
     ids = sorted(document_id for document_id, entities in of_documents.items() if entities)
     if len(ids) < 2:
@@ -177,7 +182,7 @@ def draw_graphs(
 
 
 def entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> Floats:
-    """Compute the mass of each entity, shape (entities,)."""
+    """Compute the mass of each entity from its documents, shape (entities,)."""
     masses = np.zeros(entities)
     for _, entities_of_document in sorted(of_documents.items()):
         masses[list(entities_of_document)] += 1 / max(1, len(entities_of_document))
@@ -209,7 +214,7 @@ def recovered_shares(
 
 
 def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequence[int]) -> list[Ints]:
-    """Partition each graph with its seed, on all processors: Leiden releases the interpreter's lock."""
+    """Partition each graph with its seed, on all processors: Leiden releases Python's interpreter lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(partition, graphs, repeat(resolution), seeds))
 
@@ -223,7 +228,7 @@ def _of_entities(graph: EntityGraph, kept: Ints) -> EntityGraph:
 
 
 def _best_overlaps(labels: Ints, others: Ints, clusters: int) -> Floats:
-    """Find each cluster's highest Jaccard index with the other clusters; 0 without entities."""
+    """Find each cluster's highest Jaccard index with clusters of another partition, or 0 without entities."""
     pairs, common = np.unique(np.stack([labels, others]), axis=1, return_counts=True)
     sizes, other_sizes = np.bincount(labels, minlength=clusters), np.bincount(others)
     either = sizes[pairs[0]] + other_sizes[pairs[1]] - common

@@ -1,16 +1,18 @@
 """Shapes of queries: the dispersion and alignment of each query, and the 3 × 3 grid of both.
 
-The figures are from Klearman et al. 2026. D(q) are the relevant documents of a query, C(q) and C(d) the
-clusters of a query and of a document, and C(D(q)) = ∪ C(d) over d in D(q).
+Dispersion and alignment are defined by Klearman et al. 2026. D(q) is the set of relevant documents of a query
+q, C(q) and C(d) are the sets of clusters of a query and of a document, and C(D(q)) = ∪ C(d) over d in D(q).
 
 - The dispersion Δ(q) = |C(D(q))| / Σ |C(d)| over d in D(q) is 1 if the relevant documents share no cluster,
-  and low if they are all about the same clusters. It needs two relevant documents: with one it is always 1.
+  and low if they are all about the same clusters. The dispersion needs two relevant documents, because it is
+  always 1 for one document.
 - The alignment J(q) = |C(q) ∩ C(D(q))| / |C(q) ∪ C(D(q))| is 1 if the query is about the same clusters as its
   relevant documents.
 
-Both figures are undefined if no relevant document has a cluster. Tertiles cut each figure in three parts; a
-value on a boundary belongs to the lower part. A figure whose two boundaries are equal is not cut, and the
-cells of the grid are then the thirds of the other figure.
+Dispersion and alignment are undefined if no relevant document has a cluster. Tertiles cut dispersion and
+alignment each in three parts. A value on a boundary belongs to the lower part. If the two boundaries of
+dispersion, or of alignment, are equal, that figure is not cut, and the cells of the grid are the thirds of
+the other figure.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from curation.queries.coverage.measures import Clusters
 
 _THIRDS = ("low", "middle", "high")
 Cell = tuple[int | None, int | None]
-"""The thirds of dispersion and alignment, from 0; None if the figure is undefined or not cut."""
+"""The third (0, 1 or 2) of a query's dispersion and alignment; None if the figure is undefined or not cut."""
 
 
 class QueryShape(NamedTuple):
@@ -35,13 +37,13 @@ class QueryShape(NamedTuple):
 
 
 class Tertiles(NamedTuple):
-    """The two boundaries that cut a figure in three; a value on a boundary belongs to the lower part."""
+    """The two boundaries that cut a figure in thirds. A value on a boundary belongs to the lower third."""
 
     lower: float
     upper: float
 
     def part(self, value: float) -> int:
-        """Find the third of a value: 0, 1 or 2, from low to high."""
+        """Find the third that a value is in: 0, 1 or 2, from low to high."""
         return int(value > self.lower) + int(value > self.upper)
 
 
@@ -50,19 +52,21 @@ Cuts = tuple[Tertiles | None, Tertiles | None]
 
 
 def dispersion(of_relevant: Iterable[Clusters]) -> float | None:
-    """Compute Δ from C(d) of each relevant document; None if fewer than two of them have a cluster."""
+    """Compute dispersion Δ from C(d) of the relevant documents, or None if fewer than two have clusters."""
     in_clusters = [clusters for clusters in of_relevant if clusters]
     return len(frozenset().union(*in_clusters)) / sum(map(len, in_clusters)) if len(in_clusters) > 1 else None
 
 
 def alignment(of_query: Clusters, of_relevant: Iterable[Clusters]) -> float | None:
-    """Compute J from C(q) and C(d) of each relevant document; None if no relevant document has a cluster."""
+    """Compute the alignment J from C(q) and C(d) of the relevant documents, or None if no document has a
+    cluster.
+    """
     relevant = frozenset().union(*of_relevant)
     return len(of_query & relevant) / len(of_query | relevant) if relevant else None
 
 
 def query_shape(of_query: Clusters, of_relevant: Sequence[Clusters]) -> QueryShape | None:
-    """Compute Δ and J of one query; None if no relevant document has a cluster."""
+    """Compute dispersion Δ and alignment J of one query, or None if no relevant document has a cluster."""
     aligned = alignment(of_query, of_relevant)
     return None if aligned is None else QueryShape(dispersion(of_relevant), aligned)
 
@@ -81,14 +85,14 @@ def third_name(third: int | None) -> str:
 
 
 def cell_of(shape: QueryShape, spread: Tertiles | None, aligned: Tertiles | None) -> Cell | None:
-    """Find the cell of a query in the grid; None if the query has a third of neither figure."""
+    """Find the cell of a query in the grid of thirds, or None if the query has no third."""
     third = None if spread is None or shape.dispersion is None else spread.part(shape.dispersion)
     cell = (third, None if aligned is None else aligned.part(shape.alignment))
     return None if cell == (None, None) else cell
 
 
 def possible_cells(cells: Collection[Cell]) -> list[Cell]:
-    """List the possible cells of the kinds that occur: all nine, or the thirds of one figure alone."""
+    """List the possible cells of the grid: all nine cells, or only the thirds of one figure."""
     thirds = range(3)
     nine: list[Cell] = [(spread, aligned) for spread in thirds for aligned in thirds]
     kinds: list[list[Cell]] = [nine, [(None, third) for third in thirds], [(third, None) for third in thirds]]
@@ -96,7 +100,7 @@ def possible_cells(cells: Collection[Cell]) -> list[Cell]:
 
 
 def _find_tertiles(values: Sequence[float | None]) -> Tertiles | None:
-    """Compute the boundaries of the known values; None if both boundaries are equal."""
+    """Compute the boundaries of the thirds of the known values, or None if both boundaries are equal."""
     known = [value for value in values if value is not None]
     if not known:
         return None

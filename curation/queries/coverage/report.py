@@ -1,10 +1,10 @@
 """The report on coverage: the measures, each cluster, each resolution, and the gaps.
 
-The report counts the current queries, and as traffic the texts that were asked most. All measures are given
-over regions, and over all clusters.
+The report on coverage counts the current queries, and counts the most asked texts as traffic. All measures of
+coverage are given over regions, and over all clusters.
 
-A gap is a region with no query, or with too few queries. The stored state of the current map is read without
-a model; queries that were added after the last measurement are not matched yet, and are not counted.
+A gap is a region with no query, or with too few queries. The stored state of the current coverage map is read
+without a model. Queries that were added after the last measurement are not matched yet, and are not counted.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ClusterCoverage(NamedTuple):
 
     Attributes
     ----------
-    searches: searches of the traffic, each spread evenly over its clusters; None without traffic.
+    searches: number of searches of the traffic, each spread evenly over its clusters; None without traffic.
     """
 
     number: int
@@ -73,13 +73,13 @@ class ClusterCoverage(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The lowest and the highest value over several seeds; None if no seed gives a value."""
+    """The lowest and the highest value of a measure over several seeds; None if no seed gives a value."""
 
     low: float | None
     high: float | None
 
     def text(self, form: str = ".2f") -> str:
-        """Write both values, one value if they are equal, or a dash if they are unknown."""
+        """Write the lowest and highest value, one value if both are equal, or a dash for unknown values."""
         if self.low is None or self.high is None:
             return "–"
         low, high = format(self.low, form), format(self.high, form)
@@ -96,7 +96,7 @@ class RuleFigures(NamedTuple):
 
 
 class DocumentsOutside(NamedTuple):
-    """Documents in no region: their number, their share of the corpus, and the first ids."""
+    """The documents in no region: number, share of the corpus, and first ids."""
 
     documents: int
     share: float | None
@@ -175,12 +175,12 @@ class CoverageReport:
         share = "unknown" if self.msc is None else percent(self.msc)
         return [
             f"{pluralize(self.regions.clusters, 'region')} at a resolution of {self.resolution:g}, "
-            f"{self.chosen}. {share} of them have a query; {self.zqc:,} have none."
+            f"{self.chosen}. {share} of the regions have a query; {self.zqc:,} have no query."
         ]
 
     @property
     def details(self) -> list[str]:
-        """Count documents, entities and queries, and say how far the measures depend on rule and seed."""
+        """Count documents, entities and queries, and write how far the measures depend on rule and seed."""
         counted = self.traffic_counted
         return [
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
@@ -285,7 +285,7 @@ def figures_by_rule(coverage_map: CoverageMap, asked: AskedOfCorpus) -> list[Rul
 
 
 def _measure_spans(measured: Sequence[CoverageMeasures]) -> tuple[Span, Span, Span]:
-    """Compute the spans of MSC, SCC and ZQC."""
+    """Compute the spans of MSC, SCC and ZQC over seeds."""
     msc, scc, zqc = zip(*((measures.msc, measures.scc, measures.zqc) for measures in measured), strict=True)
     return span(msc), span(scc), span(zqc)
 
@@ -321,7 +321,7 @@ def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOut
 def measured(
     coverage_map: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range
 ) -> CoverageMeasures:
-    """Compute the measures over the clusters with these numbers."""
+    """Compute the measures of coverage over the clusters with these numbers."""
     of_documents = [coverage_map.clusters_of(places) for places in coverage_map.of_documents.values()]
     by = (coverage_map.rule, coverage_map.cluster_of)
     return measure_coverage(counted, of_documents, asked.of_queries(*by), asked.of_traffic(*by))
@@ -372,7 +372,7 @@ def _measure_seeds(
 
 
 def span(values: Sequence[float | None]) -> Span:
-    """Find the lowest and the highest of the known values."""
+    """Find the lowest and the highest known value."""
     known = [value for value in values if value is not None]
     return Span(min(known), max(known)) if known else Span(None, None)
 
@@ -386,9 +386,9 @@ class CoverageState:
     map: the current map, without the partitions of other resolutions.
     clusters: clusters by number.
     queries: number of a cluster → its queries by id; clusters without a query are absent.
-    gaps: gaps by searches × documents.
+    gaps: gaps in the order of searches × documents.
     regions: measures over regions.
-    nowhere: queries that are about no cluster.
+    nowhere: queries that are not about any cluster.
     unmatched: queries that were not matched yet.
     reach: how far the measures depend on the rule for C(q) and the seed, and the documents in no region.
     """
@@ -404,7 +404,7 @@ class CoverageState:
 
 
 def read_state(cursor: Cursor) -> CoverageState:
-    """Read the state of coverage.
+    """Read the stored state of coverage.
 
     Raises
     ------
@@ -437,14 +437,14 @@ def read_state(cursor: Cursor) -> CoverageState:
 
 
 def state_fingerprint(cursor: Cursor) -> str:
-    """Compute a short text that changes whenever the state may have changed, from the audit trail."""
+    """Compute a short text from the audit trail that changes whenever coverage may have changed."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
     sql = "SELECT (SELECT count(*) FROM coverage_texts), (SELECT count(*) FROM coverage_kept)"
     return digest(str(events), str(cursor.execute(sql).fetchall()))
 
 
 class CoverageGap(NamedTuple):
-    """A region with no query or too few; `missing` is the number of queries that the region lacks."""
+    """A region with no query or too few queries. `missing` is the number of queries that the region lacks."""
 
     number: int
     name: str
@@ -455,7 +455,7 @@ class CoverageGap(NamedTuple):
 
 
 def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent) -> list[CoverageGap]:
-    """Find the regions without a query, by searches × documents, then by documents, then by number.
+    """Find the regions without a query, ordered by searches × documents, then by documents, then by number.
 
     Raises
     ------
@@ -495,7 +495,7 @@ def gaps_of(
 
 
 def gap_table(gaps: Sequence[CoverageGap]) -> Table:
-    """Show the regions without a query, with their most central entities and the first of their documents."""
+    """Show the regions without a query, with their most central entities and first documents."""
     rows = (
         (
             gap.number,

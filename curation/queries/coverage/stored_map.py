@@ -1,7 +1,7 @@
-"""The stored coverage map, its names of clusters, and the queries and traffic matched against the map.
+"""The stored coverage map, the names of its clusters, and the queries and traffic matched against the map.
 
-A map is written once and read back whole. A cluster is named by its most central entities until a lead gives
-the cluster another name; maps are read with the latest names.
+A coverage map is written once and read as a whole. A cluster is named by its most central entities until a
+lead gives the cluster a name. Maps are read with the latest names of clusters.
 
 The current queries and the traffic, the `MAX_ASKED` texts that were asked most, are matched against the map.
 Matching a new text needs the embedding model of the map; earlier matches are stored.
@@ -56,10 +56,10 @@ from curation.store.documents import current_snapshot, refuse_held
 CURRENT_MAP = "coverage"
 """The setting with the id of the current map."""
 MAX_NAME_LENGTH = 80
-"""Characters of a cluster's name."""
+"""Largest number of characters of a cluster's name."""
 
 MAX_ASKED = 5_000
-"""Texts of the traffic that are matched: the texts that were asked most."""
+"""Largest number of texts of the traffic that are matched, the most asked texts first."""
 _MOST_ASKED = """
     SELECT normalised, sum(count)::BIGINT AS times, (sum(sum(count)) OVER ())::BIGINT
     FROM traffic WHERE normalised <> '' GROUP BY normalised ORDER BY times DESC, normalised LIMIT ?
@@ -67,7 +67,7 @@ _MOST_ASKED = """
 
 
 class ClusterName(NamedTuple):
-    """A name that a lead gave a cluster; `revision` counts from 0."""
+    """A name that a lead gave a cluster. `revision` counts the cluster's names from 0."""
 
     number: int
     revision: int
@@ -77,13 +77,13 @@ class ClusterName(NamedTuple):
 
 
 def find_map(store: Store, request: CoverageRequest, progress: Progress = silent) -> CoverageMap:
-    """Make the map of the corpus and store it, or read the stored map.
+    """Make and store the coverage map of the corpus, or read the stored map.
 
     Raises
     ------
     NotFoundError: see `coverage_map.map_parameters`.
-    RefusedError: there is no corpus, it changed meanwhile, the extra `dense` is not installed, or the model
-        cannot be loaded.
+    RefusedError: there is no corpus, the corpus changed while the map was made, the extra `dense` is not
+        installed, or the model cannot be loaded.
     """
     parameters = map_parameters(request)
     with store.reading() as cursor:
@@ -98,7 +98,7 @@ def find_map(store: Store, request: CoverageRequest, progress: Progress = silent
 
 
 def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
-    """Store a map, unless the project has it, and make it the current map.
+    """Make a coverage map the current map, and store the map unless the project has it.
 
     Raises
     ------
@@ -119,12 +119,12 @@ def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
 
 
 def has_map(cursor: Cursor, map_id: str) -> bool:
-    """Tell whether the project has a map."""
+    """Tell whether the project has a coverage map."""
     return bool(cursor.execute("SELECT 1 FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall())
 
 
 def current_map_id(cursor: Cursor) -> str:
-    """Find the id of the current map.
+    """Find the id of the current coverage map.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def current_map_id(cursor: Cursor) -> str:
 
 
 def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> CoverageMap:
-    """Read a map with the latest names of its clusters.
+    """Read a coverage map with the latest names of its clusters.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def documents_of_cluster(cursor: Cursor, map_id: str, number: int) -> list[str]:
 
 
 def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_LINE) -> ClusterName:
-    """Give a cluster of the current map a name; earlier names stay in the project.
+    """Give a cluster of the current map a name. Earlier names stay in the project.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _current_names(cursor: Cursor, map_id: str) -> dict[int, str]:
 
 def _check_name(name: str, others: Mapping[str, int]) -> None:
     if not name:
-        raise InputError("The name is empty; expected some words.")
+        raise InputError("The name is empty; expected a name for the cluster.")
     if len(name) > MAX_NAME_LENGTH:
         raise InputError(
             f"The name has {pluralize(len(name), 'character')}; expected {MAX_NAME_LENGTH} or fewer."
@@ -244,7 +244,7 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
 
 
 def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
-    """Read the match of each normalized text that was matched so far."""
+    """Read the stored match with entities of each normalized text that was matched."""
     sql = """
         SELECT normalised, by_phrase, by_meaning, kept
         FROM coverage_texts LEFT JOIN coverage_kept USING (map_id, normalised)
@@ -258,7 +258,7 @@ def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
 
 
 def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
-    """Store the matches of texts that have no stored match."""
+    """Store matches with entities of texts that have no stored match."""
     known = read_texts(cursor, map_id)
     new = [
         (text, list(match.by_phrase), list(match.by_meaning))
@@ -354,12 +354,12 @@ class AskedOfCorpus(NamedTuple):
 
     @property
     def texts(self) -> set[str]:
-        """The normalized texts of the queries and the traffic."""
+        """Normalized texts of the queries and of the traffic."""
         return {query.normalised for query in self.queries} | {text for text, _ in self.traffic}
 
     @property
     def unmatched(self) -> list[Query]:
-        """The queries that were not matched yet."""
+        """Queries that are not matched with entities yet."""
         return [query for query in self.queries if query.normalised not in self.matches]
 
     def of_queries(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:
@@ -367,11 +367,11 @@ class AskedOfCorpus(NamedTuple):
         return [rule.clusters(self.matches[query.normalised], cluster_of) for query in self.queries]
 
     def of_traffic(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[tuple[Clusters, int]]:
-        """Find the clusters of each text of the traffic, with its number of searches."""
+        """Find the clusters and the number of searches of each text of the traffic."""
         return [(rule.clusters(self.matches[text], cluster_of), times) for text, times in self.traffic]
 
     def matched(self) -> AskedOfCorpus:
-        """Keep the queries and the traffic whose texts were matched."""
+        """Keep only the queries and the traffic whose texts were matched."""
         return self._replace(
             queries=[query for query in self.queries if query.normalised in self.matches],
             traffic=[(text, times) for text, times in self.traffic if text in self.matches],

@@ -1,9 +1,10 @@
 """Strata by region of the coverage map.
 
-A query belongs to the region with most of its entities, and of equal regions to the region with more
-documents. Queries about small clusters only, and queries about no cluster, have two further strata. Every
-region is a stratum, even without a query. Strata are named by number and most central entities, and not by
-the names that leads give, so that a sample can be topped up later.
+A query belongs to the region with most of the query's entities. Of regions with equally many entities, the
+region with more documents counts. Queries only about small clusters are one further stratum, and queries
+about no cluster are another stratum. Every region of the coverage map is a stratum, even without a query.
+Strata by region are named by the region's number and most central entities, so that a sample can be topped up
+after leads rename regions.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from curation.store import Store
 def cluster_strata(
     store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
 ) -> tuple[Labels, str]:
-    """Find the region of each text and the id of the map; texts without a match are matched and stored.
+    """Find the region of each text, and the id of the map. Texts without a stored match are matched.
 
     Parameters
     ----------
     texts: normalized texts.
     map_id: id of the coverage map; None is the current map.
-    model: name or folder of the map's model; another model is ignored.
+    model: name or folder of the map's model; a different model is ignored.
 
     Raises
     ------
@@ -57,8 +58,9 @@ def cluster_strata(
 
 
 def _stratum_of(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
-    """Find the number of the query's region, or the stratum of a query in no region; of regions with equally
-    many entities the lowest number has most documents.
+    """Find the number of a query's region, or the stratum of a query in no region.
+
+    Of regions with equally many entities of the query, the region with the lowest number has most documents.
     """
     about = coverage_map.clusters_of_query(match)
     if about.isdisjoint(regions):

@@ -9,12 +9,13 @@ A stratum has one value of each dimension of the request, such as `head · docs-
     tag:T    T or `not T`, by the tag's rule or by a person's statement (see `queries.tag_rules`)
     field:F  the most frequent value of a further field of the log for the query; the first by text if equal
 
-Every combination is a stratum, even without a query, so that people see the missing kinds of queries.
+Every combination of values is a stratum, even without a query, so that people see the missing kinds of
+queries.
 
 Bands: the queries are lined up from the most asked to the least asked, each as long as its traffic, so that
-the whole log is an axis from 0 to 1. Head, torso and tail are the thirds of the axis. Queries that were asked
-equally often are in the same band: the band of their middle. A query asked once is always tail, and the most
-asked queries are always head.
+the whole log is an axis from 0 to 1. Head, torso and tail are the thirds of the traffic's axis. Queries that
+were asked equally often are in the same frequency band: the band of the middle of all these queries. A query
+asked once is always tail, and the most asked queries are always head.
 
     stratified  each stratum gets its number (see `core.statistics.allocation`), and all queries of a stratum
                 have the same probability, drawn / population
@@ -22,8 +23,9 @@ asked queries are always head.
                 stratum by stratum, so that each stratum's number differs from the expected number by less
                 than 1
 
-Both designs draw without replacement, and exactly the requested size. If a stratified sample with the same
-seed gets more queries from a stratum, it keeps the earlier queries; a top-up uses this property.
+The designs stratified and pps draw without replacement, and draw exactly the requested size. If a stratified
+sample with the same seed gets more queries from a stratum, the sample keeps the earlier queries. A top-up of
+a sample uses this property.
 """
 
 from __future__ import annotations
@@ -59,22 +61,22 @@ HEAD, TORSO = 1 / 3, 2 / 3
 
 
 class Labels(NamedTuple):
-    """Values of queries: `codes` has each query's position in `names`, shape (queries,)."""
+    """Values of queries in a dimension. `codes` has the position of each query's value in `names`, shape
+    (queries,).
+    """
 
     codes: NDArray[np.intp]
     names: tuple[str, ...]
 
     def name_of(self, query: int) -> str:
-        """Give the value of one query."""
+        """Return the value of one query."""
         return self.names[int(self.codes[query])]
 
 
 def check_dimensions(by: Sequence[str]) -> None:
     """Refuse unknown dimensions, repeated dimensions, and an empty list."""
     expected = f"expected some of {', '.join(DIMENSIONS)}, {TAG}NAME, {FIELD}NAME"
-    problems = [
-        f"{name!r} is nothing to make strata by; {expected}" for name in by if not _is_dimension(name)
-    ]
+    problems = [f"{name!r} is no dimension of strata; {expected}" for name in by if not _is_dimension(name)]
     repeated = [name for name in dict.fromkeys(by) if by.count(name) > 1 and _is_dimension(name)]
     problems += [f"strata by {name!r} were asked for twice" for name in repeated]
     if not by:
@@ -83,7 +85,7 @@ def check_dimensions(by: Sequence[str]) -> None:
 
 
 def names_after(prefix: str, by: Sequence[str]) -> list[str]:
-    """List the tags or fields among dimensions, without the prefix `TAG` or `FIELD`."""
+    """List the tags or fields among dimensions of strata, without the prefix `TAG` or `FIELD`."""
     return [name.removeprefix(prefix) for name in by if name.startswith(prefix)]
 
 
@@ -97,7 +99,9 @@ def length_of(words: NDArray[np.int64]) -> NDArray[np.intp]:
 
 
 def value_name(field: str, value: str) -> str:
-    """Name the stratum of a segment or value; the field comes first if the value is a reserved name."""
+    """Name the stratum of a segment or a field's value, after the field's name if the value is a reserved
+    name.
+    """
     return f"{field} {value}" if value in _TAKEN or value == none_name(field) else value
 
 
@@ -107,7 +111,8 @@ def none_name(field: str) -> str:
 
 
 def cross(dimensions: Sequence[Labels]) -> Labels:
-    """Cross dimensions to strata, ordered by the names of the first dimension, then of the second, and so on.
+    """Cross dimensions to strata, ordered by the names of the first dimension, then of the second dimension,
+    and so on.
 
     Raises
     ------
@@ -146,7 +151,7 @@ def band_of(traffic: NDArray[np.int64]) -> NDArray[np.intp]:
 
 
 class Stratum(NamedTuple):
-    """A stratum with its counts; the probability is the mean over its queries, None without a query."""
+    """A stratum with its counts, and the mean inclusion probability of its queries (None without a query)."""
 
     name: str
     population: int
@@ -162,7 +167,7 @@ def strata_table(sample_id: str, strata: Sequence[Stratum]) -> Table:
 
 
 class Drawing(NamedTuple):
-    """The queries drawn from a frame.
+    """The queries drawn from a sampling frame.
 
     rows: positions of the drawn queries in the frame, shape (size,).
     probability: inclusion probability of each drawn query, shape (size,).
@@ -181,7 +186,7 @@ def draw_stratified(
     allocation: str = "equal",
     quotas: Mapping[str, int] | None = None,
 ) -> Drawing:
-    """Draw the first queries of each stratum; the queries come in random order.
+    """Draw the first queries of each stratum. The queries of the frame are in random order.
 
     Raises
     ------
@@ -200,7 +205,7 @@ def draw_stratified(
 
 
 def draw_pps(traffic: NDArray[np.int64], strata: Labels, size: int, seed: int) -> Drawing:
-    """Draw with probability proportional to traffic, with the queries lined up by stratum."""
+    """Draw queries with probability proportional to traffic, with the queries lined up by stratum."""
     order = np.argsort(strata.codes, kind="stable")
     drawn, probability = draw_proportional(traffic[order], size, int(digest("pps", seed), 16))
     rows = order[drawn]

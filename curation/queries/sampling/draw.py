@@ -1,19 +1,20 @@
 """The draw of a sample from the distinct queries of the traffic, and the top-up of the current sample.
 
-Each drawn query is stored with its inclusion probability (`queries.sampling.stored_sample`); the inverse is
-the weight of the query in estimates for all traffic. By default the sample is stratified by frequency band
-with equal shares. The bands have about equal traffic, so equal shares are also proportional to traffic,
-except that torso and tail get what a small head cannot use.
+Each drawn query is stored with its inclusion probability (`queries.sampling.stored_sample`); the inverse
+probability is the weight of the query in estimates for all traffic. By default the sample is stratified by
+frequency band with equal shares. The bands have about equal traffic, so equal shares are also proportional to
+traffic, except that torso and tail get what a small head cannot use.
 
 The parameters of a draw are stored with the sample as JSON. Rare options are stored only if they are used, so
-that the id of a sample stays the same when goldgrade gets new options. The parameters become part of a
-release, so a release is stored by id: its name belongs to the project.
+that the id of a sample stays the same when goldgrade gets new options. A release holds the parameters of its
+sample, so the parameters name releases by id, and not by names that belong to the project.
 
-A top-up keeps all earlier queries. Queries have a fixed random order, and the sample of a stratum has the
-first n queries of the stratum. The first m > n queries are a simple random sample with probability m /
-population, because only the number is chosen (permanent random numbers: Ohlsson 1995). This holds only if the
-frame and the strata are unchanged. If a larger log or a moved band would lose an earlier query, the top-up is
-refused: keeping the query anyway would give it a probability that differs from the stored one.
+A top-up keeps all earlier queries of the sample. Queries have a fixed random order, and a stratified sample
+has the first n queries of each stratum. The first m > n queries are a simple random sample with probability m
+/ population, because only the number is chosen (permanent random numbers: Ohlsson 1995). Topping up is valid
+only if the frame and the strata are unchanged. If a larger log or a moved frequency band would lose an
+earlier query, the top-up is refused, because the query's inclusion probability would differ from the stored
+probability.
 """
 
 from __future__ import annotations
@@ -64,12 +65,12 @@ def draw_sample(
     author: str = COMMAND_LINE,
     released: ReleasedQueries = NO_RELEASES,
 ) -> SampleReport:
-    """Draw distinct queries of the traffic, store them and make them the current sample.
+    """Draw distinct queries of the traffic, and store the queries as the current sample.
 
     Parameters
     ----------
     author: name for the audit trail: a lead or the command line.
-    released: queries of all releases, for limits that leave them out (`releases.release_rows`).
+    released: queries of all releases, for requests that leave out released queries (`releases.release_rows`).
 
     Raises
     ------
@@ -113,7 +114,7 @@ def refuse_too_few(cursor: Cursor, size: int = 1) -> None:
 def store_drawing(
     store: Store, frame: Frame, drawing: Drawing, parameters: dict[str, Any], author: str
 ) -> SampleReport:
-    """Store a drawing from a frame as the current sample."""
+    """Store the queries drawn from a frame as the current sample."""
     drawn = [
         (frame.queries[int(row)].as_py(), frame.strata.name_of(row), int(frame.traffic[row]), chance)
         for row, chance in zip(drawing.rows, drawing.probability.tolist(), strict=True)
@@ -159,7 +160,7 @@ def check_plan(request: DrawRequest) -> None:
 
 
 def parameters_of(request: DrawRequest, map_id: str | None) -> dict[str, Any]:
-    """Give the stored parameters of a draw; `map_id` is the coverage map if its clusters are strata."""
+    """Return the stored parameters of a draw. `map_id` is the coverage map if its clusters are strata."""
     # Tags use no model any more; the parameter stays, so that the same draw keeps its id.
     used = {
         "exclude_released": request.exclude_released,
@@ -195,7 +196,7 @@ def top_up(
     Parameters
     ----------
     author: name for the audit trail: a lead or the command line.
-    released: queries of all releases, for samples whose limits leave them out (`releases.release_rows`).
+    released: queries of all releases, for samples that leave out released queries (`releases.release_rows`).
 
     Raises
     ------
@@ -270,7 +271,7 @@ def _refuse_rest(least: int, size: int | None) -> None:
 
 
 def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest) -> dict[str, int]:
-    """Compute the number of queries of each stratum, which never falls."""
+    """Compute the number of queries of each stratum after a top-up, at least the number before."""
     quotas, size = request.quotas, request.size
     names = frame.strata.names
     populations, traffic = sizes(frame.traffic, frame.strata)
@@ -311,7 +312,7 @@ def _refuse_loss(frame: Frame, drawing: Drawing, earlier: set[str]) -> None:
 
 
 def _top_up_parameters(earlier: SampleReport, numbers: dict[str, int], total: int) -> dict[str, Any]:
-    """Give the parameters of the new sample, which are the earlier ones if no query is added."""
+    """Return the parameters of the topped-up sample, or the earlier parameters if no query is added."""
     if numbers == {stratum.name: stratum.drawn for stratum in earlier.strata}:
         return earlier.parameters
     return earlier.parameters | {"size": total, "quotas": numbers, "tops_up": earlier.sample_id}

@@ -1,12 +1,12 @@
-"""The frame: the distinct queries that can be drawn, in seeded order, with their strata.
+"""The sampling frame: the distinct queries that can be drawn, in seeded order, with their strata.
 
-The random order is a hash of seed and query, computed in the database. So a sample is the same on any machine
-and for any order of the log, and a larger log keeps most of the earlier sample.
+The random order of queries is by a hash of seed and query, computed in the database. So a sample is the same
+on any machine and for any order of the log, and a larger log keeps most of the earlier sample.
 
-The time window, the smallest count, and earlier judgments and releases narrow the frame. The traffic of a
-query counts how often the query and its other spellings (`queries.sampling.spellings`) were asked within the
-window. The band of a query depends on all queries of the window, even if they cannot be drawn: a query must
-not move to another band because other queries were judged.
+The time window, the smallest count, and earlier judgments and releases narrow the sampling frame. The traffic
+of a query counts how often the query and its other spellings (`queries.sampling.spellings`) were asked within
+the window. The band of a query depends on all queries of the window, even queries that cannot be drawn: a
+query must not move to another band because other queries were judged.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from curation.queries.tag_rules import tag_texts
 from curation.store import Cursor, Store
 
 ReleasedQueries = Mapping[str, Collection[str]]
-"""Release id → its queries."""
+"""Release id → ids of the release's queries."""
 NO_RELEASES: ReleasedQueries = {}
 _IN_WINDOW = """
     normalised <> '' AND ($since::TIMESTAMP IS NULL OR time >= $since)
@@ -86,15 +86,15 @@ _OUTSIDE = """
 
 
 class Frame(NamedTuple):
-    """The queries that can be drawn, in seeded order.
+    """The sampling frame: the queries that can be drawn, in seeded order.
 
     queries: normalized texts, shape (queries,).
     traffic: number of searches of each query.
     strata: stratum of each query.
     left_out: reason → number of logged rows.
-    state: counts of the rows that the frame depends on; they must be the same when the sample is stored.
-    grouped: number of queries that count as a more frequent spelling.
-    map_id: id of the coverage map for the dimension cluster; None without this dimension.
+    state: counts of the rows that the frame depends on, which must be the same when the sample is stored.
+    grouped: number of queries that count as a more frequent spelling. map_id: id of the coverage map for the
+    dimension cluster, or None.
     """
 
     queries: Any
@@ -155,11 +155,11 @@ def read_frame(
 
 
 def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, spared: str | None) -> Any:
-    """Read the queries of the window in seeded order.
+    """Read the queries of the time window in seeded order.
 
     The columns are normalised, traffic, rows and words; the most frequent segment and value of each field
-    among the dimensions; and, if the request leaves such queries out, judged and released, which are false
-    for queries of the sample `spared`.
+    among the dimensions; and, if the request leaves out judged or released queries, judged and released,
+    which are false for queries of the sample `spared`.
     """
     by = request.strata
     ordered = {"since": request.since, "until": request.until, "seed": str(request.seed)}
@@ -192,13 +192,13 @@ def _with_mark(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], 
 
 
 def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
-    """Refuse if the project has a release that was not handed in."""
+    """Refuse a draw if the project has a release that is not in `released`."""
     if cursor.execute(_RELEASES).fetchall()[0][0] != len(released):
-        raise RefusedError("A release was added while the sample was drawn. Draw it again.")
+        raise RefusedError("A release was added while the sample was drawn. Draw the sample again.")
 
 
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
-    """Refuse fields without any value that no row of the traffic has."""
+    """Refuse fields that are in no row of the traffic."""
     empty = [
         name.removeprefix(FIELD)
         for name in table.column_names
@@ -219,7 +219,8 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
 def _find_drawable(
     table: Any, traffic: NDArray[np.int64], min_count: int, outside: Sequence[int]
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Find the queries that can be drawn, shape (queries,), and count the other rows by their first reason.
+    """Find the queries that can be drawn, shape (queries,), and count the left-out rows by their first
+    reason.
 
     `outside` has the numbers of logged rows without a text, without a known time, and outside the window.
     """
@@ -244,8 +245,8 @@ def _find_drawable(
 
 
 def _group_spellings(table: Any, progress: Progress) -> Any:
-    """Join the spellings of a query, and add up their traffic and rows; marks of one spelling hold for
-    all.
+    """Join the spellings of a query, and add up traffic and rows. A mark of one spelling holds for all
+    spellings.
     """
     leaders = group_spellings(table["normalised"].to_pylist(), table["traffic"].to_numpy(), progress=progress)
     for name in ("traffic", "rows", "judged", "released"):
@@ -266,7 +267,7 @@ def _log_dimension(name: str, table: Any, traffic: NDArray[np.int64]) -> Labels:
 
 
 def _most_asked(column: Any, field: str) -> Labels:
-    """Label queries by their values, ordered by text; queries without a value come last."""
+    """Label queries by values, which are ordered by text. Queries without a value get the last label."""
     encoded = column.combine_chunks().dictionary_encode()
     texts: list[str] = encoded.dictionary.to_pylist()
     ordered = {text: position for position, text in enumerate(sorted(texts))}

@@ -1,21 +1,21 @@
 """Spellings: logged queries that differ by one typo count as one query.
 
-The similarity of two normalized queries is the exact Jaccard index of their 3-grams. Similarity alone would
-join "womens running shoes" with "mens running shoes" (0.89) and "iphone 13 case" with "iphone 14 case"
-(0.65). So a pair must also have the same essentials in the same order: numbers, model names (words with a
-digit), addresses and dotted names, signs as in c++ or -word, and negations. And the two queries must differ
-by
+The similarity of two normalized queries is the exact Jaccard index of their 3-grams. Similarity without
+further conditions would join "womens running shoes" with "mens running shoes" (0.89) and "iphone 13 case"
+with "iphone 14 case" (0.65). So two spellings of a query must also have the same essentials in the same
+order: numbers, model names (words with a digit), addresses and dotted names, signs as in c++ or -word, and
+negations. And the two queries must differ by
 
-- an added or missing space, hyphen or other punctuation, or a plural s; or - an added, missing, different or
-swapped letter in a word of at least five letters with the same first letter,
-  if the query is asked at most half as often: two common words are different words (horse, house).
+- an added or missing space, hyphen or other punctuation, or a plural s; or
+- an added, missing, different or swapped letter in a word of at least five letters with the same first
+  letter, if the query is asked at most half as often: two common words are different words (horse, house).
 
-Each group has a leader, its most asked spelling, and every member is similar to the leader. So there are no
-chains of similar spellings whose ends differ.
+Each group of spellings has a leader, its most asked spelling, and every member of the group is similar to the
+leader. So there are no chains of similar spellings whose ends differ.
 
-Pairs are found without comparing all queries with each other: two texts that differ by one letter are equal
-if the right letter is left out of one or both. The hashes of all such texts are sorted, and neighbours are
-verified. No pair is missed.
+Pairs of spellings are found without comparing all queries with each other: two texts that differ by one
+letter are equal after leaving out the right letter of one or both texts. The hashes of all texts without one
+letter are sorted, and neighbours with equal hashes are verified. So no pair of spellings is missed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Keys = NDArray[np.uint64]
 THRESHOLD = 0.6
 """Smallest similarity of a spelling and its leader; one different letter in n letters costs 6 / (n + 1)."""
 MIN_WORD_LENGTH = 5
-"""Letters of a word in which one letter may differ; shorter words are different words (cat, car)."""
+"""Fewest letters of a word in which one letter may differ. Shorter words are different words (cat, car)."""
 NEGATIONS = frozenset(
     "no not non never none nor neither without except exclude excluding minus cannot nothing nobody "
     "nicht kein keine keinen ohne nie sans pas jamais aucun sin nunca senza niet zonder geen".split()
@@ -49,7 +49,7 @@ _MARK = 0xC2B2AE3D27D4EB4F
 
 
 def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = silent) -> Ints:
-    """Find the position of each query's leader, shape (queries,); a leader has its own position.
+    """Find the position of each query's leader, shape (queries,). The leader of a leader is the query itself.
 
     Parameters
     ----------
@@ -72,14 +72,12 @@ def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = 
 
 
 def essentials(normalised: str) -> tuple[str, ...]:
-    """Find the essentials of a query: words with a digit, a sign or a dot, and negations."""
+    """Find a query's essentials: words with a digit, a sign or a dot, and negations."""
     return _Essentials().of(normalised)
 
 
 def slip(first: str, second: str) -> str | None:
-    """Tell how two queries with the same essentials differ: by 'form', by a 'letter', or None for too
-    much.
-    """
+    """Tell how two queries with the same essentials differ: by 'form', by a 'letter', or by more (None)."""
     if _squeeze_text(first) == _squeeze_text(second):
         return "form"
     left, right = ([_squeeze_text(word) for word in text.split()] for text in (first, second))
@@ -101,7 +99,7 @@ def _is_spelling_of(texts: list[str], times: list[int], leader: int, other: int)
 
 
 class _Essentials(dict[str, str | None]):
-    """A cache: word as written → its essential part, or None."""
+    """A cache of essentials: word as written → essential part of the word, or None."""
 
     def __missing__(self, word: str) -> str | None:
         trimmed = _trim_punctuation(word)
@@ -180,7 +178,7 @@ def _hash_texts(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
 
 
 def _pairs_of_equal_keys(keys: Keys, owners: Ints) -> Ints:
-    """Find all pairs of owners that share a key, shape (pairs, 2)."""
+    """Find all pairs of owners with a common key, shape (pairs, 2)."""
     order = np.argsort(keys)
     keys, owners = keys[order], owners[order]
     pair_blocks = [np.empty((0, 2), np.int64)]

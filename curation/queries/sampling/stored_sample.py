@@ -1,12 +1,12 @@
-"""Stored samples: storing a sample, the current sample with its warnings, and its chart.
+"""Stored samples of queries, the current sample with its warnings, and a chart of its strata.
 
 A sample is identified by the hash of its parameters, strata and queries, so drawing the same sample again
-adds nothing. Earlier samples stay; the setting `sample` has the id of the current sample.
+adds nothing. Earlier samples stay stored, and the setting `sample` has the id of the current sample.
 
-Warnings name thin strata, and too many or too few unanswerable queries. A gold set without unanswerable
-queries cannot show whether systems keep silent when they should; a gold set with many of them measures little
-else. Only people can say which queries are unanswerable, so the share is unknown, not 0, before people have
-tagged failure modes.
+The warnings of a sample name thin strata, and too many or too few unanswerable queries. A gold set without
+unanswerable queries cannot show whether systems keep silent when they should; a gold set with many of them
+measures little else. Only people can say which queries are unanswerable, so the share is unknown, not 0,
+before people have tagged failure modes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from curation.store.settings import COMMAND_LINE
 DrawnQuery = tuple[str, str, int, float]
 """A drawn query: its normalized text, stratum, traffic and inclusion probability."""
 MIN_FOR_FIGURES = 10
-"""Fewest queries of a stratum for figures of the stratum alone."""
+"""Fewest drawn queries of a stratum for separate results on the stratum."""
 MIN_UNANSWERABLE, MAX_UNANSWERABLE = 0.05, 0.2
 # How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
 # White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
@@ -66,10 +66,10 @@ def about_strata(strata: Sequence[Stratum]) -> list[str]:
     few = [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < MIN_FOR_FIGURES]
     warnings = {
         f"No query of the traffic belongs to {join_words(empty)}.": empty,
-        f"No query was drawn from {join_words(missed)}: results will say nothing about these.": missed,
+        f"No query was drawn from {join_words(missed)}: results will say nothing about these strata.": missed,
         (
-            f"Fewer than {MIN_FOR_FIGURES} queries were drawn from {join_words(few)}: too few for figures of "
-            "their own."
+            f"Fewer than {MIN_FOR_FIGURES} queries were drawn from {join_words(few)}: too few for separate "
+            "results."
         ): few,
     }
     return [sentence for sentence, names in warnings.items() if names]
@@ -79,7 +79,9 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
     """Warn of too few, too many or an unknown number of unanswerable queries in the current sample."""
     share = unanswerable_share(cursor)
     if share is None:
-        return ["No query of the sample is tagged unanswerable yet. Tag those that the corpus cannot answer."]
+        return [
+            "No query of the sample is tagged unanswerable yet. Tag the queries that the corpus cannot answer."
+        ]
     tagged, queries = share
     if MIN_UNANSWERABLE * queries <= tagged <= MAX_UNANSWERABLE * queries:
         return []
@@ -96,12 +98,12 @@ class SampleReport:
 
     Attributes
     ----------
-    strata: counts of each stratum, including empty strata; `sample_chart` draws them.
+    strata: counts of each stratum, including empty strata (drawn by `sample_chart`).
     warnings: sentences about figures that the sample cannot support.
     parameters: stored parameters of the draw.
     added: number of queries that the project did not have before the draw.
-    drawn_before: the same sample was stored already, and nothing was added.
-    grouped: number of spellings that count as a more frequent spelling, which has their traffic.
+    drawn_before: whether the same sample was stored already, so that nothing was added.
+    grouped: number of spellings whose traffic counts for a more frequent spelling.
     left_out: reason → number of logged rows that could not be drawn.
     """
 
@@ -119,10 +121,10 @@ class SampleReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the drawn queries and the rows left out; pages show the warnings separately."""
+        """Count the drawn queries and the rows left out. Pages show the warnings separately."""
         drawn = f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."
         if self.drawn_before:
-            drawn = "The same sample was drawn before. It is the current sample, and nothing was added."
+            drawn = "The same sample was drawn before. The sample is current again, and nothing was added."
         spellings = pluralize(self.grouped, "rarer spelling counts as its", "rarer spellings count as their")
         grouped = [f"{spellings} most frequent one."] if self.grouped else []
         return [drawn, *grouped, *left_out_sentences(self.left_out, "rows of traffic")]
@@ -134,13 +136,13 @@ class SampleReport:
 
 
 def current_sample(store: Store) -> SampleReport | None:
-    """Read the current sample of a project, or None."""
+    """Read the current sample of a project, or return None."""
     with store.reading() as cursor:
         return read_current(cursor)
 
 
 def read_current(cursor: Cursor) -> SampleReport | None:
-    """Read the current sample within a lease of the database, or None."""
+    """Read the current sample with an open cursor of the database, or return None."""
     sample_id = get_setting(cursor, "sample")
     return None if sample_id is None else _read_sample(cursor, sample_id)
 
@@ -175,7 +177,7 @@ def store_sample(
     state: tuple[object, ...],
     author: str = COMMAND_LINE,
 ) -> SampleReport:
-    """Store a sample, unless the project has it, and make it the current sample.
+    """Make a sample the current sample, and store the sample unless the project has it.
 
     Parameters
     ----------
@@ -183,13 +185,13 @@ def store_sample(
 
     Raises
     ------
-    RefusedError: the state has changed since then.
+    RefusedError: the state has changed since the frame was read.
     """
     sample_id = digest("sample", parameters, strata, sorted(drawn))
     with store.transaction(appends=True) as cursor:
         if state_of(cursor, request_of(parameters)) != state:
             changed = "Traffic" if len(state) == 1 else "Traffic, a round, a release, a tag or a corpus"
-            raise RefusedError(f"{changed} was added while the sample was drawn. Draw it again.")
+            raise RefusedError(f"{changed} was added while the sample was drawn. Draw the sample again.")
         known = bool(cursor.execute("SELECT 1 FROM samples WHERE sample_id = ?", [sample_id]).fetchall())
         added = 0 if known else _append_sample(cursor, sample_id, parameters, strata, drawn)
         if get_setting(cursor, "sample") != sample_id:
@@ -219,7 +221,7 @@ def _append_sample(
 
 
 def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str], int]:
-    """Add new queries; return the query id of each text, and the number of new queries."""
+    """Add the project's new queries; return the query id of each text, and the number of new queries."""
     known = dict(cursor.execute(_KNOWN, [normalised]).fetchall())
     spellings = cursor.execute(_SPELLINGS, [normalised]).fetchall()
     new = [spelling for spelling in spellings if spelling[0] not in known]
@@ -233,7 +235,7 @@ def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str],
 
 
 def sample_chart(strata: Sequence[Stratum]) -> Markup:
-    """Draw two bars for each stratum: its share of the traffic and its share of the sample."""
+    """Draw two bars for each stratum: the stratum's share of the traffic, and its share of the sample."""
     rows = list(zip((stratum.name for stratum in strata), _stratum_shares(strata), strict=True))
     return bars(
         "Share of traffic and share of the sample by stratum",
@@ -268,7 +270,7 @@ def request_of(parameters: Mapping[str, Any]) -> DrawRequest:
 
 
 def state_of(cursor: Cursor, request: DrawRequest) -> tuple[object, ...]:
-    """Count the rows that a frame for a request depends on; a changed count means a changed frame."""
+    """Count the rows that the frame of a request depends on. A changed count means a changed frame."""
     tables = ["traffic_imports"]
     tables += ["rounds"] if request.exclude_judged else []
     tables += ["releases"] if request.exclude_judged or request.exclude_released else []

@@ -8,8 +8,8 @@ document that the engine deletes before the fetch leaves a gap in the ranks.
 A pool uses the stored run, because engines may answer the same query differently later.
 A trial with one query shows whether a template is right (`try_engine`), and stores nothing.
 
-An incomplete answer, such as an answer with failed shards, is not used. Its query is left out with the
-reason, and a later call asks for it again unless this call stored a run.
+An incomplete answer, such as an answer with failed shards, is not used. The query of an incomplete answer is
+left out with the reason. A later call sends the query again, unless the first call stored a run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The HTTP client of an engine: lists for queries, documents by id, and documents in random order.
 
-    GOLDGRADE_ENGINE_NAME_URL   its address, such as https://search.example.org; paths are the template's
-    GOLDGRADE_ENGINE_NAME_KEY   its key, in the header that the template says; without it none is sent
+    GOLDGRADE_ENGINE_NAME_URL   the engine's address, such as https://search.example.org, without paths
+    GOLDGRADE_ENGINE_NAME_KEY   the engine's key, optional, sent in the header that the template names
 
 NAME is the engine's name in capitals. Address and key are read when a request is sent, and are never stored
 or shown. If an answer of the engine repeats the key, the key is removed.

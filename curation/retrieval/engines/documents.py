@@ -92,7 +92,7 @@ def bring(
     if bare and not documents and not others:
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. Found the fields "
-            f"{join_words(sorted(bare[0]), 20) or 'none'}: name title and text under “fields” in the template"
+            f"{join_words(sorted(bare[0]), 20) or 'none'}: name title and text under “fields”."
         )
     left_out = {GONE: len(set(ids)) - len(documents) - len(bare), NO_TEXT: len(bare)}
     return documents, {reason: count for reason, count in left_out.items() if count}

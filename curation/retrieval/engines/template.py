@@ -323,7 +323,7 @@ def find_engine(cursor: Cursor, name: str) -> Engine:
     ------
     NotFoundError: the project has no engine of this name.
     """
-    command = f"`goldgrade import engine {name} FILE.yaml --kind KIND` adds one."
+    command = f"`goldgrade import engine {name} FILE.yaml --kind KIND` adds an engine."
     return find_named(stored_engines(cursor), name, "engine", command=command)
 
 

@@ -139,9 +139,8 @@ def test_a_band_left_without_a_query_is_named(store: Store) -> None:
     assert [stratum.drawn for stratum in report.strata] == [1, 1, 0]
     assert report.strata[2].probability == 0.0
     assert report.warnings[:-1] == [
-        "No query was drawn from tail (258): results will say nothing about these.",
-        "Fewer than 10 queries were drawn from head (1 of 5), torso (1 of 37): "
-        "too few for figures of their own.",
+        "No query was drawn from tail (258): results will say nothing about these strata.",
+        "Fewer than 10 queries were drawn from head (1 of 5), torso (1 of 37): too few for separate results.",
     ]
     assert report.warnings[-1].startswith("No query of the sample is tagged unanswerable yet")
 

@@ -158,7 +158,7 @@ def test_plans_that_make_no_sense_are_told_together(store: Store) -> None:
     with pytest.raises(InputError) as refused:
         draw_sample(store, DrawRequest(5, seed=0, strata=("tag", "band", "band")))
     assert [problem.split(";")[0] for problem in refused.value.problems] == [
-        "'tag' is nothing to make strata by", "strata by 'band' were asked for twice",
+        "'tag' is no dimension of strata", "strata by 'band' were asked for twice",
     ]  # fmt: skip
     with pytest.raises(InputError, match="no strata were named"):
         draw_sample(store, DrawRequest(5, seed=0, strata=()))
@@ -226,7 +226,7 @@ def test_the_command_takes_all_options(store: Store, goldgrade: Any) -> None:
 
 def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
     assert read_quotas(["head=7", "a=b=12.5 %", "tail=0%"], 100) == {"head": 7, "a=b": 13, "tail": 0}
-    with pytest.raises(InputError, match="'head=30%' is a share, and there is no size"):
+    with pytest.raises(InputError, match="'head=30%' is a share, and no size is given"):
         read_quotas(["head=30%"])
 
 
@@ -237,7 +237,7 @@ def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
         (["--quota", "head=130%"], "the quota 'head=130%' is no STRATUM=N or STRATUM=N%"),
         (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
         (["--since", "last week"], "--since 'last week' is not a time"),
-        (["--strata", "tag:"], "'tag:' is nothing to make strata by"),
+        (["--strata", "tag:"], "'tag:' is no dimension of strata"),
         (["--top-up", "--strata", "band", "--exclude-judged"], "--exclude-judged would change nothing"),
     ],
 )

@@ -87,5 +87,5 @@ def test_without_a_map_of_the_corpus_there_are_no_clusters(store: Store) -> None
     log(store, [("green tea", 3)])
     with pytest.raises(RefusedError, match="no coverage map yet"):
         draw_sample(store, DrawRequest(1, 0, BY_CLUSTER))
-    with pytest.raises(InputError, match="'clusters' is nothing to make strata by"):
+    with pytest.raises(InputError, match="'clusters' is no dimension of strata"):
         draw_sample(store, DrawRequest(1, 0, ("clusters",)))

@@ -85,7 +85,7 @@ def test_a_log_without_further_fields_says_so(store: Store) -> None:
     log(store, [Asked("a")])
     with pytest.raises(InputError, match="it has no further fields"):
         draw_sample(store, DrawRequest(1, seed=0, strata=("field:lang", "band")))
-    with pytest.raises(InputError, match="'field:' is nothing to make strata by"):
+    with pytest.raises(InputError, match="'field:' is no dimension of strata"):
         draw_sample(store, DrawRequest(1, seed=0, strata=("field:",)))
 
 

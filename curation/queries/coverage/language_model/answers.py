@@ -1,9 +1,10 @@
-"""Calls of a language model, and their stored answers.
+"""Calls of a language model, and the stored answers to calls.
 
-The project keeps each answer, so that no call is paid twice. A call is identified by the hash of the model's
-name, the prompt and the material. Refusals and malformed answers are stored too, because they may have been
-paid. A refusal is final. A call is also final after `MAX_MALFORMED` malformed answers or rejections, counted
-over all runs. A call without any reply is sent again by the next run.
+The project keeps each answer of a language model, so that no call is paid twice. A call of a language model
+is identified by the hash of the model's name, the prompt and the material. A language model's refusals and
+malformed answers are stored too, because they may have been paid. A call that the model refuses is never sent
+again. A call is also not sent again after `MAX_MALFORMED` malformed answers or rejections, counted over all
+runs. A call of a language model that got no reply is sent again by the next run.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ from curation.queries.coverage.language_model.chat import (
 from curation.store import Cursor, Document, Store, append_rows, utc_now
 
 MAX_MALFORMED = 3
-"""Malformed answers or rejections after which a call is not sent again."""
+"""Number of malformed answers or rejections after which a call is not sent again."""
 MAX_FAILURES_IN_A_ROW = 5
-"""Calls in a row without an answer after which a run ends."""
+"""Number of consecutive calls without an answer after which a run ends."""
 PARALLEL = 4
-"""Calls that run at the same time."""
+"""Number of calls of the language model that run at the same time."""
 MAX_TEXT_LENGTH = 12_000
-"""Characters of a document that are sent to the model."""
+"""Largest number of characters of a document that are sent to the model."""
 CHARACTERS = 4
-"""Characters of a token, roughly, to estimate the tokens of a call before it is sent."""
+"""Approximate number of characters of a token, to estimate the tokens of a call before the call is sent."""
 REFUSED = "the language model refused"
 MALFORMED = "the language model gave no answer of the form asked for"
 NOT_ASKED = "not asked yet"
@@ -55,7 +56,9 @@ _Coming = Future[list[ModelReply]]
 
 
 class ModelCall(NamedTuple):
-    """A call: the model's name, the prompt (`chat.load_prompt`), and the material of the prompt as JSON."""
+    """A call of a language model: the model's name, the prompt (`chat.load_prompt`), and the material of the
+    prompt as JSON.
+    """
 
     model: str
     prompt: str
@@ -67,7 +70,9 @@ class ModelCall(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The messages of the chat. The material is sent as JSON, so that it cannot pass for instructions."""
+        """Messages of the chat. The prompt's material is sent as JSON, so that the model takes no material as
+        instructions.
+        """
         return [
             {"role": "system", "content": self.prompt},
             {"role": "user", "content": canonical_json(self.material)},
@@ -75,12 +80,12 @@ class ModelCall(NamedTuple):
 
     @property
     def characters(self) -> int:
-        """Number of characters that the model reads."""
+        """Number of characters that the model reads in a call."""
         return sum(len(message["content"]) for message in self.messages)
 
 
 class ModelWork(NamedTuple):
-    """An estimate of what calls will send, before anything is sent.
+    """An estimate of a run's calls, tokens and price, before the first call is sent.
 
     Attributes
     ----------
@@ -124,7 +129,7 @@ class ModelSpending:
 
 
 class KnownAnswers:
-    """The stored replies to some calls: their answers, and the reasons of calls that get no answer."""
+    """The stored replies to some calls: the answers, and the reasons why calls get no answer."""
 
     def __init__(self, replies: _Replies) -> None:
         self._replies = replies
@@ -135,7 +140,9 @@ class KnownAnswers:
         return last.text if last and last.kind == "answer" else None
 
     def why_not(self, call: ModelCall) -> str | None:
-        """Give the reason why the call gets no answer; None if it has an answer or may still get one."""
+        """Give the reason why the call gets no answer, or None if the call has an answer or may still get
+        one.
+        """
         last = self._last_reply(call)
         if last is None or last.kind == "answer":
             return None
@@ -146,7 +153,7 @@ class KnownAnswers:
         return f"{MALFORMED}: {last.text}" if last.kind == "malformed" else last.text
 
     def is_open(self, call: ModelCall) -> bool:
-        """Tell whether the call still has to be made."""
+        """Tell whether the call still has to be sent."""
         return self.answer(call) is None and self.why_not(call) is None
 
     def attempts(self, call: ModelCall) -> int:
@@ -171,7 +178,7 @@ def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> KnownAnswers:
 
 
 def plan_calls(store: Store, calls: Sequence[ModelCall], prices: TokenPrices | None = None) -> ModelWork:
-    """Estimate what `ask` would send. Nothing is sent."""
+    """Estimate the calls, tokens and price of `ask`. Nothing is sent."""
     with store.reading() as cursor:
         known = read_answers(cursor, calls)
     different = {call.call_id: call for call in calls}.values()
@@ -197,11 +204,11 @@ class Asking(NamedTuple):
 def ask(
     store: Store, calls: Sequence[ModelCall], check: Check, asking: Asking, progress: Progress = silent
 ) -> ModelSpending:
-    """Send the calls that have no stored answer. Each answer is stored as soon as it comes.
+    """Send the calls that have no stored answer. Each answer of the model is stored as soon as it arrives.
 
     Raises
     ------
-    RefusedError: the endpoint refuses all calls; answers that came before are kept.
+    RefusedError: the endpoint refuses all calls; earlier answers are kept.
     """
     with store.reading() as cursor:
         known = read_answers(cursor, calls)
@@ -216,7 +223,7 @@ def ask(
 
 
 def add_spending(model_spending: ModelSpending, other: ModelSpending) -> ModelSpending:
-    """Add the spending of two runs."""
+    """Add up the spending of two runs."""
     priced = [spent.price for spent in (model_spending, other) if spent.price is not None]
     names = ("calls", "answered", "stored", "requests", "tokens_read", "tokens_written", "uncounted")
     return ModelSpending(
@@ -234,7 +241,7 @@ def _send_calls(
     asking: Asking,
     progress: Progress,
 ) -> _Replies:
-    """Send calls and return their replies by call id; a call has no replies if the run ended before it.
+    """Send calls and return the replies by call id. A call that the run did not reach has no replies.
 
     A call is sent only after the replies to all but `parallel` earlier calls are stored. So a killed process
     loses the replies to at most `parallel` calls.
@@ -269,7 +276,7 @@ def _send_calls(
 
 
 def _store_finished(store: Store, waiting: dict[_Coming, ModelCall], known: KnownAnswers) -> _Replies:
-    """Wait until a call is finished, and store the replies of all finished calls.
+    """Wait until a call is finished, and store the replies to all finished calls.
 
     Raises
     ------
@@ -306,7 +313,7 @@ def _ask_until_well_formed(
 def _store_replies(
     store: Store, came: Sequence[tuple[ModelCall, Sequence[ModelReply]]], known: KnownAnswers
 ) -> None:
-    """Store the replies that may have been paid, unless another process has stored some meanwhile."""
+    """Store the replies that may have been paid, unless another process has stored replies to the call."""
     paid = [(call, [reply for reply in replies if reply.kind != "none"]) for call, replies in came]
     if not any(replies for _, replies in paid):
         return

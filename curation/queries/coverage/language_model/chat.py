@@ -5,15 +5,15 @@
     GOLDGRADE_LLM_KEY     the key, which is sent as a bearer token
     GOLDGRADE_LLM_PRICES  prices of a million tokens read and written, such as 0.15,0.60
 
-A project stores the model's name with each answer, and neither the address nor the key. Prompts are files; a
-prompt is identified by the hash of its words.
+A project stores the model's name with each answer, but never the endpoint's address or key. Prompts are
+files; each prompt is identified by the hash of its text.
 
     the endpoint is busy or gives no answer    the request is sent again, as `curation.core.web` says
     the endpoint refuses the key or address    a RefusedError
     any other status                           the call is rejected, because repeating it cannot help
     a malformed answer, or a refusal           returned as a reply, because it may have been paid
 
-The key is taken out of every text of the endpoint before goldgrade shows or stores the text.
+The key is removed from every text of the endpoint before goldgrade shows or stores the text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.web import UNTRUSTED, Fault, Patience, address_problems, keep_asking, key_problems, send
 
 MAX_ANSWER_BYTES = 4_000_000
-"""Largest size of an answer."""
+"""Largest size of an endpoint's answer, in bytes."""
 RATE_LIMIT = "the endpoint's rate limit"
 FAILED = "the endpoint failed (HTTP {})"
 REJECTED = "the endpoint rejected the request (HTTP {})"
@@ -48,11 +48,11 @@ PRICES = "GOLDGRADE_LLM_PRICES"
 ROUTE = "/chat/completions"
 TokenPrices = tuple[float, float]
 """Prices of a million tokens read and of a million tokens written, in any currency."""
-WAY_OUT = f"{URL} is an address such as https://host/v1, {MODEL} the model's name there."
+WAY_OUT = f"{URL} is an address such as https://host/v1, and {MODEL} is the model's name at this address."
 
 
 def is_rejection(reason: str) -> bool:
-    """Tell whether a reason says that the endpoint rejected a call; other calls may still succeed."""
+    """Tell whether a reason says that the endpoint rejected one call, so that other calls may succeed."""
     return reason.startswith(REJECTED.partition("(")[0])
 
 
@@ -61,7 +61,7 @@ class ModelReply(NamedTuple):
 
     Attributes
     ----------
-    kind: 'none' if nothing came that could have been paid.
+    kind: kind of the reply, such as 'none' for a call without a reply that could have been paid.
     text: text of the answer or the refusal; for other kinds the reason why there is no answer.
     read, written: tokens as the endpoint counts them; None if the endpoint gives no count.
     requests: number of requests that were sent for the call.
@@ -83,7 +83,7 @@ def chat(
     stop: Event,
     allowed: Semaphore | None = None,
 ) -> ModelReply:
-    """Ask the model, and send a request again if the endpoint is busy.
+    """Ask the language model, and send the request again if the endpoint is busy.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def chat(
 def _send_request(
     endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
 ) -> ModelReply | Fault:
-    """Send one request, and return the reply or the fault."""
+    """Send one request to the endpoint, and return the reply or the fault."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldgrade"}
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
@@ -133,7 +133,7 @@ def _send_request(
 
 
 def _error_message(endpoint: ModelEndpoint, body: bytes) -> str:
-    """Give the endpoint's own error message in parentheses, or ''."""
+    """Give the endpoint's error message in parentheses, or ''."""
     try:
         message = json.loads(body)["error"]["message"]
     except (ValueError, TypeError, LookupError):
@@ -143,7 +143,7 @@ def _error_message(endpoint: ModelEndpoint, body: bytes) -> str:
 
 
 def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
-    """Read the reply from an answer's body; a body without a message is malformed."""
+    """Read the model's reply from the body of an answer. A body without a message is a malformed reply."""
     try:
         parsed = json.loads(body)
         choice = parsed["choices"][0]
@@ -168,12 +168,12 @@ def _token_count(parsed: Mapping[str, Any], name: str) -> int | None:
 
 
 def price_of(prices: TokenPrices | None, read: int, written: int = 0) -> float | None:
-    """Compute the price of tokens; None without prices."""
+    """Compute the price of tokens, or return None without prices."""
     return None if prices is None else (read * prices[0] + written * prices[1]) / 1e6
 
 
 class ModelEndpoint(NamedTuple):
-    """The endpoint of a model; its text form does not show the key.
+    """The endpoint of a language model. The endpoint's `repr` does not show the key.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class ModelEndpoint(NamedTuple):
     prices: TokenPrices | None = None
 
     def without_key(self, text: str) -> str:
-        """Replace the key in a text, because an endpoint may repeat the key."""
+        """Replace the key in a text of the endpoint, because an endpoint may repeat the key."""
         key = self.key.get_secret_value()
         return text.replace(key, "[key]") if key else text
 
@@ -206,7 +206,7 @@ def model_name(environment: Mapping[str, str] | None = None) -> str:
 
 
 def model_at(environment: Mapping[str, str] | None = None) -> str:
-    """Name the model, and its host if the environment has an address."""
+    """Name the language model, with its host if the environment has an address."""
     if not _setting(environment, URL):
         return model_name(environment)
     endpoint = find_endpoint(environment)
@@ -214,7 +214,7 @@ def model_at(environment: Mapping[str, str] | None = None) -> str:
 
 
 def prices_set(environment: Mapping[str, str] | None = None) -> TokenPrices | None:
-    """Read the prices from the environment; None if the environment has no prices.
+    """Read the prices of tokens from the environment, or return None if the environment has no prices.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def _setting(environment: Mapping[str, str] | None, name: str) -> str:
 
 
 class MalformedAnswerError(ValueError):
-    """An answer does not have the form that its prompt asks for; the message names the defect."""
+    """A model's answer does not have the form that the prompt asks for. The message names the defect."""
 
 
 @cache
@@ -273,7 +273,7 @@ def prompt_hash(words: str) -> str:
 
 
 def read_object(answer: str) -> dict[str, Any]:
-    """Read the one JSON object of an answer, which may have words or a code fence around it.
+    """Read the JSON object of an answer, which may have text or a code fence around the object.
 
     Raises
     ------

@@ -1,19 +1,20 @@
 """Synthetic queries: a language model writes queries for the gaps of coverage.
 
-The method is Algorithm 1 of Klearman et al. 2026. These steps repeat until enough queries are written or no
-gap is left:
+Synthetic queries are written by Algorithm 1 of Klearman et al. 2026. The steps of the algorithm repeat until
+enough queries are written or no gap is left:
 
-1. Take the first gap by searches × documents, and draw B of its documents by seed, each with a style.
-2. Ask the model for a candidate for each document, and leave out candidates that the checks refuse.
-3. Order the candidates by what they add to coverage: candidates about the gap itself first, then by the
+1. Take the gap with the largest product searches × documents, and draw B documents of the gap by seed, each
+with a style. 2. Ask the model for a candidate for each document, and leave out candidates that the checks
+refuse. 3. Order the candidates by their gain in coverage: candidates about the gap itself first, then by the
    weight of all gaps that the candidate is about, then by how few earlier queries have J in the same third,
    then by how few other clusters the candidate is about. (Δ is undefined with one relevant document.)
-4. Verify the candidates in that order with a second and a third call, until a quote from the document answers
+4. Verify the ordered candidates with a second and a third call to the model, until a quote from the document
+answers
    a candidate. Store this candidate.
 
-A gap is given up after `TRIES` times B documents without a query. Withheld queries count as written, so that
-the next run goes on with other gaps. With `fill`, the gaps are the regions with 1 to 4 queries, until each
-region has five.
+The run gives up a gap after `TRIES` × B documents without a query. Withheld synthetic queries count as
+written, so that the next run continues with other gaps. With `fill`, the gaps are the regions with 1 to 4
+queries, until each region has five.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ from curation.queries.coverage.writing.coverage_queries import (
 from curation.store import COMMAND_LINE, Store
 
 THIRDS = Tertiles(1 / 3, 2 / 3)
-"""The thirds of J, which is between 0 and 1."""
+"""Boundaries of the thirds of the alignment J, which is between 0 and 1."""
 ELSEWHERE = "candidates that are about no region to write for"
 UNANSWERED = "candidates that the document does not answer, by the second call"
 UNQUOTED = "candidates that the quoted passage by itself does not answer, by the third call"
@@ -102,10 +103,10 @@ class SyntheticQueries:
     ----------
     gaps, gaps_left: numbers of gaps before and after the run, where withheld queries count.
     written: new queries in the order of writing.
-    drawn: numbers of synthetic queries, and of those that people judge.
+    drawn: number of synthetic queries, and number of synthetic queries that people judge.
     refused: reason → number of refused candidates, or of documents without a candidate.
     left_out: reason → number of gaps without a new query.
-    ended: reason why the run ended early; None if it wrote all queries or no gap was left.
+    ended: reason why the run ended early; None if the run wrote all queries or no gap was left.
     """
 
     model: str
@@ -134,7 +135,7 @@ class SyntheticQueries:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the new queries."""
+        """List the new synthetic queries."""
         rows = tuple(
             (row.query_id, row.text, row.cluster, row.document_id, row.style) for row in self.written
         )
@@ -143,7 +144,7 @@ class SyntheticQueries:
 
 
 class RankedCandidate(NamedTuple):
-    """A candidate with its gaps and its J; candidates sort by what they add to coverage."""
+    """A candidate query with its gaps and its alignment J. Candidates sort by their gain in coverage."""
 
     order: tuple[Any, ...]
     text: str
@@ -160,9 +161,10 @@ def write_queries(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> SyntheticQueries:
-    """Let a model write queries for the gaps, and draw the share of the queries that people judge.
+    """Ask a model to write queries for the gaps, and draw the share of the queries that people judge.
 
-    Each query is stored as soon as it is chosen. If the run fails, the share of the stored queries is drawn.
+    Each synthetic query is stored as soon as it is chosen. If the run fails, people's share of the stored
+    queries is still drawn.
 
     Raises
     ------
@@ -183,7 +185,7 @@ def write_queries(
 
 
 class _Session:
-    """A run of the algorithm: the state of coverage, and the report so far."""
+    """A run of the algorithm for synthetic queries, with the state of coverage and the report so far."""
 
     def __init__(
         self, store: Store, request: WritingRequest, asking: Asking, actor: str, inputs: WritingInputs
@@ -202,7 +204,7 @@ class _Session:
         self.report = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
 
     def run(self, progress: Progress) -> None:
-        """Write until there are enough queries, no gap is left, or the model gives no more answers."""
+        """Write queries until there are enough queries, no gap is left, or the model stops to answer."""
         for gap in self._inputs.gaps:
             # a gap may be filled already, because queries for other gaps can be about it
             while self._missing[gap.number] and self._fill_gap(gap):
@@ -213,7 +215,7 @@ class _Session:
                 return
 
     def _fill_gap(self, gap: CoverageGap) -> bool:
-        """Try to write a query for the gap, and tell whether it was written."""
+        """Try to write a query for the gap, and tell whether a query was written."""
         aims = aims_of(self._inputs, gap, self._request.seed)
         fresh = (aim for aim in aims if aim.document.document_id not in self._done)
         for _ in range(TRIES):
@@ -225,7 +227,7 @@ class _Session:
         return False
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
-        """Ask for a candidate for each document, and tell whether a candidate became a query."""
+        """Ask the model for a candidate for each document, and tell whether a candidate became a query."""
         answers = self._ask_model([candidates_call(aim, self.report.model) for aim in aims], read_candidates)
         if self.report.ended:
             return False
@@ -242,7 +244,7 @@ class _Session:
     def _rank_candidates(
         self, aims: Sequence[QueryAim], answers: Sequence[str | None]
     ) -> list[RankedCandidate]:
-        """Order the candidates that pass the checks by what they add to coverage, the best first."""
+        """Order the candidates that pass the checks by their gain in coverage, the best candidate first."""
         kept = []
         for aim, answer in zip(aims, answers, strict=True):
             texts = [] if answer is None else read_candidates(answer)
@@ -270,7 +272,9 @@ class _Session:
         return sorted(ranked)
 
     def _find_quote(self, candidate: RankedCandidate) -> str | None:
-        """Find the quote that answers the candidate, in the document and alone; None without such a quote."""
+        """Find a quote of the document that answers the candidate without the rest of the document, or return
+        None.
+        """
         shown, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
             [answer] = self._ask_model(
@@ -287,12 +291,12 @@ class _Session:
         return quote
 
     def _refuse_candidate(self, aim: QueryAim, reason: str) -> None:
-        """Count a refused candidate; the run asks for no other candidate for its document."""
+        """Count a refused candidate. The run asks for no further candidate for the candidate's document."""
         self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
 
     def _ask_model(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
-        """Get the stored or new answer of each call; None for a call without an answer."""
+        """Get the stored or new answer of each call, or None for a call without an answer."""
         most, requests = self._asking.most_calls, self.report.spent.requests
         left = None if most is None else max(0, most - requests)
         spent = ask(self._store, calls, check, self._asking._replace(most_calls=left))
@@ -310,7 +314,7 @@ class _Session:
         return [known.answer(call) for call in calls]
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
-        """Store a query, withheld until it is drawn; return False if the project has the text already."""
+        """Store a withheld synthetic query, or return False if the project has its text already."""
         request, coverage_map, aim = self._request, self._inputs.map, candidate.aim
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
         detail = {

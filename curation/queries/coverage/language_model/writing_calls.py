@@ -1,8 +1,8 @@
 """The calls that ask a model to write and to verify a query, and the reading of their answers.
 
-The first call asks for a candidate. The second call asks whether the document answers the candidate, and for
-a quote of the passage; the quote must be in the document. The third call asks whether the quote answers the
-candidate without the rest of the document.
+The first call asks the model for a candidate query. The second call asks whether the document answers the
+candidate, and for the passage of the document that answers the candidate, quoted word for word. The third
+call asks whether the quoted passage answers the candidate without the rest of the document.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from curation.store import Document
 
 NO_DOCUMENT = Document("", "", "", "")
 WRITE, VERIFY = "queries", "answerable"
-"""Names of the two prompts."""
+"""Names of the prompts for writing and for verifying a query."""
 MAX_QUERY_LENGTH = 300
-"""Characters of a candidate."""
+"""Largest number of characters of a candidate query."""
 MAX_QUOTE_LENGTH = 40
-"""Words of a quote: twice as many as the prompt asks for."""
+"""Largest number of words of a quote, twice the number that the prompt asks for."""
 ABOUT = 6
 """Largest number of the region's entities in a call, the most central entities first."""
 
 
 class QueryAim(NamedTuple):
-    """A document of a region for which a query is to be written, and its style; `about` has entities."""
+    """A document to write a query for, with its region, the region's entities, and the query's style."""
 
     cluster: int
     about: tuple[str, ...]
@@ -42,7 +42,7 @@ class QueryAim(NamedTuple):
 
 
 def candidates_call(aim: QueryAim, model: str) -> ModelCall:
-    """Make the call that asks for a candidate."""
+    """Make the call that asks the model for a candidate query."""
     material = {
         "about": list(aim.about[:ABOUT]),
         "candidates": 1,
@@ -53,7 +53,7 @@ def candidates_call(aim: QueryAim, model: str) -> ModelCall:
 
 
 def read_candidates(answer: str) -> list[str]:
-    """Read the candidates of an answer in their order, without repetitions.
+    """Read the candidate queries of an answer in order, without repetitions.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def read_candidates(answer: str) -> list[str]:
 
 
 def verification_call(text: str, document: Document, model: str) -> ModelCall:
-    """Make the call that asks whether the document answers a query."""
+    """Make the call that asks the model whether the document answers a query."""
     return ModelCall(model, load_prompt(VERIFY), {"document": shown_document(document), "query": text})
 
 

@@ -1,7 +1,8 @@
 """The plan of a model's writing: its gaps, documents and styles, and an estimate of the calls and tokens.
 
-Gaps come in the order of searches × documents. The seed decides the order of a gap's documents and the style
-of each document. So a run that goes on makes the same calls, and pays only for calls without an answer.
+A model writes for gaps in the order of searches × documents. The seed decides the order of a gap's documents
+and the style of each document. So a continued run makes the same calls to the model, and pays only for calls
+without a stored answer.
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ from curation.store import Query, Store, fetch
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
 TRIES = 3
-"""Steps for one query of a gap: after so many steps without a query the gap is given up."""
+"""Number of steps without a query after which a run gives up a gap."""
 CANDIDATES = 5
-"""Candidates of a step (B in the paper), each for a different document. With more candidates the best of them
-is better, and a step needs more calls.
+"""Number of candidate queries in a step (B in the paper), each for a different document. More candidates give
+a better best candidate, but need more calls to the model.
 """
 
 
 class WritingRequest(NamedTuple):
-    """A request for queries by a model.
+    """A request for queries that a model writes.
 
     Attributes
     ----------
-    share: share of the queries that people judge, above 0.
+    share: share of the model's queries that people judge, above 0.
     seed: seed of the documents, the styles and the share.
     embedding: embedding model of the coverage map.
     fill: write for regions with 1 to 4 queries until each has five, the largest region first.
@@ -62,13 +63,15 @@ class WritingRequest(NamedTuple):
 
 
 class WritingWork(NamedTuple):
-    """An estimate of a run's calls: the least and the most, because answers decide how many calls follow.
+    """An estimate of a run's smallest and largest number of calls. Answers decide how many calls follow.
 
     Attributes
     ----------
-    queries: largest number of queries: the number asked for, or fewer if the gaps lack fewer.
-    least_calls, least_tokens: estimate if the first candidate of every gap holds; tokens are tokens read.
-    most_calls, most_tokens: estimate if no candidate holds.
+    queries: largest number of queries: the requested number, or the number that the gaps lack if it is
+        smaller.
+    least_calls, least_tokens: estimate if the first candidate of every gap passes all checks; tokens are
+        tokens read.
+    most_calls, most_tokens: estimate if no candidate passes all checks.
     least_price, most_price: price of the tokens read; None without prices.
     """
 
@@ -83,7 +86,7 @@ class WritingWork(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Say how many calls and tokens the run would send."""
+        """Write how many calls and tokens the run would send."""
         price = ""
         if self.least_price is not None and self.most_price is not None:
             price = f", {self.least_price:.4f} to {self.most_price:.4f} by the prices set"
@@ -95,8 +98,8 @@ class WritingWork(NamedTuple):
 
 
 class WritingInputs(NamedTuple):
-    """The state of coverage before a run; gaps count withheld queries, and `alignments` has J of each query
-    that a model wrote before.
+    """The state of coverage before a run. Gaps count withheld queries, and `alignments` has the alignment J
+    of each query that a model wrote before.
     """
 
     store: Store
@@ -115,7 +118,7 @@ def plan_writing(
     prices: TokenPrices | None = None,
     progress: Progress = silent,
 ) -> WritingWork:
-    """Estimate the calls of a run. Nothing is sent.
+    """Estimate the calls of a run that writes synthetic queries. Nothing is sent.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def plan_writing(
 
 
 def check_request(request: WritingRequest) -> None:
-    """Refuse a number of queries or a share out of its bounds."""
+    """Refuse a number of queries, or a share of judged queries, that is out of bounds."""
     if request.queries < 1:
         raise InputError(
             f"{pluralize(request.queries, 'query was', 'queries were')} asked for; expected 1 or more."

@@ -1,14 +1,15 @@
 """Styles of written queries, and the checks of a query's text.
 
-Writers are warned of phrases copied from the document, of nearly equal queries, of a different style, and of
-a text that is not about the document; the writer decides. A query in the document's own words tests whether a
-system finds words, not whether the system finds answers. A nearly equal query adds nothing. A language
-model's query is refused for the same reasons, and also if it has personal data or does not read as a query.
-docs/coverage.md measures how often each check is wrong.
+A query's writer is warned of phrases copied from the document, of nearly equal queries, of a different style,
+and of a text that is not about the document. The writer decides whether to keep the query. A query in the
+document's own words tests whether a system finds words, not whether the system finds answers. A query that
+nearly equals an earlier query adds nothing. A language model's query is refused for the same reasons, and
+also if it has personal data or does not read as a query. docs/coverage.md measures how often each check is
+wrong.
 
-People without a given style write whole questions. So each task has one of six styles: one or two words,
-three or four words, or a natural question, each with proper names or with generic terms. Every six tasks have
-each style once, in an order by seed.
+Without a given style, people write whole questions. So each query-writing task has one of six styles: one or
+two words, three or four words, or a natural question, each with proper names or with generic terms. Every six
+tasks have each style of query once, in an order by seed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from curation.retrieval.terms import STOP_WORDS, content_words, is_question, sea
 from curation.store import Document, Query
 
 MIN_COSINE = 0.25
-"""Cosine from which a text that shares no word with a document is about the document."""
+"""Smallest cosine at which a text that shares no word with a document counts as about the document."""
 MIN_COPIED_WORDS = 3
-"""Fewest words of a copied phrase; a whole title of two words counts too."""
+"""Fewest words of a copied phrase. A whole title of two words counts too."""
 MIN_LIKENESS = 0.65
 """Jaccard similarity of 3-grams from which two queries are nearly equal, as in splits."""
 MAX_WARNINGS = 3
@@ -72,7 +73,7 @@ class TextWarnings(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Write one sentence for each warning."""
+        """Write one sentence for each warning about a query."""
         sentences_found = [
             f"“{isolated(phrase)}” is copied from the document. Would a user know these words?"
             for phrase in self.copied
@@ -84,7 +85,7 @@ class TextWarnings(NamedTuple):
             sentences_found.append(f"This task asks for {self.style}.")
         if self.elsewhere:
             sentences_found.append(
-                "The query does not seem to be about the document. Would its user want this document?"
+                "The query does not seem to be about the document. Would its user want the document?"
             )
         return sentences_found
 
@@ -102,9 +103,8 @@ def check_text(
 
 
 def copied_phrases(text: str, title: str, body: str) -> list[str]:
-    """Find the longest runs of words that the query shares with the document, in the query's spelling.
-
-    A run of stop words alone does not count.
+    """Find the longest runs of words that the query shares with the document, in the query's spelling. A run
+    of only stop words does not count.
     """
     located = _locate_words(text)
     of_title = [word.word for word in _locate_words(title)]
@@ -124,7 +124,7 @@ def copied_phrases(text: str, title: str, body: str) -> list[str]:
 
 
 def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
-    """List the texts of queries that nearly equal a text, as written or with its words in any order."""
+    """List the texts of queries that nearly equal a text, as written or with reordered words."""
     normalised = normalise_query(text)
     shingles, reworded, needed = character_shingles(normalised), reworded_shingles(text), essentials(text)
     near = []
@@ -138,7 +138,7 @@ def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
 
 
 def _locate_words(text: str) -> list[LocatedWord]:
-    """Locate the words of a text; scripts without spaces have grams only."""
+    """Locate the words of a text, or the grams in scripts without spaces."""
     return [word for word in located_words(text) if not is_unspaced(word.word) or len(word.word) > 1]
 
 
@@ -147,19 +147,19 @@ def _word_runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]
 
 
 def _copied_runs(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
-    """Give the text of each run of copied words."""
+    """Return the text of each run of words copied from the document."""
     runs = groupby(zip(words, copied, strict=True), key=itemgetter(1))
     phrases = [[word for word, _ in run] for is_copied, run in runs if is_copied]
     return [text[phrase[0].start : phrase[-1].end] for phrase in phrases]
 
 
 class QueryStyle(NamedTuple):
-    """A style of queries.
+    """A style of written queries.
 
     Attributes
     ----------
     name: stored name of the style.
-    length, wording: words that a writer reads.
+    length, wording: description of the style for the writer.
     fewest, most: bounds of the number of words; `most` is None for questions.
     """
 
@@ -170,7 +170,9 @@ class QueryStyle(NamedTuple):
     most: int | None
 
     def holds(self, text: str) -> bool:
-        """Tell whether a query has the style's number of words, and is a question only if the style is."""
+        """Tell whether a query has the style's number of words, and is a question exactly if the style asks
+        for one.
+        """
         count = len(words(_INSIDE_WORD.sub("", text)))
         asks = is_question(normalise_query(text))
         return self.fewest <= count and (asks if self.most is None else count <= self.most and not asks)
@@ -201,7 +203,7 @@ def draw_styles(count: int, seed: int) -> list[str]:
 
 
 def has_names(text: str, body: str) -> bool | None:
-    """Tell by capital letters whether a query has a proper name of the document; None if it is unclear."""
+    """Tell by capital letters whether a query has a proper name of the document, or None if unclear."""
     inside = _NAME.findall(body)
     if len(inside) > 0.2 * len(body.split()):  # capitals do not mark names here, as in German and in headings
         return None
@@ -211,7 +213,7 @@ def has_names(text: str, body: str) -> bool | None:
 
 
 def reads_as_query(text: str, style: QueryStyle) -> bool:
-    """Tell whether a text has a content word and repeats none; a question may repeat a word further on."""
+    """Tell whether a text has a content word and repeats no word. A question may repeat a word later."""
     stems = [stem(word) for word in content_words(text)]
     again = len(stems) - len(set(stems))
     if style.most is None:
@@ -220,7 +222,7 @@ def reads_as_query(text: str, style: QueryStyle) -> bool:
 
 
 def why_refused(text: str, document: Document, style: QueryStyle, queries: Iterable[Query]) -> str | None:
-    """Give the reason to refuse a language model's query for a document, or None.
+    """Return the reason to refuse a language model's query for a document, or None.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """Coverage queries: queries that a person or a language model wrote for coverage, with their origin.
 
 A coverage query is pooled, judged and evaluated as any query. The source of the query is 'written' for people
-and 'synthetic' for models. This module stores the writer, document, cluster and style too.
+and 'synthetic' for models. The writer, document, cluster and style of a coverage query are stored too.
 
-A synthetic query is withheld until it is drawn. A drawn query is a current query, and the document that the
-query was written for becomes a candidate. The share that people judge is a share of all synthetic queries of
-the project, rounded up. The share can be raised and not lowered, so a drawn query stays drawn. The seed
-decides the order of drawing.
+A synthetic query is withheld until it is drawn for judgment. A drawn query becomes a current query, and the
+document that the query was written for becomes a candidate. The share that people judge is a share of all
+synthetic queries of the project, rounded up. The share that people judge can be raised but not lowered, so a
+drawn query stays drawn. The seed decides the order in which synthetic queries are drawn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, fetc
 GAP, UNANSWERABLE = "gap", "unanswerable"
 PURPOSES = (GAP, UNANSWERABLE)
 ORIGIN = "origin"
-"""System name of candidates that are the documents that queries were written for."""
+"""System name of candidates whose documents were the source of a written query."""
 WrittenBy = Literal["written", "synthetic"]
 
 _LATEST = """
@@ -100,7 +100,8 @@ def add_coverage_query(
 
     Parameters
     ----------
-    actor: name for the audit trail; None is the writer. A model's query has the person who ran the model.
+    actor: name for the audit trail; None is the writer. For a model's query, the actor is the person who ran
+        the model.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def add_coverage_query(
     """
     if origin.purpose not in PURPOSES or origin.style not in STYLES:
         raise InputError(
-            f"The purpose of a query for coverage is one of {', '.join(PURPOSES)}, its style one of "
+            f"The purpose of a query for coverage is one of {', '.join(PURPOSES)}, and its style is one of "
             f"{', '.join(STYLES)}; found {origin.purpose!r} and {origin.style!r}."
         )
     query = add_query(cursor, text, source=source)
@@ -123,9 +124,10 @@ def add_coverage_query(
 
 
 def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """Make the document that each query was written for a candidate, unless it is a candidate already.
+    """Add the document that each query was written for as a candidate, unless it is a candidate already.
 
-    An unanswerable query gets no candidate: its document does not answer the query.
+    An unanswerable query gets no candidate, because the document shown to its writer does not answer the
+    query.
     """
     sql = """
         SELECT query_id, document_id, map_id FROM coverage_queries c
@@ -151,12 +153,12 @@ def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
 
 
 class JudgedShare(NamedTuple):
-    """Numbers of synthetic queries, and of those that people judge.
+    """The numbers of synthetic queries and of synthetic queries that people judge.
 
     Attributes
     ----------
-    share: share that was asked for last; None if there are no queries.
-    queries: number of synthetic queries, without retired queries.
+    share: share of queries to judge that was asked for last; None without synthetic queries.
+    queries: number of synthetic queries that are not retired.
     drawn: number of drawn queries, which people judge.
     added: number of queries drawn by this call.
     """
@@ -168,7 +170,7 @@ class JudgedShare(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Count the newly drawn queries, and the queries that people judge."""
+        """Count the newly drawn synthetic queries, and the synthetic queries that people judge."""
         of = pluralize(self.queries, "synthetic query", "synthetic queries")
         new = [f"{pluralize(self.added, 'query', 'queries')} drawn."] if self.added else []
         return [*new, f"People judge {self.drawn:,} of {of}; the other queries are not shown to people."]
@@ -207,7 +209,7 @@ def check_share(share: float) -> None:
 
 
 def withhold(cursor: Cursor, query_id: str, share: float, seed: int, author: str) -> None:
-    """Withhold a new query, in the transaction that writes the query."""
+    """Withhold a new synthetic query, in the transaction that stores the query."""
     _append_draws(cursor, [(query_id, 0, False)], share, seed, author)
 
 
@@ -236,7 +238,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
 
 
 def judged_origins(store: Store) -> list[JudgedOrigins]:
-    """Count for each model the judged and the relevant documents; a grade from the scale's second on is
+    """Count the judged and the relevant documents of each model. Grades above the scale's lowest are
     relevant.
     """
     with store.reading() as cursor:
@@ -249,7 +251,7 @@ def judged_origins(store: Store) -> list[JudgedOrigins]:
 
 
 def origins_table(origins: Sequence[JudgedOrigins]) -> Table:
-    """Show each model's queries, and the judgments of the documents that they were written for."""
+    """Show each model's queries, and the judgments of the documents that the queries were written for."""
     columns = ("model", "current", "withheld", "document judged", "relevant", "share relevant, 95 %")
     rows = tuple((*origin[:5], origin.share.interval(2)) for origin in origins)
     return Table("Synthetic queries, and the documents that they were written for", columns, rows)

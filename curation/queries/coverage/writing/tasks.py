@@ -1,10 +1,10 @@
 """Query-writing tasks: choosing documents, opening a batch of tasks, and the progress of each writer.
 
-Tasks go to the gaps in the order of searches × documents, and each gap gets a task before any gap gets a
-second; open and written tasks of earlier batches count. With `fill`, tasks go to regions with few queries,
-the largest region first. Tasks for unanswerable queries go to all regions in the same way: such a query asks
-for a topic that is related to the region and absent from the corpus. The seed decides the order of a region's
-documents, and each document is used once for each kind.
+Query-writing tasks go to gaps in the order of searches × documents, and each gap gets a task before any gap
+gets a second task. Open and written tasks of earlier batches count. With `fill`, tasks go to regions with few
+queries, the largest region first. Tasks for unanswerable queries go to all regions in the same way. An
+unanswerable query asks for a topic that is related to the region and absent from the corpus. The seed decides
+the order of a region's documents, and each document is used once for each kind.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, reco
 from curation.store.documents import snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
-BUSY = "Coverage kept changing meanwhile, and no task was opened. Try again."
+BUSY = "Coverage kept changing, and no task was opened. Try again."
 MAX_AT_ONCE = 1_000
 """Largest number of queries in a batch."""
 NO_DOCUMENT = "queries for which no region has a document left that nobody was asked about"
@@ -43,7 +43,7 @@ _FROM = "writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writi
 
 
 class _BatchInputs(NamedTuple):
-    """All that a new batch depends on.
+    """The inputs of a new batch of query-writing tasks.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class _BatchInputs(NamedTuple):
 
 @dataclass(frozen=True)
 class OpenedTasks:
-    """A newly opened batch of tasks.
+    """A newly opened batch of query-writing tasks.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class OpenedTasks:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the tasks of each writer, and the queries without a task."""
+        """Count the query-writing tasks of each writer, and the requested queries without a task."""
         people = ", ".join(f"{name} {count:,}" for name, count in self.of_writers.items())
         tasks = f"{pluralize(self.tasks, 'query-writing task')} in {pluralize(self.regions, 'region')}"
         return [f"Opened {tasks}: {people}.", *left_out_sentences(self.left_out)]
@@ -94,7 +94,7 @@ def open_tasks(
     region: int | None = None,
     fill: bool = False,
 ) -> OpenedTasks:
-    """Open tasks for people to write queries, for gaps or for topics that the corpus lacks.
+    """Open tasks for people to write queries for gaps, or for topics that the corpus lacks.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def open_tasks(
 
     Raises
     ------
-    InputError: the number or the kind is wrong, no writer or a writer twice is named, or `fill` comes with a
-        region or with unanswerable queries.
+    InputError: the number or the kind is wrong, no writer is named, a writer is named twice, or `fill` is
+        given with a region or with unanswerable queries.
     NotFoundError: the project does not know a writer, or the map has no such region.
     RefusedError: the author is no lead, or a writer is an evaluator; there is no current map, queries were
         added since coverage was measured, or no region or document is left to write for.
@@ -179,7 +179,7 @@ def documents_left(
 
 
 def documents_taken(cursor: Cursor, kind: str) -> list[str]:
-    """List the documents of all tasks of a kind, of any map."""
+    """List the documents of all query-writing tasks of a kind, for all coverage maps."""
     sql = (
         "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id) WHERE kind = ?"
     )
@@ -203,7 +203,7 @@ def _check_numbers(queries: int, writers: Sequence[str], kind: str) -> None:
 
 
 def _plan_fingerprint(cursor: Cursor) -> object:
-    """Read all that a plan depends on: the map, the queries matched against the map, and all tasks."""
+    """Read the inputs of a plan of tasks: the map, the queries matched against the map, and all tasks."""
     tables = ("writing_batches", "writing_tasks", "writing_endings", "queries", "coverage_texts")
     counts = [cursor.execute(f"SELECT count(*) FROM {table}").fetchall() for table in tables]  # noqa: S608
     return current_map_id(cursor), counts
@@ -212,7 +212,7 @@ def _plan_fingerprint(cursor: Cursor) -> object:
 def _choose_documents(
     inputs: _BatchInputs, queries: int, seed: int, kind: str, region: int | None, fill: bool
 ) -> dict[str, int]:
-    """Choose the documents of the tasks, each with the number of its region."""
+    """Choose the documents of query-writing tasks, each with the number of its region."""
     state = inputs.state
     if region is not None and region not in state.map.regions:
         raise NotFoundError(f"The coverage map has no region {region}.")
@@ -260,7 +260,7 @@ def _regions_to_write_for(state: CoverageState, kind: str) -> list[int]:
 
 
 def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[int, int]:
-    """Count the open and written tasks of each cluster; with `open_only` the open tasks."""
+    """Count the open and written tasks of each cluster, or with `open_only` only the open tasks."""
     sql = """
         SELECT cluster, count(*) FROM writing_tasks JOIN writing_batches USING (batch_id)
         LEFT JOIN writing_endings USING (task_id)
@@ -271,7 +271,8 @@ def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[
 
 
 def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> dict[str, int]:
-    """Share out queries: the next task goes to the region with the fewest tasks that has a document left.
+    """Assign tasks to regions: the next task goes to the region with the fewest tasks that has a document
+    left.
 
     Parameters
     ----------
@@ -307,7 +308,7 @@ class BatchProgress(NamedTuple):
 
 
 def batch_table(progresses: Sequence[BatchProgress]) -> Table:
-    """Show the batches of tasks with the progress of each writer."""
+    """Show the batches of query-writing tasks with the progress of each writer."""
     columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
     rows = (
         (progress.opened_at, progress.kind, progress.writer, progress.open, progress.written, progress.passed)

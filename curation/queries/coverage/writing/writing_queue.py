@@ -1,8 +1,8 @@
 """A writer's queue of query-writing tasks: the next task, writing its query, and passing the task on.
 
-A task ends once, with a query or by passing it on, so a repeated action changes nothing. A new task with the
-next document of the region follows a task that is passed on. A task waits while the corpus lacks its version
-of the document.
+A query-writing task ends once, with a query or by passing the task on, so a repeated action changes nothing.
+After a task is passed on, the writer gets a new task with the next document of the region. A query-writing
+task waits while the corpus lacks the task's version of the document.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _StoredTask(NamedTuple):
 
 
 class WritingTask(NamedTuple):
-    """A task as the writer sees it.
+    """A query-writing task as the writer sees it.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def has_writing_tasks(cursor: Cursor, writer: str) -> bool:
 
 
 def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
-    """Read a writer's queue; tasks of earlier batches come first."""
+    """Read a writer's queue of query-writing tasks. Tasks of earlier batches come first."""
     tasks = _read_tasks(cursor, "writer = ?", writer)
     unfinished = [task for task in tasks if task.outcome is None]
     documents = [task.document_id for task in unfinished]
@@ -113,7 +113,7 @@ def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
 
 
 def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWarnings:
-    """Find the warnings to show before a query is stored.
+    """Find the warnings to show to a writer before the query is stored.
 
     Raises
     ------
@@ -147,15 +147,14 @@ def _is_about(store: Store, text: str, document: Document) -> bool:
 
 
 def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
-    """Store the query of a task, and return its id. The document of a gap becomes a candidate to judge.
-
-    Sending the same query for the same task again changes nothing.
+    """Store the query of a task, and return its id. The document of a task for a gap becomes a candidate to
+    judge. Sending the same query for the same task again changes nothing.
 
     Raises
     ------
     NotFoundError: the writer has no such task.
     InputError: the text is empty or holds personal data, or the project has the query already.
-    RefusedError: the task has ended otherwise.
+    RefusedError: the task was passed on, or has a different query.
     """
     warned = check_written(store, task_id, text, writer)
     with store.transaction() as cursor:
@@ -164,9 +163,11 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
         if task.outcome is not None:
             if task.query_id is not None and task.query_id in {query.query_id for query in known}:
                 return task.query_id
-            raise RefusedError("This task is done already. Go on with the next one.")
+            raise RefusedError("This task is done already. Go on with the next task.")
         if known:
-            raise InputError("The project has this query already. Write another that a user might ask.")
+            raise InputError(
+                "The project has this query already. Write a different query that a user might ask."
+            )
         origin = QueryOrigin(
             purpose=task.kind,
             writer=writer,
@@ -184,8 +185,9 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
 
 
 def pass_task(store: Store, task_id: str, writer: str) -> bool:
-    """Pass on a task, because no user would ask for the document; tell whether a task with another document
-    of the region follows.
+    """Pass on a task, because no user would ask for its document; tell whether a new task follows.
+
+    The new task has a different document of the region.
 
 
     Passing on a task again changes nothing.
@@ -193,12 +195,12 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
     Raises
     ------
     NotFoundError: the writer has no such task.
-    RefusedError: its query is written.
+    RefusedError: the query of the task is written.
     """
     with store.transaction() as cursor:
         task = _own_task(cursor, task_id, writer)
         if task.outcome == "written":
-            raise RefusedError("The query of this task is written already. Go on with the next one.")
+            raise RefusedError("The query of this task is written already. Go on with the next task.")
         if task.outcome == "passed":
             return True
         _end_task(cursor, task_id, "passed", None)
