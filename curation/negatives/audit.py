@@ -1,11 +1,11 @@
 """The audit of assumed negatives: a round over a random sample of the unjudged pairs that count as negatives.
 
-The population comes from the current corpus and the lists of the latest pool's systems, which search again.
-A simple random sample without replacement is drawn from each stratum: a pair of stratum h is included with
-probability n_h / N_h. Each stratum gets the same number of pairs, or all its pairs if it has fewer, because
-`audit_rate` computes a rate for each stratum.
+The population of an audit comes from the current corpus and the lists of the latest pool's systems, which
+search again. A simple random sample without replacement is drawn from each stratum: a pair of stratum h is
+included with probability n_h / N_h. Each stratum gets the same number of pairs, or all its pairs if it has
+fewer, because `audit_rate` computes a rate for each stratum.
 
-The population has three strata:
+The population of an audit has three strata:
 
 'top'     pairs within the pool's depth in some system's list that nobody judged: over the budget, not drawn
           into the sample of the pool, from a later system or corpus, or waiting for their round
@@ -13,10 +13,10 @@ The population has three strata:
           pairs are often mined as hard negatives
 'random'  pairs drawn for a pool as easy negatives, and outside that greater depth in every list
 
-The population leaves out pairs that are judged or planned in an open round, also under the id of an identical
-document; documents without text; and near-duplicates of a relevant document, as `hard_negatives` does. The
-audit counts all pairs that are left out of its population, and lists the near-duplicates of relevant
-documents.
+The population of an audit leaves out pairs that are judged or planned in an open round, also under the id of
+an identical document; documents without text; and near-duplicates of a relevant document, as `hard_negatives`
+does. The audit counts all pairs that are left out of its population, and lists the near-duplicates of
+relevant documents.
 """
 
 from __future__ import annotations

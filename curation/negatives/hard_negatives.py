@@ -132,8 +132,8 @@ class HardNegatives:
         """Count hard negatives, near-duplicates and suspects, and the pairs and queries left out."""
         return [
             f"{self.negatives:,} hard negatives.",
-            f"{self.near_duplicates:,} more are near-duplicates of a relevant document, and excluded.",
-            f"{self.suspects:,} suspects to judge first: systems rank them above a relevant document.",
+            f"{self.near_duplicates:,} documents are excluded as near-duplicates of a relevant document.",
+            f"{self.suspects:,} suspects to judge first: systems rank suspects above a relevant document.",
             f"{len(self.queries) - self.enough:,} of {pluralize(len(self.queries), 'query', 'queries')}: "
             f"fewer than {self.want} hard negatives.",
             *(f"{count:,} {reason}" for reason, count in self.left_out.items()),
@@ -209,7 +209,7 @@ def hard_negatives(
     by_query = [_query_negatives(item, relevance, texts, request) for item in pooled]
     pairs = {row[:2] for row in known}
     left_out = {
-        "places name a document that the corpus no longer has": len(ranked) - len(known),
+        "entries of lists name a document that the corpus no longer has": len(ranked) - len(known),
         "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet": len(
             relevance.open & pairs
         ),

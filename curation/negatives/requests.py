@@ -13,7 +13,7 @@ NEAR_DUPLICATE = 0.8
 
 SIMILARITY = Option(
     "Similarity of a near-duplicate",
-    "Similarity from which a text is a near-duplicate. Compares word 3-grams by Jaccard index.",
+    "Similarity from which a text is a near-duplicate. The similarity is the Jaccard index of word 3-grams.",
     least=0.01,
     most=1,
 )
@@ -63,7 +63,7 @@ class AuditRequest:
         "Systems",
         "Systems whose lists are used, separated by commas. Choose from bm25, dense, hybrid, "
         "and run:NAME for an imported run.",
-        unset="all of the latest pool",
+        unset="all systems of the latest pool",
         commas=True,
     )
     model: str = option(

@@ -2,9 +2,9 @@
 
 The contribution of a system is measured by leaving the system out of the pool (Zobel, How reliable are the
 results of large-scale information retrieval experiments?, SIGIR 1998). Without the system, relevant documents
-that no other system proposed would not have been judged. A new system that differs from the pooled systems as
-much is evaluated without judgments of the documents that only the new system finds. If the contributions are
-large, the pool is too shallow or has too few systems.
+that no other system proposed would not have been judged. A new system may lose about as many relevant
+documents, because documents that only the new system finds have no judgments. If the contributions are large,
+the pool is too shallow or has too few systems.
 
 `labeling.consensus.relevance.read_relevance` computes the relevance, and the functions of this module take
 the relevance as an argument. A pool built from a run with one document would reveal the grade of this

@@ -298,7 +298,7 @@ def _within_budget(
 
 
 def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
-    """Find identical, blank and non-ASCII texts. Reads only blank texts and texts with equal checksums."""
+    """Find identical, blank and non-ASCII texts. Only blank texts and texts with equal checksums are read."""
     signs = pa.concat_tables([_SIGNS.empty_table(), *batches_of_signs(store, corpus.hashes)]).combine_chunks()
     _, group, sizes = np.unique(signs["sum"].to_numpy(), return_inverse=True, return_counts=True)
     compared = signs.filter(pc.or_(signs["blank"], pa.array(sizes[group] > 1)))

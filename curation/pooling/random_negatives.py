@@ -139,7 +139,9 @@ class RandomOrder:
         self._seed = seed
 
     def draw(self, number: int, query_id: str, excluded: Collection[str]) -> list[str]:
-        """Draw the first `number` documents of the query's order that are not excluded, or all of them."""
+        """Draw the first `number` documents of the query's random order that are not excluded, or all if
+        fewer.
+        """
         keys = _mix_numbers(self._hashes ^ np.uint64(_hash_number(self._seed, query_id)))
         part = number + 16  # about so many documents of the order are sorted, four times as many if too few
         while True:

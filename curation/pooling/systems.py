@@ -127,7 +127,7 @@ class Systems:
         return compare_with_rank_bm25(self._store, self._corpus, queries, self._bm25, seed, progress)
 
     def retriever(self, name: str) -> Retriever:
-        """Get the system of a name."""
+        """Return the system with a name."""
         if name in self._runs:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._parts[name]

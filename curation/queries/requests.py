@@ -1,4 +1,4 @@
-"""Requests about queries: a draw, a top-up, tags by rule, and a coverage map. Also quotas read from text."""
+"""Requests for a draw, a top-up, tags by rule and a coverage map, and the reading of quotas from text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIN_DOCUMENTS = 5
 @dataclass(frozen=True)
 class DrawRequest:
     """A request for a sample of the traffic; `queries.sampling.designs` and `core.statistics.allocation`
-    define the words.
+    define the designs, dimensions and allocations.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class DrawRequest:
     )
     allocation: str | None = option(
         None,
-        "How many of each kind",
-        "Rule for the shares of the strata: equal, proportional (to traffic), or square-root (of "
-        "traffic). pps takes equal only.",
+        "Share of each kind",
+        "Rule for the shares of the strata. Choose equal, proportional (to traffic), or square-root (of "
+        "traffic). The design pps takes only equal.",
         choices=(None, *ALLOCATIONS[1:]),
         unset="equal",
     )
@@ -131,9 +131,9 @@ def check_limits(request: DrawRequest) -> None:
     """Refuse an empty time window, or a smallest count below 1."""
     if request.since and request.until and request.since >= request.until:
         raise InputError(
-            f"The time window from {request.since} up to, not including, {request.until} is empty. Let the "
-            "window begin before it ends.",
-            command="--since comes before --until.",
+            f"The time window from {request.since} up to, not including, {request.until} is empty. Give a "
+            "start that is before the end.",
+            command="Give a --since that is before --until.",
         )
     refuse_problems(out_of_bounds(DrawRequest, {"min_count": request.min_count}))
 

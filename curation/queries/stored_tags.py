@@ -1,6 +1,6 @@
-"""Tags that people set: on named queries, from a file, or on a newly written query. Also the list of tags.
+"""Tags that people set on named queries, from a file or on a newly written query, and the list of tags.
 
-`ingest.importers.query_tags` has the known tags and stores statements of tags.
+`ingest.importers.query_tags` knows the possible tags, and stores people's statements about tags.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 score(d, q) = Σ over q's words w of  idf(w) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / mean |d|))
 idf(w)      = ln((N − n + ½) / (n + ½))
 
-Here f is the number of times that the word w occurs in the document d, n is the number of documents with w,
-k1 = 1.5 and b = 0.75. A word that the query repeats counts each time (Robertson and Zaragoza 2009; Trotman,
-Puurula and Burgess 2014 on the variants of BM25).
+In this formula, f is the number of times that the word w occurs in the document d, n is the number of
+documents with w, k1 = 1.5 and b = 0.75. A word that the query repeats counts each time (Robertson and
+Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants of BM25).
 
 A word in half of the documents or more has no positive idf, and adds nothing to a score. The library
 rank-bm25 instead gives the word a quarter of the average idf, which is more than many informative words get.
@@ -101,7 +101,7 @@ class Bm25:
         return "every word of the query that occurs is in half of the documents or more"
 
     def _numbers(self, text: str) -> list[int]:
-        """List the numbers of the query's words that have a positive idf, and repeat the repeated words."""
+        """List the numbers of the query's words with a positive idf, as often as the query has each word."""
         idf, numbers = self._postings().idf, map(self._number, searched_terms(text, self._stemmer))
         return [number for number in numbers if number is not None and idf[number] > 0]
 
@@ -114,7 +114,7 @@ class Bm25:
 
 
 def _count(texts: Sequence[str], stemmer: str | None) -> CorpusIndex:
-    """Make the index of texts that are in no store."""
+    """Make the index of texts that are not stored in a project."""
     chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
     ended = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
     return merge([count_words(chunk, stemmer) for chunk in ended], np.arange(len(texts)))

@@ -1,4 +1,5 @@
-"""Dense retrieval: exact search for the documents whose embeddings have the highest cosine with the query's.
+"""Dense retrieval: exact search for documents whose embeddings have the highest cosine with the query
+embedding.
 
 The search compares the query with all documents by a matrix product in blocks, which takes some milliseconds
 a query for 60,000 documents. Cosines are rounded to six decimals before they are compared, so that the last

@@ -1,6 +1,6 @@
 """Embedding models: finding a model, loading it, and encoding texts as vectors.
 
-A model is the default model in its offline package, a folder, or a name on the hub.
+An embedding model is the default model in its offline package, a folder, or a name on the Hugging Face hub.
 
 A model reads only the first word pieces of a text (256 for the default model). To embed all of a long text,
 embed its passages (`curation.retrieval.passages`).

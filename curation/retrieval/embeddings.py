@@ -5,8 +5,9 @@ next call continues after the last chunk. A vector is stored under the model's n
 so every pool and snapshot gets the same vector for the same text. If all vectors are stored, the model and
 torch are not even imported.
 
-The folder behind a model's name can be replaced. So the vector of a fixed sentence is stored with the first
-chunk, and a model that gives a different vector for this sentence is refused.
+The model behind a name may change, because the folder of a model can be replaced. So the vector of a fixed
+sentence is stored with the first chunk, and a model that gives a different vector for this sentence is
+refused.
 """
 
 from __future__ import annotations

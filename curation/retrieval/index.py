@@ -72,7 +72,7 @@ class CorpusIndex(NamedTuple):
 
 
 def merge(parts: Sequence[Counts], places: Places) -> CorpusIndex:
-    """Merge the counts of the documents at these places into an index."""
+    """Merge the counts of the documents at these positions into an index."""
     words, numbers = _numbered(parts)
     firsts = range(0, len(places), _BLOCK)
     held_by, most = np.zeros(len(words), np.int64), 0
@@ -255,9 +255,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def _counted(
     store: Store, parts: CountedParts, hashes: pa.StringArray, progress: Progress
 ) -> tuple[list[Counts], NDArray[np.int64]]:
-    """Count the documents that no part has; then read all parts, and the places of these documents in the
-    parts.
-    """
+    """Count the documents that no part has; then read all parts, and the positions of these documents."""
     counts, there = parts.read()
     places = pc.index_in(hashes, value_set=there)
     if places.null_count:

@@ -2,9 +2,9 @@
 
 A document is cut at the end of a sentence if possible, else at the end of a word. Passages overlap by about
 the share `OVERLAP` of a window, so that a sentence cut in one passage is whole in the next. Passages after
-the first passage are embedded with the document's title in front. The cuts of documents into passages are
-stored in the project by the hash of the text, in chunks with a short transaction each. So neither tokenizer
-nor model is needed again.
+the first passage are embedded with the document's title in front. The project stores the cuts of documents
+into passages by the hash of the text, so that cutting the same text again needs neither tokenizer nor model.
+Cuts are stored in chunks, each chunk in a short transaction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BOUNDS = pa.schema({"text_hash": pa.string(), "starts": pa.list_(pa.int32()), "
 
 
 class Cutter(NamedTuple):
-    """A model with its window in word pieces, which decide the cuts. Without a window nothing is cut."""
+    """A model with its window in word pieces. Without a window, no document is cut."""
 
     model: ModelSource
     window: int | None

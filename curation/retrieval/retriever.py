@@ -28,7 +28,7 @@ class Hit(NamedTuple):
 
 
 class Hits(Sequence[Hit]):
-    """One query's hits as arrays, the best hit first. A `Hit` is made when it is read.
+    """One query's hits as arrays, the best hit first. A `Hit` object is made only when the hit is read.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ class Retriever(Protocol):
 def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> Hits:
     """Find the `depth` documents with the highest scores above zero, best first.
 
-    Documents are in the order of their ids, so equal scores are ordered by id. Scores may be fewer than
-    documents.
+    Documents are in the order of their ids, so equal scores are ordered by id. The array of scores may be
+    shorter than the list of documents.
     """
     rows = best_rows(scores, depth)
     return Hits(document_ids, rows, scores[rows])

@@ -124,7 +124,7 @@ def test_a_system_counts_as_it_was_pooled_last(pooled: Store, tmp_path: Path) ->
         cursor.execute("UPDATE pools SET built_at = TIMESTAMP '2001-01-01' WHERE rowid = 1")
     report = hard_negatives(pooled)
     assert [(negative.rank, negative.margin) for negative in of(report).negatives] == [(3, 2)]
-    assert report.left_out == {"places name a document that the corpus no longer has": 2}
+    assert report.left_out == {"entries of lists name a document that the corpus no longer has": 2}
 
 
 def test_numbers_out_of_bounds_and_missing_pools_are_sentences(store: Store, tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """Names of clusters of entities: up to three entities of a cluster that are noun phrases and share no word
 stem.
 
-The weight of a word in a cluster is n × ln(1 + A / N): n sums the documents of the cluster's entities with
-the word, N sums n over all clusters, and A is the mean sum of all words over the clusters (class-based
-TF-IDF: Grootendorst 2022, BERTopic, section 3.3). The weight of an entity in its cluster is the sum of its
-word weights / √√words × √documents × noun share × the share of the other entities of the entity's documents
-that are in the cluster.
+The weight of a word in a cluster is n × ln(1 + A / N): n is the number of documents of the cluster's entities
+with the word, summed over the entities, N is the sum of n over all clusters, and A is the mean over the
+clusters of the sum of n over all words (class-based TF-IDF: Grootendorst 2022, BERTopic, section 3.3). The
+weight of an entity in its cluster is the sum of its word weights / √√words × √documents × noun share × the
+share of the other entities of the entity's documents that are in the cluster.
 
 A phrase stands as a noun phrase if an article, a preposition or punctuation is before the phrase, and a
 preposition, a form of "be" or punctuation is after the phrase. The noun share of an entity, between 0.1 and
@@ -39,7 +39,7 @@ from curation.retrieval.terms import stemmed
 MAX_IN_A_NAME = 3
 """Largest number of entities in a cluster's name."""
 MIN_WEIGHT = 0.1
-"""Smallest noun share, of an entity name that is not a noun phrase."""
+"""Smallest noun share, given to an entity name that is not a noun phrase."""
 MIN_SHARE_OF_FIRST = 0.2
 """Smallest weight of the second and third entity of a name, as a share of the first entity's weight."""
 _ARTICLES = frozenset(
@@ -65,9 +65,9 @@ def naming_entities(
 
     Parameters
     ----------
-    members: places of the entities of each cluster.
+    members: positions of the entities of each cluster.
     labels: cluster of each entity, shape (entities,).
-    of_documents: document id → places of its entities.
+    of_documents: document id → positions of its entities.
     """
     documents, about = documents_about(labels, of_documents)
     stems = [_name_stems(entity.name) for entity in entities]

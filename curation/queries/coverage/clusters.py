@@ -30,7 +30,7 @@ class Cluster(NamedTuple):
     ----------
     number: number of the cluster, from 0 for the largest cluster.
     name: names of the naming entities (`curation.queries.coverage.cluster_names`), or a name by a lead.
-    entities: places of the entities: first the naming entities, then by the weight of their edges inside.
+    entities: positions of the entities: first the naming entities, then by the weight of their edges inside.
     documents: ids of the documents with at least one of the entities, ascending.
     is_region: whether the cluster has enough documents to be a region.
     """
@@ -54,7 +54,7 @@ def make_clusters(
     Parameters
     ----------
     labels: cluster of each entity, shape (entities,).
-    of_documents: document id → places of its entities.
+    of_documents: document id → positions of its entities.
     """
     members: dict[int, list[int]] = {}
     for entity, label in enumerate(labels.tolist()):

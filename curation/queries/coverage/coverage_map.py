@@ -173,9 +173,9 @@ class CoverageMap:
 
     Attributes
     ----------
-    entities: entities by place, ordered by name.
+    entities: entities by position, ordered by name.
     neighbours: number of each entity's edges in the graph; an isolated entity has 0.
-    of_documents: document id → places of its entities.
+    of_documents: document id → positions of its entities.
     clusters: clusters by number.
     partitions: partitions of each resolution that was tried, by resolution.
     left_out: reason → number of documents that are in no cluster.

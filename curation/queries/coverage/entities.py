@@ -41,7 +41,7 @@ from curation.retrieval.terms import STOP_WORDS
 from curation.store import Document
 
 DocumentEntities = dict[str, tuple[int, ...]]
-"""Document id → places of its entities in the list of all entities, ascending; empty without entities."""
+"""Document id → positions of its entities in the list of all entities, ascending; empty without entities."""
 NO_ENTITY = "no entity was found in it"
 MIN_PLURAL_LENGTH = 3
 """Number of letters up to which a word counts as no plural, such as "gas" and "bus"."""

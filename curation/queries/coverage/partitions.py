@@ -5,14 +5,15 @@ clusters. An isolated entity, which has no neighbour, is a cluster by itself.
 
 For every resolution γ, each of several seeds gives a partition. The adjusted Rand index (Hubert and Arabie
 1985) between the partitions shows how much the clusters depend on the seed. Isolated entities do not count,
-because all partitions agree on isolated entities. The recovered share shows how much of the corpus is in
-regions that other draws of documents give too. Each draw has four fifths of the documents, and is clustered
-with the same resolution γ. Each region is compared with the most similar cluster of the draw, by the Jaccard
-index of the entities that both the region and the cluster could have (Hennig 2007, Cluster-wise assessment of
-cluster stability, with subsets instead of the bootstrap). The recovered share is the mean Jaccard index of
-the regions, weighted by the mass of each region. Each document has a mass of 1, spread evenly over its
-entities. The rule chooses the finest γ whose recovered share is at most one standard error below the best
-share (Breiman et al. 1984, section 3.4.3; Patterson-Cross, Levine and Menon 2021, BMC Bioinformatics 22:39).
+because all partitions agree on isolated entities. The recovered share of a resolution shows how much of the
+corpus is in regions that other draws of documents give too. Each draw has four fifths of the documents, and
+is clustered with the same resolution γ. Each region is compared with the most similar cluster of the draw, by
+the Jaccard index of the entities that both the region and the cluster could have (Hennig 2007, Cluster-wise
+assessment of cluster stability, with subsets instead of the bootstrap). The recovered share is the mean
+Jaccard index of the regions, weighted by the mass of each region. Each document has a mass of 1, spread
+evenly over its entities. The one-standard-error rule chooses the finest resolution γ whose recovered share is
+at most one standard error below the best share (Breiman et al. 1984, section 3.4.3; Patterson-Cross, Levine
+and Menon 2021, BMC Bioinformatics 22:39).
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def find_partitions(
 
     Parameters
     ----------
-    of_documents: document id → places of its entities.
+    of_documents: document id → positions of its entities.
     least_documents: fewest documents of a region.
     """
     tried = []

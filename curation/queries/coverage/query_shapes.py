@@ -37,7 +37,9 @@ class QueryShape(NamedTuple):
 
 
 class Tertiles(NamedTuple):
-    """The two boundaries that cut a figure in thirds. A value on a boundary belongs to the lower third."""
+    """The two boundaries that cut dispersion or alignment in thirds. A value on a boundary belongs to the
+    lower third.
+    """
 
     lower: float
     upper: float

@@ -203,13 +203,13 @@ class CoverageReport:
         measures = {"regions": self.regions, "all clusters": self.all_clusters}
         measures |= {"regions, without synthetic queries": apart} if apart else {}
         covered = Table(
-            "What the queries cover",
+            "Coverage by the queries",
             ("of", "clusters", "MSC", "by mass", "by traffic", "SCC", "ZQC"),
             tuple((name, figures.clusters, *figures[3:]) for name, figures in measures.items()),
         )
         curve = Table(
-            "Regions by resolution: lowest and highest of the seeds",
-            ("γ", "clusters", "regions", "same by seed (ARI)", "recovered", "MSC", "SCC", "ZQC"),
+            "Regions by resolution: lowest and highest value over seeds",
+            ("γ", "clusters", "regions", "ARI between seeds", "recovered", "MSC", "SCC", "ZQC"),
             tuple(
                 (
                     *(f"{step.resolution:g}", step.clusters.text(",.0f"), step.regions.text(",.0f")),
@@ -307,12 +307,12 @@ def reach_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOut
     first = ", ".join(map(isolated, outside.ids)) + (", …" if outside.documents > IDS_OUTSIDE else "")
     rows = tuple((rule.rule, rule.msc.text(), rule.scc.text(), rule.zqc.text(",.0f")) for rule in rules)
     _, msc, scc, zqc = rows[-1]
-    caption = "Regions by what a query is about: lowest and highest of the seeds"
+    caption = "Regions by rule for a query's clusters: lowest and highest value over seeds"
     return Section(
-        "How far these figures hold",
-        f"A query is about the clusters of {rule}. By other rules and seeds MSC, the share of regions with a "
-        f"query, is {msc}; SCC, the share of documents in regions with {MIN_FOR_SCC} queries, is {scc}; and "
-        f"ZQC, the number of regions without a query, is {zqc}.\n"
+        "Reliability of these figures",
+        f"A query is about the clusters of {rule}. With other rules and seeds, MSC, the share of regions "
+        f"with a query, is {msc}; SCC, the share of documents in regions with {MIN_FOR_SCC} queries, is "
+        f"{scc}; and ZQC, the number of regions without a query, is {zqc}.\n"
         f"Documents in no region: {outside.documents:,} ({percent(outside.share)}). {first}",
         tables=(Table(caption, ("clusters of", "MSC", "SCC", "ZQC"), rows, words=True),),
     )

@@ -54,7 +54,7 @@ from curation.store import (
 from curation.store.documents import current_snapshot, refuse_held
 
 CURRENT_MAP = "coverage"
-"""The setting with the id of the current map."""
+"""Name of the setting with the id of the current coverage map."""
 MAX_NAME_LENGTH = 80
 """Largest number of characters of a cluster's name."""
 

@@ -153,8 +153,8 @@ def check_plan(request: DrawRequest) -> None:
         problems.append(f"The design {request.design!r} is unknown; expected one of {', '.join(DESIGNS)}.")
     if request.design == "pps" and (request.allocation or request.quotas):
         problems.append(
-            "The design pps draws in proportion to traffic, and takes no allocation or quota. Leave these "
-            "out, or draw with the design stratified."
+            "The design pps draws in proportion to traffic, and takes no allocation or quota. Leave "
+            "both out, or draw with the design stratified."
         )
     refuse_problems(problems)
 

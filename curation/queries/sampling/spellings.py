@@ -4,7 +4,7 @@ The similarity of two normalized queries is the exact Jaccard index of their 3-g
 further conditions would join "womens running shoes" with "mens running shoes" (0.89) and "iphone 13 case"
 with "iphone 14 case" (0.65). So two spellings of a query must also have the same essentials in the same
 order: numbers, model names (words with a digit), addresses and dotted names, signs as in c++ or -word, and
-negations. And the two queries must differ by
+negations. The two spellings must also differ only by
 
 - an added or missing space, hyphen or other punctuation, or a plural s; or
 - an added, missing, different or swapped letter in a word of at least five letters with the same first
@@ -35,7 +35,9 @@ Keys = NDArray[np.uint64]
 THRESHOLD = 0.6
 """Smallest similarity of a spelling and its leader; one different letter in n letters costs 6 / (n + 1)."""
 MIN_WORD_LENGTH = 5
-"""Fewest letters of a word in which one letter may differ. Shorter words are different words (cat, car)."""
+"""Fewest letters of a word in which one letter may differ. Shorter words with one different letter are
+different words (cat, car).
+"""
 NEGATIONS = frozenset(
     "no not non never none nor neither without except exclude excluding minus cannot nothing nobody "
     "nicht kein keine keinen ohne nie sans pas jamais aucun sin nunca senza niet zonder geen".split()
@@ -127,7 +129,7 @@ def _squeeze_text(text: str) -> str:
 
 
 def _one_edit(short: str, long: str) -> bool:
-    """Tell whether one added or different letter, or two swapped letters, make the words equal."""
+    """Tell whether two words differ by one added or different letter, or by two swapped letters."""
     at = next(
         (index for index, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short)
     )
@@ -138,7 +140,9 @@ def _one_edit(short: str, long: str) -> bool:
 
 
 def _candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
-    """Find pairs of positions (first < second) that may differ by one typo, in order, shape (pairs, 2)."""
+    """Find pairs of queries that may differ by one typo, as ordered positions first < second, shape (pairs,
+    2).
+    """
     codes: dict[tuple[str, ...], int] = {}
     known = _Essentials()
     essential = np.array([codes.setdefault(known.of(text), len(codes)) for text in texts], np.uint64)

@@ -4,9 +4,9 @@ A sample is identified by the hash of its parameters, strata and queries, so dra
 adds nothing. Earlier samples stay stored, and the setting `sample` has the id of the current sample.
 
 The warnings of a sample name thin strata, and too many or too few unanswerable queries. A gold set without
-unanswerable queries cannot show whether systems keep silent when they should; a gold set with many of them
-measures little else. Only people can say which queries are unanswerable, so the share is unknown, not 0,
-before people have tagged failure modes.
+unanswerable queries cannot show whether systems keep silent when they should; a gold set with many
+unanswerable queries measures little else. Only people can say which queries are unanswerable, so the share is
+unknown, not 0, before people have tagged failure modes.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
     share = unanswerable_share(cursor)
     if share is None:
         return [
-            "No query of the sample is tagged unanswerable yet. Tag the queries that the corpus cannot answer."
+            "No query of the sample is tagged unanswerable yet. Tag queries that the corpus cannot answer."
         ]
     tagged, queries = share
     if MIN_UNANSWERABLE * queries <= tagged <= MAX_UNANSWERABLE * queries:
@@ -126,7 +126,7 @@ class SampleReport:
         if self.drawn_before:
             drawn = "The same sample was drawn before. The sample is current again, and nothing was added."
         spellings = pluralize(self.grouped, "rarer spelling counts as its", "rarer spellings count as their")
-        grouped = [f"{spellings} most frequent one."] if self.grouped else []
+        grouped = [f"{spellings} most frequent spelling."] if self.grouped else []
         return [drawn, *grouped, *left_out_sentences(self.left_out, "rows of traffic")]
 
     @property

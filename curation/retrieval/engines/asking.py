@@ -1,15 +1,15 @@
 """Runs of engines: all current queries are sent to an engine at a set rate, and its lists are stored as a
 run.
 
-An interrupted call stores no run. The same call later sends only the missing queries. A query without a
-complete answer is left out and counted. Documents that the project lacks are fetched from the engine by id. A
-document that the engine deletes before the fetch leaves a gap in the ranks.
+An interrupted call stores no run. Repeating an interrupted call sends only the missing queries. A query
+without a complete answer is left out and counted. Documents that the project lacks are fetched from the
+engine by id. A document that the engine deletes before the fetch leaves a gap in the ranks.
 
 A pool uses the stored run, because engines may answer the same query differently later.
 A trial with one query shows whether a template is right (`try_engine`), and stores nothing.
 
 An incomplete answer, such as an answer with failed shards, is not used. The query of an incomplete answer is
-left out with the reason. A later call sends the query again, unless the first call stored a run.
+left out with the reason. A later call sends a left-out query again, unless the first call stored a run.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def import_engine_run(
     InputError: a number or the name cannot be used, or an answer lacks a value that the template names.
     NotFoundError: the project has no engine of this name.
     RefusedError: there is no query, another run has the name, the author is no lead, or the engine does not
-        answer. Then no run is stored, and earlier answers are kept.
+        answer. After an error no run is stored, and earlier answers are kept.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")

@@ -84,13 +84,13 @@ from curation.store import COMMAND_LINE, Store
 
 THIRDS = Tertiles(1 / 3, 2 / 3)
 """Boundaries of the thirds of the alignment J, which is between 0 and 1."""
-ELSEWHERE = "candidates that are about no region to write for"
+ELSEWHERE = "candidates that are not about a region without enough queries"
 UNANSWERED = "candidates that the document does not answer, by the second call"
 UNQUOTED = "candidates that the quoted passage by itself does not answer, by the third call"
-UNCHECKED = "candidates that the second or third call gave no answer on"
-NOT_NEEDED = "candidates behind the one that was chosen"
+UNCHECKED = "candidates without an answer from the second or third call"
+NOT_NEEDED = "candidates that ranked below the chosen candidate"
 NO_CANDIDATE = "documents for which the language model gave no candidate"
-GIVEN_UP = f"regions for which {TRIES} times so many documents, or all that they have, gave no query"
+GIVEN_UP = f"regions for which {TRIES} times the usual number of documents, or all documents, gave no query"
 ENDED_BY_ENDPOINT = "the language model gave no answer"
 ENDED_BY_LIMIT = "the limit of calls is reached"
 
@@ -204,7 +204,7 @@ class _Session:
         self.report = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
 
     def run(self, progress: Progress) -> None:
-        """Write queries until there are enough queries, no gap is left, or the model stops to answer."""
+        """Write queries until there are enough queries, no gap is left, or the model stops answering."""
         for gap in self._inputs.gaps:
             # a gap may be filled already, because queries for other gaps can be about it
             while self._missing[gap.number] and self._fill_gap(gap):

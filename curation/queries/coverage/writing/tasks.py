@@ -35,8 +35,8 @@ from curation.store.planned_writes import write_if_unchanged
 BUSY = "Coverage kept changing, and no task was opened. Try again."
 MAX_AT_ONCE = 1_000
 """Largest number of queries in a batch."""
-NO_DOCUMENT = "queries for which no region has a document left that nobody was asked about"
-FILLED = f"queries more than the regions with few queries lack to {MIN_FOR_SCC}, or have documents for"
+NO_DOCUMENT = "queries for which every document of the regions has a task already"
+FILLED = f"queries that no region needs to have {MIN_FOR_SCC} queries, or has a document for"
 _COUNTED = """count(*) FILTER (outcome IS NULL), count(*) FILTER (outcome = 'written'),
               count(*) FILTER (outcome = 'passed')"""
 _FROM = "writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writing_endings USING (task_id)"
