@@ -36,7 +36,7 @@ AT_ONCE = 20
 """One in this many annotators is excluded in each step, so that a large group needs few steps."""
 AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
 NO_VARIATION = "no variation: all gave one grade, so chance explains all"
-NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by any two others, who could be compared"
+NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by two other annotators who can be compared"
 OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
 _NOTHING = 1e-12
 _Others = tuple[float, float, int]

@@ -224,7 +224,7 @@ def _tables(
 ) -> tuple[csr_array[Any, Any], Ints]:
     """Make a sparse array with the grade tables of all kept annotator pairs, shape (queries, kept · values²).
 
-    Also return how many queries each of these pairs shares, shape (kept,).
+    Also return the number of shared queries of each kept pair of annotators, shape (kept,).
     """
     rank = np.full(int(pair.max(initial=-1)) + 1, -1)
     rank[kept] = np.arange(len(kept))

@@ -168,7 +168,7 @@ def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
         raise RefusedError(
             f"{pluralize(len(twice), 'pair has', 'pairs have')} two judgments of the same annotator, the "
             f"first: {who} on query {query!r} and document {document!r}. Agreement between annotators takes "
-            "one judgment of each: keep the one that counts."
+            "one judgment of each: keep the judgment that counts."
         )
     columns = list(zip(*ordered, strict=True)) or [(), (), (), ()]
     graded = [grade is not None for grade in columns[3]]

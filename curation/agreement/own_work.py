@@ -208,7 +208,7 @@ def _consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
 
 
 def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:
-    """Replace the annotator's votes by the released ones, so that a new answer changes no consensus."""
+    """Replace the annotator's votes by the released votes, so that a new answer changes no consensus."""
     released = {(row.query_id, row.document_id): row.mine for row in rows}
     table = votes.rows
     pairs = list(zip(table["query_id"].to_pylist(), table["document_id"].to_pylist(), strict=True))
@@ -224,7 +224,7 @@ def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> V
 
 
 def _consensus(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
-    """Compare a judgment with the consensus, if the annotator did not make the consensus alone."""
+    """Compare a judgment with the consensus, unless the consensus rests only on this annotator."""
     if pair.how == "adjudicated":
         return Difference(row.query, row.title, row.mine, pair.grade, REVIEWER, row.reason, row.at)
     if not row.finished or pair.judgments < 2 or pair.how in NOT_SETTLED:

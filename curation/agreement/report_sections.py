@@ -82,7 +82,7 @@ def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
 
 
 def evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]:
-    """Make the section on agreement on evidence; without marks there is none."""
+    """Make the section on agreement on evidence; without marks return no section."""
     if agreement is None:
         return []
     marks = [mark("F1 of characters", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
@@ -305,7 +305,7 @@ def _consensus(report: AgreementReport) -> Section:
     columns = ("Pairs judged", "Adjudicated", "Majority", "One judgment", "Disputed", "Unjudgeable")
     by_rule = (counts.adjudicated, counts.majority, counts.single, counts.disputed, counts.unjudgeable)
     table = Table(f"Rule: {counts.rule}", columns, ((counts.pairs, *by_rule),))
-    sentence = "How each pair got its grade, and how many pairs have no grade before a decision."
+    sentence = "Sources of the pairs' grades, and pairs without a grade before a decision."
     return Section("How pairs got their grades", sentence, (), (table,))
 
 

@@ -61,7 +61,7 @@ def cannot_tell_sentence(result: InterAgreement) -> str:
     return (
         f"“Cannot tell” was the answer {judged.cannot_tell:,} times, "
         f"{percent(judged.cannot_tell / judged.judgments, 1)} of the judgments; on "
-        f"{pluralize(judged.mixed, 'pair')} somebody else gave a grade. Agreement on what can be judged: "
+        f"{pluralize(judged.mixed, 'pair')} another annotator gave a grade. Agreement on what can be judged: "
         f"{how}."
     )
 
@@ -90,8 +90,8 @@ def confusion_sentence(origins: DisagreementSources) -> str:
     often = max(origins.lines, key=lambda line: (line.met, line.disagreement))
     return (
         f"The most frequent disagreement is {often.lower} against {often.upper}: {often.met:,} times. The "
-        "table is symmetric, since nobody knows the true grade: a row has what others said where somebody "
-        "gave this grade."
+        "table is symmetric, since nobody knows the true grade: a row has the others' grades on pairs "
+        "to which one annotator gave this grade."
     )
 
 
@@ -159,5 +159,5 @@ def guide_sentence(origins: DisagreementSources) -> str:
         decided += f", {most.towards_upper:,} for {most.upper} and {most.towards_lower:,} for {most.lower}"
     return (
         f"{percent(most.disagreement)} of the disagreement is between {most.lower} and {most.upper}: look "
-        f"first at the lines of the guide that tell these two apart. {decided}."
+        f"first at the lines of the guide that distinguish these grades. {decided}."
     )

@@ -247,8 +247,8 @@ def _bias(person: AnnotatorMetrics) -> Finding | str:
     return Finding(
         "bias",
         f"Grades are {abs(bias.bias):.2f} {'higher' if bias.bias > 0 else 'lower'} than the others' or the "
-        f"reviewer's on the same pairs ({interval}{pluralize(bias.grades, 'grade')}). Where does the guide "
-        "allow that?",
+        f"reviewer's on the same pairs ({interval}{pluralize(bias.grades, 'grade')}). Does the guide "
+        "allow such a difference?",
         {"bias": bias.bias, "low": bias.low, "high": bias.high, "grades": bias.grades, "p": p},
     )
 
@@ -268,7 +268,7 @@ def _drift(person: AnnotatorMetrics) -> Finding | str:
 
 FEEDBACK = (
     *DURING_ROUND,
-    Signal("bias", f"own less others' grades: {REMARKABLE:g} of a grade or more, and not 0", _bias),
+    Signal("bias", f"mean difference from others' grades: {REMARKABLE:g} or more, and not 0", _bias),
     Signal("drift", "slope of the bias over the order of queries: not 0", _drift),
 )
 """Signals that are tested over all of an annotator's work, the most important first."""

@@ -72,7 +72,7 @@ def baseline(
     engine: Annotated[str | None, typer.Option(help="Engine to ask instead of systems.")] = None,
     rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Write over files of the same names.")
+        bool, typer.Option("--overwrite", help="Overwrite files with the same names.")
     ] = False,
 ) -> None:
     """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run
@@ -170,9 +170,9 @@ def evaluate(
     out: Annotated[
         list[Path] | None,
         typer.Option(
-            help="File to write. The ending of its name names the format: html is the report with charts, "
+            help="File to write. The file extension sets the format: html is the report with charts, "
             "md a summary for a comment, xml JUnit test cases. A csv or tex file has systems by measures. A "
-            "txt file has the values of queries as trec_eval has them, for each system. Repeatable.",
+            "txt file has each system's values of queries in trec_eval's format. Repeatable.",
             show_default="none",
         ),
     ] = None,

@@ -97,7 +97,8 @@ def import_traffic_command(
     path: Annotated[
         str | None,
         typer.Argument(
-            help=f"A log of queries: {RECORDS}, or UBI. Or a folder of such files.", show_default=False
+            help=f"A log of queries: {RECORDS}, or UBI. A folder of log files counts as one log.",
+            show_default=False,
         ),
     ] = None,
     list_logs: Annotated[bool, typer.Option("--list", help="List the logs of the project.")] = False,
@@ -114,8 +115,8 @@ def import_traffic_command(
     and --delete removes a log, such as a log that was imported twice. Samples that were drawn from a deleted
     log keep their queries and probabilities.
 
-    A folder is one log, and sessions go on from file to file. The next import of the folder reads only new
-    files; a changed file is refused.
+    A folder is imported as one log, and a session may continue in the next file. The next import of the
+    folder reads only new files; a changed file is refused.
 
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. A session is stored as a keyed hash only. Rows that are left out are counted by reason. Times may

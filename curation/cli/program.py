@@ -23,9 +23,7 @@ Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored 
 ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")]
 AnyRelease = Annotated[
     str,
-    typer.Argument(
-        metavar="RELEASE", help="A release's name, id or its beginning, or a packed release's file."
-    ),
+    typer.Argument(metavar="RELEASE", help="A release's name, id or the start of its id, or a packed file."),
 ]
 RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]
 Limit = Annotated[

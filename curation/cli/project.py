@@ -79,7 +79,7 @@ def restore(
         bool, typer.Option("--replace", help="Move an existing project aside, and keep it.")
     ] = False,
 ) -> None:
-    """Make a backup the project. The backup is compared with its sums and read whole first.
+    """Restore a backup as the project. The backup is compared with its sums and read whole first.
 
     Sign-ins, passwords and roles are as they were at the time of the backup. Stop the app first: later
     answers are in the project that is moved aside, not in the restored project.

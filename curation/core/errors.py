@@ -9,8 +9,8 @@
         ├── StoreReadOnlyError  the file can only be read
         └── StoreVersionError  the file is of a newer goldgrade, or of a version that is too old
 
-Each message is a sentence for a person: what was found, where, what was expected, what to do next. The next
-command is kept apart in `command`, so that a page can leave the command out.
+Each message is a sentence for people that names the finding, its place, the expectation and the next step.
+The next command is kept apart in `command`, so that a page can leave the command out.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Spans = tuple[Span, ...]
 
 
 def union(spans: Iterable[Span]) -> Spans:
-    """Compute the characters that any of the ranges has."""
+    """Compute the union of the ranges: the characters that are in at least one range."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if start >= end:
@@ -30,7 +30,7 @@ def union(spans: Iterable[Span]) -> Spans:
 
 
 def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
-    """Compute the characters that both sets have."""
+    """Compute the intersection: the characters that are in both sets."""
     return held_by([spans, other], 2)
 
 
@@ -42,7 +42,7 @@ def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
 
 
 def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
-    """Compute the characters that at least `least` of the sets have."""
+    """Compute the characters that are in at least `least` of the sets."""
     changes = sorted(
         (position, step)
         for spans in sets
@@ -61,7 +61,7 @@ def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
 
 
 def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Remove white space at the ends of ranges; ranges of white space alone are left out."""
+    """Remove white space at the ends of ranges; ranges with only white space are left out."""
     inner = []
     for start, end in spans:
         if piece := text[start:end].lstrip():

@@ -101,9 +101,7 @@ def send(request: Request, seconds: float, most: int) -> WebAnswer | Fault:
 
 
 def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -> tuple[T | Fault, int]:
-    """Ask until there is an answer, the attempts are used up or `stop` is set; also return the attempts
-    made.
-    """
+    """Send a request until an answer comes, attempts run out or `stop` is set; also return the attempts."""
     wait, fault = patience.first_wait, Fault("stopped before it was asked")
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():

@@ -2,8 +2,8 @@
 
 A word is a run of letters, digits and underscores with the marks on them (vowel signs, accents). Scripts
 without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and Korean, which joins particles
-to words, form runs of signs; a sign is a letter with its marks. Grams, each two signs in a row, are the words
-there.
+to words, form runs of signs; a sign is a letter with its marks. In these scripts the words are grams, each
+two signs in a row.
 
 Texts are folded first: NFKC, case, the dotted İ, and signs that change no meaning (soft hyphens, joiners,
 direction marks, Arabic and Hebrew vowel points). An ASCII text is cut by the fast pattern `\\w+`.

@@ -1,6 +1,6 @@
 """Backups of a project and their restoring: a checked copy of the file, with a file of sums next to the copy.
 
-A backup holds the project file only while the bytes are copied, and contains every acknowledged answer. The
+A backup locks the project file only while the bytes are copied, and contains every acknowledged answer. The
 copy gets its name after each of its values was read (`operations.whole_file`), so a damaged copy never
 becomes a backup.
 
@@ -54,15 +54,15 @@ class Restored:
 
     @property
     def sentences(self) -> list[str]:
-        """The restored backup, and the place of the former project."""
+        """Sentences on the restored backup, and on the place of the former project file."""
         when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no file of sums"
         rows = pluralize(sum(self.rows.values()), "row")
-        kept = [f"The project that was there is kept: {self.kept}"] if self.kept else []
+        kept = [f"The former project is kept: {self.kept}"] if self.kept else []
         return [f"{self.path} is now {self.backup.name}, {when}: {rows}.", *kept]
 
 
 def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = COMMAND_LINE) -> Restored:
-    """Make a backup the project, after its sums were compared and all of its values were read.
+    """Restore a backup as the project, after its sums were compared and all of its values were read.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     except OSError as error:
         raise InputError(
             f"{project}: the backup could not be restored ({error.strerror}); expected a folder that can be "
-            "written and has room for a copy. The project is as it was."
+            "written and has room for a copy. The project is unchanged."
         ) from error
     taken_at = str(sums["taken_at"]) if sums else None
     with open_store(project).transaction() as cursor:
@@ -170,7 +170,7 @@ class Backup:
 
     @property
     def sentences(self) -> list[str]:
-        """The copy, its rows, and its sum."""
+        """Sentences on the copy of the project, the number of its rows, and its sum."""
         return [
             f"Copied the project to {self.path.name} ({self.bytes / 1e6:,.1f} MB). All of its "
             f"{sum(self.rows.values()):,} rows were read.",

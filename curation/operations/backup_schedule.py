@@ -86,7 +86,7 @@ OPERATIONS = {
         BackupRequest,
         take,
         doing="a backup is being taken",
-        kept="The project is as it was, and there is no new backup.",
+        kept="The project is unchanged, and there is no new backup.",
         first="copying the project and reading the copy",
     )
 }

@@ -1,10 +1,10 @@
 """The demo: a whole project on this Python's documentation strings, made by the functions of the commands.
 
-The corpus is read from the installed standard library, and the traffic was written for the demo. Sample
-grades and evidence by two readers give agreement, adjudication and releases something to show, and let runs
-of chunks be compared (`data/sample/README.md`). A second quarter (`operations.second_quarter`) comes after
-the release, so that re-labeling is due. The project is built under another name and renamed at the end, so an
-interrupted build leaves no half project.
+The corpus is read from the installed standard library, and the traffic was written for the demo. Two readers'
+sample grades and evidence give figures of agreement, pairs to adjudicate and a release, and allow a
+comparison of runs that rank chunks (`data/sample/README.md`). A second quarter (`operations.second_quarter`)
+comes after the release, so that re-labeling is due. The project is built under another name and renamed at
+the end, so an interrupted build leaves no half project.
 
 No step of the demo needs embeddings, so the demo is ready in seconds.
 """
@@ -60,7 +60,7 @@ def build_demo(
     progress: Progress = silent,
     modules: Collection[str] | None = None,
 ) -> tuple[Path, bool]:
-    """Make the demo project in `folder` where the folder has none; return the file and whether it is new.
+    """Make the demo project in `folder` if the folder has none; return the file, and whether the file is new.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
 class DoctorFinding(NamedTuple):
     """A finding of the doctor.
 
-    level: 'problem' asks the operator to act, 'note' is good to know, 'fine' is as it should be.
+    level: 'problem' asks the operator to act, 'note' informs the operator, 'fine' means no problem.
     what: the subject: file, log, versions, permissions, disk, releases, corpus, jobs, leftovers, backup or
         clock.
     command: the command that helps; '' if no command does.

@@ -192,7 +192,7 @@ def _new_notices(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tu
     for job in jobs if kinds.job_failed else ():
         failed = job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
         if failed and (key := f"job {job.job_id}") not in known:
-            yield key, f"The job “{job.kind}” came to nothing. Its page says why."
+            yield key, f"The job “{job.kind}” was not done. Its page says why."
 
 
 @lru_cache(maxsize=2)

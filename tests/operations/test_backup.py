@@ -274,4 +274,4 @@ def test_the_commands_write_and_restore_a_backup(store: Store, tmp_path: Path) -
     written = invoke([*project, "backup", str(tmp_path / "b.duckdb")])
     assert "rows were read." in written.stdout
     restored = invoke([*project, "restore", str(tmp_path / "b.duckdb"), "--replace"])
-    assert "The project that was there is kept" in restored.stdout
+    assert "The former project is kept" in restored.stdout

@@ -1,7 +1,7 @@
 """MinHash signatures of texts, and the pairs of texts that agree in a whole band of their signatures.
 
 Bands that datasketch picks by itself balance misses against extra candidates and lose a tenth of the pairs;
-`banding` picks them for recall. datasketch computes the same signatures. The index of datasketch, a Python
+`banding` picks bands for recall. datasketch computes the same signatures. The index of datasketch, a Python
 list for each band and key, takes several kilobytes a text, so bands are sorted as arrays instead: 84 bytes a
 text.
 

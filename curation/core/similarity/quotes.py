@@ -1,4 +1,5 @@
-"""Quotes: find a quotation in a text exactly, else up to white space, else approximately.
+"""Quotes: search for a quotation in a text, first exactly, then without regard to white space, then
+approximately.
 
 A quotation is found again after the text around it has changed. If the quotation itself was changed, its
 words are compared in order around the longest common run of words (Ratcliff and Obershelp, as in `difflib`).

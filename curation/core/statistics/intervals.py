@@ -12,13 +12,14 @@ two changes:
 
 - n is the number of queries that would vary as much if each were 0 or 1, m (1 − m) / error² (E. L. Korn and
   B. I. Graubard (1998), Survey Methodology 24), and Student's t takes the place of the normal distribution;
-- `UNSEEN` queries are added at the worst figure that a query can have, and as many at the best, as A. Agresti
+- `UNSEEN` queries are added at the worst figure that a query can have, and the same number at the best
+figure, as A. Agresti
   and B. A. Coull (1998), The American Statistician 52, add successes and failures.
 
 Where the most common figure is between the ends and fewer than `FEW_OTHERS` queries have a different figure,
-the interval reaches as far as if as many had the worst or the best figure as Clopper and Pearson's (1934)
-bound of a share allows. `benchmarks.coverage_means` measures on real topics how often this interval contains
-the true mean.
+the interval assumes the worst or the best figure for the largest share of queries that Clopper and Pearson's
+(1934) bound allows. `benchmarks.coverage_means` measures on real topics how often this interval contains the
+true mean.
 """
 
 from __future__ import annotations
@@ -220,7 +221,7 @@ def mean_intervals(values: Floats, highest: Floats) -> Floats:
 
     Parameters
     ----------
-    values: shape (Q, P), at least 0; NaN is no query.
+    values: shape (Q, P), at least 0; NaN if a query has no figure.
     highest: shape (P,), upper bound of a query's figure.
     """
     defined = ~np.isnan(values)

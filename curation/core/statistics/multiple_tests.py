@@ -17,8 +17,9 @@ def threshold(ps: Sequence[float], share: float) -> float:
     """Compute the largest significant p value among all these tests; below 0 if no test is significant.
 
     The k-th smallest of m p values is significant up to k/m of `share`. If all null hypotheses are true, a
-    test is significant in at most `share` of cases. Else at most `share` of the significant tests are false
-    on average. This holds for independent and for positively dependent tests.
+    test is significant in at most `share` of cases. If some null hypotheses are false, at most `share` of the
+    significant tests are false on average. The rule is valid for independent and for positively dependent
+    tests.
     """
     ordered = sorted(ps)
     counting = [p for k, p in enumerate(ordered, start=1) if p <= k * share / len(ordered)]

@@ -1,4 +1,4 @@
-"""Power of paired t tests: the smallest difference that n queries detect, and the queries a difference needs.
+"""Power of paired t tests: the difference that n queries detect, and the number of queries for a difference.
 
 The power of the two-sided test at 5 % follows from the noncentral t distribution (J. Cohen (1988),
 Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2). A finding in the wrong direction

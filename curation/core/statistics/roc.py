@@ -1,7 +1,8 @@
-"""Receiver operating characteristic: how well a score tells cases from controls, whatever the threshold.
+"""Receiver operating characteristic: how well a score separates cases from controls over all thresholds.
 
 The area under the curve is the probability that a case scores above a control, ties counting half: Mann and
-Whitney's U / mn (J. A. Hanley and B. J. McNeil (1982), Radiology 143). Its standard error is DeLong's,
+Whitney's U / mn (J. A. Hanley and B. J. McNeil (1982), Radiology 143). The standard error of the area is
+DeLong's,
 
     √(S₁₀ / m + S₀₁ / n)
 

@@ -41,7 +41,7 @@ class WorkflowState:
     Attributes
     ----------
     answers: the work of each annotator in the open rounds.
-    quarter, work: the present quarter, and the re-labeling that is at work in it.
+    quarter, work: the present quarter, and the re-labeling of this quarter.
     jobs: the last job of each kind, in the order in which the jobs were started.
     """
 

@@ -11,7 +11,7 @@ from curation.store import Store
 
 
 def release_stages(store: Store, state: WorkflowState, gate: Gate) -> list[Stage]:
-    """Make the stages to the next release; split and freeze are as the workflow has them."""
+    """Make the stages to the next release; split and freeze are the stages of the workflow."""
     with store.reading() as cursor:
         rule = read_rule(cursor).name
     stages = {stage.name: stage for stage in build_stages(state, SlowFigures(gate, None))}

@@ -47,7 +47,7 @@ class NewestRelease(NamedTuple):
     since: number of answers and decisions after the freeze.
     evaluations, systems: numbers of evaluations on the page Evaluate and of their systems.
     sealed: number of sealed evaluations. others: the sealed evaluations by people who are no leads.
-    mark: the sentence that the release was frozen against the gate, if it was.
+    mark: a warning if the release was frozen despite the agreement gate.
     """
 
     row: ReleaseRow

@@ -29,7 +29,7 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Action:
-    """The page and the command by which a stage is done.
+    """The page and the command with which people do the work of a stage.
 
     Attributes
     ----------
