@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """A project, which other processes may use at the same time.
+    """A goldgrade project; other processes may use the project at the same time.
 
     Each step takes the options of its command as keyword arguments, named like the fields of the request. An
     unknown option is refused with a list of the options.

@@ -1,4 +1,4 @@
-"""A release in Python: its queries, documents and grades, and the figures of systems on it."""
+"""A release in Python: its queries, documents and grades, and evaluation of systems on the release."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 """Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
 READING = (
     f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
-    "they carry tentative conclusions (Krippendorff 2004)."
+    "labels allow tentative conclusions (Krippendorff 2004)."
 )
 """The interpretation of alpha, for reports, pages and commands."""
 MINIMUM_UNITS = 10

@@ -236,7 +236,7 @@ def _older_finding(older: int) -> list[str]:
         return []
     return [
         f"Not compared: {pluralize(older, 'judgment')} about an older text of their document. Agreement "
-        "compares judgments of one text."
+        "compares only judgments of the same text."
     ]
 
 

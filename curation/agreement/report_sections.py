@@ -137,7 +137,7 @@ def _overall(report: AgreementReport) -> Section:
     marks = [mark(row.label, between.figures[row.name]) for row in COEFFICIENTS]
     remark = (
         f"{pluralize(between.judgments, 'grade')} of {pluralize(between.annotators, 'annotator')}. Pairs "
-        f"with one grade only say nothing here: {between.single:,}. {READING}"
+        f"with only one grade are not counted here: {between.single:,}. {READING}"
         f"{f' {between.small_set}' if between.small_set else ''}"
     )
     title = "Agreement between annotators"

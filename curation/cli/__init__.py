@@ -1,7 +1,7 @@
 """The command line: a command reads its arguments, calls one function and prints.
 
-The commands compute nothing. The module of a command is imported when the command is called, and the modules
-that the command needs are imported when it runs.
+All computation is in other packages. The module of a command is imported when the command is called, and the
+modules that the command needs are imported when it runs.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def _evaluate_runs(
 @coverage.command("write")
 def coverage_write(
     context: typer.Context,
-    queries: Annotated[int, typer.Option(min=1, help="Queries to write, in all.")] = 20,
+    queries: Annotated[int, typer.Option(min=1, help="Number of queries to write in total.")] = 20,
     annotators: Annotated[
         str | None, typer.Option(help="Annotators who write, on the page Write. Separate them by commas.")
     ] = None,

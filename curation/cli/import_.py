@@ -374,7 +374,7 @@ def _delete_log(name: str) -> None:
     from curation.ingest.importers.traffic.stored_logs import delete_log
 
     log = delete_log(project_store(), name, stated_reason(), actor())
-    drawn = f" {pluralize(log.samples, 'sample was', 'samples were')} drawn with it." if log.samples else ""
+    drawn = f" {pluralize(log.samples, 'sample was', 'samples were')} drawn from it." if log.samples else ""
     emit(log, f"{log.source} is deleted, with {pluralize(log.rows, 'row')}.{drawn}")
 
 
@@ -430,7 +430,7 @@ def _add_engine(name: str, kind: str, file: Path) -> None:
     from curation.retrieval.engines.template import add_engine
 
     engine, is_new = add_engine(project_store(), name, kind, file)
-    done = "is added" if is_new else "is as it was"
+    done = "is added" if is_new else "is unchanged"
     variable = f"GOLDGRADE_ENGINE_{name.upper()}_URL"
     emit(
         {"name": name, "kind": kind, "template_hash": engine.template.template_hash, "is_new": is_new},

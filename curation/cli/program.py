@@ -52,12 +52,12 @@ STEPS = {
     "Keep it current": ["relabel"],
     "Operate": ["backup", "restore", "doctor"],
 }
-"""All commands and groups, by step of the path."""
+"""All commands and groups, by step of the workflow."""
 PATH = (
     *("init", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
     *("split", "freeze", "export", "evaluate", "relabel"),
 )
-"""The commands of the path of a project in their order, which `goldgrade --help` describes."""
+"""The commands of a project's workflow in order, which `goldgrade --help` describes."""
 QUIET = ("--quiet", "-q")
 JSON = "--json"
 VALUED = ("--project", "--as", "--reason")
@@ -266,7 +266,7 @@ def goldgrade(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="Name of the person who acts. Their role must allow the step.",
+            help="Name of the person who acts. The person's role must allow the step.",
             show_default="the command line",
         ),
     ] = None,

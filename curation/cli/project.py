@@ -49,8 +49,8 @@ def backup(
     file: Annotated[
         str,
         typer.Argument(
-            help="The new file, or a folder. In a folder the name has the time. A folder with / at its end "
-            "is made."
+            help="The new file, or a folder. In a folder the file's name has the time. A folder with / "
+            "at its end is made."
         ),
     ],
 ) -> None:

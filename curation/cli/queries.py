@@ -35,7 +35,7 @@ def tags(
     ] = None,
     declare: Annotated[
         list[str] | None,
-        typer.Option(help="Add a tag of your own. Lower-case letters, digits and hyphens. Repeatable."),
+        typer.Option(help="Add a tag to the project. Lower-case letters, digits and hyphens. Repeatable."),
     ] = None,
     file: Annotated[
         Path | None, typer.Option(help="File with queries and tags: CSV, TSV, JSON lines or Parquet.")

@@ -14,7 +14,7 @@ from curation.cli.program import Page, actor, command_group, project_store
 from curation.core.errors import InputError
 from curation.relabeling.request import PlanRequest, QuarterRequest
 
-relabeling = command_group("relabel", "Judge a part of the set again, blind, each quarter.")
+relabeling = command_group("relabel", "Judge a part of the gold set again, blind, each quarter.")
 
 DUE = 3
 """The exit code of `relabel plan --due` where re-labeling is due."""

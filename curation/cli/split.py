@@ -80,7 +80,7 @@ def _show_certificate(release: str | None, page: Path | None) -> None:
         certificate = shown_certificate(cursor, release)
     if page is not None:
         write_file(page, certificate_page(certificate, release))
-    emit(certificate, lambda: _print_certificate(certificate, [f"The page is in {page}."] if page else []))
+    emit(certificate, lambda: _print_certificate(certificate, [f"Wrote the page to {page}."] if page else []))
 
 
 def _print_certificate(certificate: Certificate, further: Sequence[str] = ()) -> None:

@@ -285,7 +285,7 @@ def _checked_target(project: Path, target: Path, taken_at: datetime) -> Path:
     if target.is_dir():
         target = target / f"{project.stem}-{taken_at:%Y%m%d-%H%M%S}{project.suffix}"
     if not target.parent.is_dir():
-        raise InputError(f"{target}: its folder does not exist; expected a file in a folder that does.")
+        raise InputError(f"{target}: its folder does not exist; expected a file in an existing folder.")
     if target.exists() or sums_path(target).exists():
         raise _name_taken(target)
     return target
@@ -303,8 +303,8 @@ def _read_copy(copy: Path, project: Path) -> Rows:
 
 def _name_taken(target: Path) -> RefusedError:
     return RefusedError(
-        f"{target} or its sums exist already. A backup replaces nothing: choose a different name, or name a "
-        "folder, and the time becomes part of the name."
+        f"{target} or its sums exist already. A backup never replaces a file: choose a different name, or "
+        "name a folder, and the time becomes part of the name."
     )
 
 

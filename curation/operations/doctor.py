@@ -208,7 +208,7 @@ def look_at_versions(store: Store) -> Iterator[DoctorFinding]:
     yield DoctorFinding("fine", "versions", sentence)
     for kept in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
         sentence = f"{kept.name} ({megabytes(kept.stat().st_size)}) is the project before a restore or a "
-        sentence += "migration. Remove the file once you need no way back."
+        sentence += "migration. Remove the file if you no longer need the former project."
         yield DoctorFinding("note", "versions", sentence)
 
 
@@ -258,7 +258,7 @@ def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
         [(last, waiting, restored)] = query.fetchall()
     level: Level = "note"
     if waiting is not None and (last is None or last < waiting) and (restored is None or restored < waiting):
-        sentence = f"A snapshot of {waiting:%Y-%m-%d %H:%M} UTC is ready; it was not downloaded."
+        sentence = f"A snapshot of {waiting:%Y-%m-%d %H:%M} UTC is ready, but was not downloaded."
     elif restored is not None and (
         last is None or last < restored
     ):  # a backup does not contain its own event

@@ -59,7 +59,7 @@ Webhook = tuple[str, str]
 class NoticeKinds:
     """The kinds of notices, and which of them a lead has switched on."""
 
-    round_done: bool = option(False, "A round is done", "All its items are answered.")
+    round_done: bool = option(False, "A round is done", "All items of the round are answered.")
     disputes: bool = option(False, "Pairs wait for a decision", "Once a day, as long as pairs wait.")
     quarter_due: bool = option(
         False, "Re-labeling is due", "Once a quarter, and once for a quarter that was left half done."
@@ -192,7 +192,7 @@ def _new_notices(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tu
     for job in jobs if kinds.job_failed else ():
         failed = job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
         if failed and (key := f"job {job.job_id}") not in known:
-            yield key, f"The job “{job.kind}” was not done. Its page says why."
+            yield key, f"The job “{job.kind}” was not done. The page of the job says why."
 
 
 @lru_cache(maxsize=2)

@@ -100,8 +100,8 @@ def _read_all_facts(cursor: Cursor, query_id: str) -> QueryFacts:
     row = cursor.execute(_FACTS, {"query": query_id}).fetchone()
     if row is None:
         raise NotFoundError(
-            f"The project has no query with the id {query_id!r}. Open it from a row that names it, or copy "
-            "the whole address again."
+            f"The project has no query with the id {query_id!r}. Open the query from a row that names it, or "
+            "copy the whole address again."
         )
     *names, need, note, by, stratum, searches, part, retired, tags, answers, wanted = row
     if searches is None:
@@ -142,7 +142,7 @@ def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords,
         if facts.words != before:
             raise RefusedError(
                 f"{facts.noted_by or 'An import'} has changed the need or the notes since you opened this "
-                "page. Nothing was saved. Copy your words, load the page again, then add them."
+                "page. Nothing was saved. Copy your words, load the page again, then add your words."
             )
         words = {"information_need": now.need or None, "note": now.note, "author": author}
         append_revision(cursor, "query_notes", "query_id", query_id, **words, written_at=utc_now())

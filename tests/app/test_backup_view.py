@@ -41,7 +41,7 @@ def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Stor
     press(page, "Prepare a snapshot")
     jobs_of(project).wait()
     shown = html(run(page_at("settings", LEE, part="Backup")))
-    assert "is ready; it was not downloaded." in shown
+    assert "is ready, but was not downloaded." in shown
     address = shown.partition('href="')[2].partition('"')[0]
     assert address.startswith("/exports/")
     client = client_of(project, "lee")

@@ -166,7 +166,7 @@ def test_a_name_that_ends_like_a_folder_is_one(store: Store, tmp_path: Path) -> 
 
 def test_a_backup_replaces_nothing(store: Store, tmp_path: Path) -> None:
     (tmp_path / "b.duckdb").write_text("mine")
-    with pytest.raises(RefusedError, match="A backup replaces nothing"):
+    with pytest.raises(RefusedError, match="A backup never replaces a file"):
         back_up(store, tmp_path / "b.duckdb")
     with pytest.raises(InputError, match="its folder does not exist"):
         back_up(store, tmp_path / "none" / "b.duckdb")

@@ -130,7 +130,7 @@ def test_the_commands_split_into_named_parts_and_show_the_certificate(
     assert shown["parameters"]["parts"] == {"train": 0.4, "dev": 0.3, "test": 0.3}
     page = tmp_path / "certificate.html"
     writing = ("split", "--certificate", "--release", "v1", "--html", page)
-    assert f"The page is in {page}." in goldgrade(*writing)
+    assert f"Wrote the page to {page}." in goldgrade(*writing)
     written = page.read_text(encoding="utf-8")
     assert "Certificate of the split of release v1" in written
     assert "<script" not in written

@@ -37,7 +37,7 @@ _LATEX = {
 
 
 def render(template: str, **values: object) -> Markup:
-    """Render a template of this room with escaped values."""
+    """Render a template of this package with escaped values."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
@@ -88,7 +88,7 @@ class ShareCell(NamedTuple):
 
 
 class QueryName(str):
-    """A cell that names a query or a pair; in the app it links to the page of the query."""
+    """A cell that names a query or a pair; in the app the cell links to the query's page."""
 
     query_id: str
     document_id: str
@@ -100,7 +100,7 @@ class QueryName(str):
 
 
 class GradeCell(NamedTuple):
-    """A cell with a grade in its colour of the guide; `lacking` says why it has no grade."""
+    """A cell with a grade in its colour of the guide; `lacking` is the reason for a missing grade."""
 
     grade: int | None
     colour: str

@@ -186,7 +186,7 @@ def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Sc
 
 
 def _wrapped(text: str, width: int, margin: int = 0) -> str:
-    """Wrap a text at single spaces only; a longer word has its own line."""
+    """Wrap a text at single spaces only; a word that is too long gets a separate line."""
     lines = []
     for paragraph in text.split("\n"):
         line = ""

@@ -3,8 +3,8 @@
 Two systems answer the same queries, so the tests compare the difference of each query. All functions take
 many columns of differences at once, one for each pair of systems, and take NaN for a query without a figure.
 
-Wilcoxon's signed-rank test counts queries by the rank of how much they differ. The signed-rank test does not
-test the difference of the means: on skewed differences it may disagree with the randomisation test.
+Wilcoxon's signed-rank test weights each query by the rank of its absolute difference. The signed-rank test
+does not test the difference of the means: on skewed differences it may disagree with the randomisation test.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ the share of all assignments of signs whose sum is at least as far from 0 (R. A.
 Experiments, section 21; for search M. D. Smucker, J. Allan and B. Carterette (2007), A comparison of
 statistical significance tests for information retrieval evaluation, CIKM).
 
-Differences become whole numbers of a step far below what a figure can mean, so that their sums are exact.
-Two sums count as equal if rounding can explain their difference. So the same assignments count as extreme on
+Differences are rounded to multiples of a step that is too small to matter, so that their sums are exact. Two
+sums count as equal if rounding can explain their difference. So the same assignments count as extreme on
 every machine.
 """
 
@@ -88,7 +88,8 @@ def _multiples(steps: Ints) -> Ints | None:
 
 
 def counted_p(steps: Ints) -> float:
-    """Compute the share of sign assignments to at most `MAX_COUNTED` numbers whose sum is as far from 0.
+    """Compute the share of sign assignments to at most `MAX_COUNTED` numbers with a sum as extreme as
+    observed.
 
     The count combines the sums of two halves of the numbers (Horowitz and Sahni 1974). The rounding error of
     each number is at most one half.

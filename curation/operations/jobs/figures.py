@@ -14,7 +14,7 @@ reviewers make a new state once a minute; all other changes, and grades of leads
     figures.figure(of, agreement_report, "round 1")
 
 The process is `python -m curation.operations.jobs.figures COPY`. The process receives pickled functions and
-sends their pickled return values. The process ends with its input, and after `IDLE` seconds without a
+sends their pickled return values. The process ends when its input ends, or after `IDLE` seconds without a
 function.
 """
 

@@ -175,7 +175,7 @@ class Jobs:
                 process = self._start_process()
                 _send_id(process, job.job_id)
         except OSError as error:
-            end(self._store, job.job_id, "failed", f"Its process could not be started: {error}.")
+            end(self._store, job.job_id, "failed", f"The process of the job could not be started: {error}.")
         else:
             self._running.append(_RunningJob(self._store, job, process))
 
@@ -244,7 +244,7 @@ class _RunningJob:
         code = self.process.returncode
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with the exit status {code}"
         return "failed", (
-            f"Its process was ended {how} before it was done; perhaps the machine ran out of memory. {kept}"
+            f"The process of the job was ended {how} before its end; perhaps memory ran out. {kept}"
         )
 
 

@@ -58,8 +58,8 @@ def begin(
             if not may_stop(last, person):
                 raise RefusedError("Another job was started meanwhile: try again.")
             raise RefusedError(
-                f"{last.started_by} started another job ({last.kind}) meanwhile. Look at its result, then "
-                "start yours."
+                f"{last.started_by} started another job ({last.kind}) meanwhile. Look at the result of "
+                "this job, then start your job."
             )
         check(cursor)
         job = Job(_id_after(after), kind, dict(parameters), started_by, utc_now())

@@ -192,11 +192,11 @@ def sample_stage(prepared: Prepared) -> Stage:
         return Stage("sample", "done", f"{line}{more}.", look)
     if prepared.queries:
         have = pluralize(prepared.queries, "query", "queries")
-        return Stage("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
+        return Stage("sample", "done", f"{have}, imported or written; no query is drawn from traffic.", look)
     if prepared.logs:
         waits = f"Nothing is drawn from the {pluralize(prepared.log_rows, 'row')} of traffic yet."
         return Stage("sample", "not begun", waits, draw)
-    return Stage("sample", "not begun", "Samples queries from the log for judging.", draw)
+    return Stage("sample", "not begun", "A sample draws queries from the log for judging.", draw)
 
 
 def pool_stage(prepared: Prepared) -> Stage:
