@@ -1,6 +1,6 @@
 """Labeling: rounds with their progress, judgments, practice, the annotators' sessions and transfers.
 
-The work and order of each annotator are planned completely when a round opens (`rounds`). An annotator's
+Each annotator's items and their order are planned completely when a round opens (`rounds`). An annotator's
 screen reads `session`, whose return types hold no grades of other annotators. Every judgment,
 from the app or from a file, is checked and appended by `labeling.judging`.
 """

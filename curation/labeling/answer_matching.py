@@ -7,8 +7,9 @@ usual for answers in these languages. English texts get the same values as from 
 
 Two answers agree where they match exactly, or where their token F1 reaches the task's bound and
 they hold the same numbers: "5 MB" and "6 MB" in a long sentence have a high F1 and do not agree. The answers
-to a query agree if every two answers agree; each distinct answer is then a reference answer. All writers may
-also say that the corpus does not answer the query. A reviewer decides a query whose answers do not agree.
+to a query agree if every two answers agree; each distinct answer is then a reference answer. If all writers
+say that the corpus does not answer the query, the query is unanswerable. A reviewer decides a query whose
+answers do not agree.
 
 P. Rajpurkar, J. Zhang, K. Lopyrev and P. Liang (2016), SQuAD: 100,000+ questions for machine comprehension of
 text, EMNLP, section 6.1. P. Rajpurkar, R. Jia and P. Liang (2018), Know what you don't know, ACL: an empty
@@ -63,7 +64,7 @@ def answer_tokens(text: str) -> list[str]:
 
 
 def exact_match(answer: str, references: Iterable[str]) -> float:
-    """Return 1 where the answer matches a reference exactly, else 0."""
+    """Return 1 if the answer matches a reference answer exactly, else 0."""
     return _best(
         answer, references, lambda given, other: float(normalised_answer(given) == normalised_answer(other))
     )
@@ -140,7 +141,7 @@ def outcome_of(
         return AnswerOutcome(UNANSWERABLE)
     if len(texts) < len(given):
         silent = len(given) - len(texts)
-        return AnswerOutcome(DISPUTED, why=f"{silent} of {asked} say that the corpus does not answer it")
+        return AnswerOutcome(DISPUTED, why=f"{silent} of {asked} writers call the query unanswerable")
     apart = [pair for pair in combinations(texts, 2) if not agree(*pair, bound)]
     if apart:
         return AnswerOutcome(DISPUTED, why=_why_apart(apart, bound))

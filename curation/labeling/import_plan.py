@@ -1,6 +1,6 @@
 """The plan of an import of judgments: the presentation that each judgment answers, and the rows to write.
 
-All functions are pure.
+All functions are pure: they do not read or write the database.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Target(NamedTuple):
 
 @dataclass
 class ImportPlan:
-    """The rows that an import writes.
+    """The rows that an import of judgments writes.
 
     Attributes
     ----------

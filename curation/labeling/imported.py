@@ -2,9 +2,9 @@
 
 If an annotator has an open presentation of the judged pair, the imported judgment answers that presentation.
 All other judgments get presentations in a round of kind 'imported', named after the source. Imported
-judgments pass `judging.judge`, as the app's judgments do. Importing the same file again changes nothing, and
-never overrides a newer answer from the screen. If several files hold the same pair, the last imported file
-counts, even if it repeats an earlier file.
+judgments are checked by `judging.judge`, like judgments from the app. Importing the same file again changes
+nothing, and never overrides a newer answer from the screen. If several files hold the same pair, the last
+imported file counts, even if it repeats an earlier file.
 
 A file may be imported as a pass: a named round in which the same people judged the same pairs again. Such a
 file corrects only judgments of the named round, and only files with this name write to the round. As in all
@@ -12,7 +12,7 @@ rounds, each person's judgment in the newest round counts.
 
 A judgment is about the text that the annotator read, and files do not name the text. The import assumes the
 current text of the corpus. If the project has shown the annotator a different text, the import is refused
-unless `about` names the text. Judgments that are stored already with the same grade stay as they are.
+unless `about` names the text. Judgments already stored with the same grade stay unchanged.
 Judgments of a pass are always about the current text of the corpus.
 """
 
@@ -51,8 +51,8 @@ from curation.store.planned_writes import write_if_unchanged
 from curation.store.rows import Query
 
 COUNTED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
-ABSENT_QUOTE = "a quote of evidence that is not in the text"
-BUSY = "The same annotators were judging while their judgments were imported. Try again when they pause."
+ABSENT_QUOTE = "an evidence quote that is not in the text"
+BUSY = "The same annotators judged during the import of their judgments. Try again when they pause."
 # The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
 # (pilots, practice, control items) is left to be answered on screen. A pass is written to by its name alone.
 _PRESENTATIONS = """
@@ -122,7 +122,7 @@ class JudgmentImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """The figures and sentences of the import."""
+        """The result of the import as sentences."""
         changes = bool(self.judgments or self.changed or self.sealed)
         sentence = "Nothing changed: all judgments of the file are already stored."
         if changes:
@@ -181,7 +181,7 @@ def import_judgments(
     Raises
     ------
     InputError: the file cannot be read, or judgments cannot be imported; the error lists all problems.
-    RefusedError: the project has no corpus yet, or a round of that name was not imported.
+    RefusedError: the project has no corpus yet, or a round with the name exists and was not imported.
     """
     file = JudgmentFile(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
@@ -237,7 +237,7 @@ def add_judgments(
     if about not in (None, *TEXTS):
         raise InputError(f"--about {about!r}: expected {' or '.join(TEXTS)}")
     if round_name is not None and not round_name.strip():
-        raise InputError("--round: found an empty name; expected one for this pass, such as second-pass")
+        raise InputError("--round: found an empty name; expected a name for this pass, such as second-pass")
     left_out = dict(left_out or {})
     by_key = one_judgment_a_pair(judgments, left_out)
     name = f"imported: {source}" if round_name is None else round_name.strip()
@@ -393,11 +393,11 @@ def _question(name: str, other: str, person: str, first: Mapping[str, int]) -> s
 def _way_out(one_person: Mapping[str, str], fields: JudgmentFields) -> str:
     if fields.annotator_name is not None:
         return "".join(
-            f"If they are one person, say --annotator {shlex.quote(person)}. {_OTHER_NAME}"
+            f"If both names are the same person, add --annotator {shlex.quote(person)}. {_OTHER_NAME}"
             for person in one_person.values()
         )
     two_people = map_to_write({name: name for name in one_person})
     return (
-        f"If they are one person, say so: --annotator-map {map_to_write(one_person)}. "
-        f"If they are two people: --annotator-map {two_people}."
+        f"If both names are the same person, add --annotator-map {map_to_write(one_person)}. "
+        f"If the names are two people, add --annotator-map {two_people}."
     )

@@ -137,6 +137,6 @@ def _write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
             new.rename(path)
     except OSError as error:
         raise InputError(
-            f"--out {path}: the pairs could not be written ({error.strerror}); expected a folder that can "
-            "be written and has room"
+            f"--out {path}: the pairs could not be written ({error.strerror}); expected a writable "
+            "folder with free space"
         ) from error

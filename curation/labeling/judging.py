@@ -173,7 +173,7 @@ def _judge_one(item: Submission, annotator: str, context: JudgingContext) -> Out
             return _answer(item, "repeated", used[2] + 1)
         return _answer(item, "refused", state.next_revision, "this action's key is already in use")
     if item.revision != state.next_revision:
-        return _answer(item, "stale", state.next_revision, "answered elsewhere in the meantime")
+        return _answer(item, "stale", state.next_revision, "answered in a different tab or window")
     problem = _problem(item, state, context)
     if problem:
         return _answer(item, "refused", state.next_revision, problem)
@@ -197,7 +197,7 @@ def _problem(item: Submission, state: PresentationState, context: JudgingContext
     if refused:
         return refused
     if len(item.note or "") > MAX_NOTE_LENGTH or len(item.reason or "") > MAX_NOTE_LENGTH:
-        return f"a note has at most {MAX_NOTE_LENGTH:,} characters"
+        return f"a note may have at most {MAX_NOTE_LENGTH:,} characters"
     read = context.guides[state.read_under(item.guide_hash)]
     against = _against_the_scale(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
     body = context.bodies.get(item.presentation_id, "")
@@ -217,7 +217,7 @@ def _against_the_round(item: Submission, state: PresentationState) -> str:
     if state.practice and state.answered:
         return "practice answers cannot be changed: the expected grade was shown"
     if state.closed and item.kind not in ANSWERED:
-        return "the round is closed: an answer can be changed there, but not taken back or put off"
+        return "the round is closed: answers can be changed, but not undone, and items cannot be skipped"
     return ""
 
 

@@ -74,7 +74,7 @@ class RoundRequest:
     )
     pilot: bool = option(
         False,
-        "Pilot: the same few queries for everyone; it does not count",
+        "Pilot: the same few queries for everyone; grades do not count",
         "Make it a pilot: few queries, for everyone, not counted.",
     )
     queries: int = option(
@@ -102,7 +102,7 @@ class RoundRequest:
     again: bool = option(
         False,
         "Show candidates again that were in a round or are judged",
-        "Also show candidates of earlier rounds and judged ones.",
+        "Also show judged candidates and candidates of earlier rounds.",
     )
     kind: str = "labeling"
 
@@ -163,7 +163,7 @@ class PracticeRequest:
     reason: str | None = None
 
     def checked(self) -> PracticeRequest:
-        """Return the request with each annotator once.
+        """Return the request without repeated annotators.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class AnswerTaskRequest:
         None, "Queries with the tag", "Only queries with this tag, such as question.", unset="any"
     )
     most: int | None = option(
-        None, "Draw so many queries", "Number of queries to draw.", flag="--queries", least=1, unset="all"
+        None, "Queries to draw", "Number of queries to draw.", flag="--queries", least=1, unset="all"
     )
     show: str = option(
         RELEVANT,

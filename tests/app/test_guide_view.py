@@ -110,7 +110,7 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     shown.radio[0].set_value("switch")
     field(shown, "Why").set_value("Clearer.")
     shown = press(shown, "Publish")
-    assert "first, second: annotators see it with their next item." in words(shown.success)
+    assert "first, second: annotators see the guide with their next item." in words(shown.success)
     with project.reading() as cursor:
         assert current_guide(cursor).scale[2].name == "In part"
     told = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'use guide'")
@@ -156,7 +156,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     assert "labels under the current guide stay fresh" in html(shown)
     shown.radio[0].set_value("switch")
     shown = press(shown, "Publish")
-    assert "first, second: annotators see it with their next item." in words(shown.success)
+    assert "first, second: annotators see the guide with their next item." in words(shown.success)
     with documents.reading() as cursor:
         template = current_guide(cursor).presentation
     by, source = TemplateField(field="authors", label="By"), TemplateField(field="source")

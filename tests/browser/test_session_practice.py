@@ -93,4 +93,4 @@ def test_who_does_not_pass_is_told_what_happens_next(browser: Browser, session: 
         quin.go_on("Enter")
     expect(quin.root).to_have_attribute("data-phase", "nothing")
     expect(quin.root.locator(".nothing h1")).to_have_text("Practice is over")
-    expect(quin.root.locator(".nothing .why")).to_contain_text("The lead sees this")
+    expect(quin.root.locator(".nothing .why")).to_contain_text("The lead decides whether")

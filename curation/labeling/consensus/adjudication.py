@@ -79,8 +79,8 @@ class Decided:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """The figures and sentences of the import."""
-        sentence = self.sentences[0] if self.decided else "Nothing changed: the file decides no further pair."
+        """The imported decisions as sentences."""
+        sentence = self.sentences[0] if self.decided else "Nothing changed: the file holds no new decisions."
         figures = {"pairs": self.decided, "lines": self.decided + sum(self.left_out.values())}
         remarks = [fields_used(self.fields)]
         return ImportOutcome(bool(self.decided), sentence, "lines", figures, self.left_out, remarks)
@@ -172,7 +172,7 @@ def decide_many(
 
     Parameters
     ----------
-    every_pair: decide all judged pairs, also pairs without a dispute and pairs decided before.
+    every_pair: decide all judged pairs, including undisputed pairs and pairs already decided.
     source: the file with the proposals.
 
     Raises
@@ -200,7 +200,7 @@ def decide_many(
         queries = QueryColumn(inputs.queries, fields.query)
         rulings, problems = _rulings(proposals, inputs.guide, queries, left_out)
         problems += _documents_alike(proposals, inputs.versions)
-        refuse_problems(problems, path=source, way_out="Nothing was decided: correct these lines first.")
+        refuse_problems(problems, path=source, way_out="No decision was stored: correct these lines first.")
         chosen = _chosen(rulings, inputs, reviewer, every_pair, left_out)
         return chosen, inputs.current, Decided(len(chosen), dict(left_out), fields)
 
@@ -279,7 +279,7 @@ def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
 def _rulings(
     proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
-    """Return one ruling for each pair, in the file's order, and all problems; count the lines left out."""
+    """Return a ruling for each pair in the file's order, and all problems; count the lines left out."""
     first: dict[Pair, tuple[int, Ruling]] = {}
     problems = []
     for item in proposals:

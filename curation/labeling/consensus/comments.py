@@ -71,7 +71,7 @@ def add_comment(
         require_author(cursor, author, "reviewer", "lead")
         if not is_judged(cursor, pair) or pair in withheld_pairs(cursor, author):
             raise RefusedError(
-                "Nobody has judged this pair, or it is among yours and you have still to grade."
+                "Nobody has judged this pair, or the pair is in your queue and you still have items to judge."
             )
         if cursor.execute("SELECT 1 FROM dispute_comments WHERE client_key = ?", [client_key]).fetchone():
             return

@@ -12,7 +12,7 @@ of a re-labeling disagree, the earlier grade counts until a reviewer decides. Th
 vote for any grade. A project has one rule for all rounds: a pair has the votes of all rounds, and annotators'
 errors are estimated from all their votes.
 
-Where somebody judged the version of the document that the corpus has now, judgments and decisions about older
+If somebody judged the corpus's current version of the document, judgments and decisions about older
 versions do not count (`counted_judgments`, `counted_adjudications`). For all other pairs, judgments of older
 versions count, and are marked as judgments of an older text.
 """
@@ -45,7 +45,7 @@ confidence (NaN: unknown)."""
 
 
 class PairConsensus(NamedTuple):
-    """The consensus on one pair.
+    """The consensus on a pair: its grade, votes and confidence.
 
     Attributes
     ----------

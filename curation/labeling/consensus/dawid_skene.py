@@ -124,7 +124,7 @@ def _confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: f
 
 
 class AnnotatorConfusion(NamedTuple):
-    """One annotator's grades against the true grades, as Dawid and Skene's model estimates them.
+    """An annotator's grades against the true grades, estimated by Dawid and Skene's model.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ class Opinion(NamedTuple):
 
 @dataclass(frozen=True)
 class Dispute:
-    """A pair on whose grade or evidence annotators disagree, or which was decided.
+    """A pair that is decided, or on whose grade or evidence annotators disagree.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
 def list_disputes(store: Store, include_decided: bool = False, access: SealAccess | None = None) -> Disputes:
     """List the disputes that may be shown, and count the disputes that a release seals.
 
-    Without access, no pair that a release seals is shown.
+    Without seal access, pairs that a release seals are not listed.
     """
     pairs = disputes(store, include_decided)
     with store.reading() as cursor:
@@ -250,7 +250,7 @@ def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
 
 
 def case_of(cursor: Cursor, item: Dispute) -> Case:
-    """Read the document and the information need of a described pair."""
+    """Read the document and the information need of a pair."""
     row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
     need, *read = row or (None, "", None, None, "{}")
     return Case(item, need, ReadDocument(item.title, *read))
@@ -260,7 +260,7 @@ def remarks(item: Dispute) -> list[str]:
     """List remarks for the reviewer on the marks and judged versions of a pair, a sentence each."""
     sentences = []
     if item.is_about_marks:
-        sentences.append("The grades agree. The marks have no common character: mark what shows the grade.")
+        sentences.append("The grades agree, but the marks have no common character: mark the evidence.")
     if item.changed:
         sentences.append("The corpus now has a newer text of this document, which nobody has judged.")
     if item.older:

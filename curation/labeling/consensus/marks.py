@@ -112,7 +112,7 @@ class ProjectMarks(NamedTuple):
     outside: Collection[Pair] = ()
 
     def evidence(self, pair: PairConsensus) -> PairMarks | None:
-        """Return the marks of a pair whose grade takes evidence; None where the pair has no marks."""
+        """Return the marks of a pair whose grade takes evidence; None if the pair has no marks."""
         return self.of.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
 
     def lacks_marks(self, pair: Pair, grade: int | None) -> bool:

@@ -200,7 +200,8 @@ def one_case(
 def whole_case(
     store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
-    """Draw the whole body of a pair's document, the query's words marked; raises what `one_case` does."""
+    """Draw the whole body of a pair's document with the query's words highlighted; raises as `one_case`
+    does."""
     case, guide = _open_case(store, reviewer, (query_id, document_id))
     return whole_passage(case.document, case.dispute.query, guide, image_hosts)
 
@@ -208,7 +209,7 @@ def whole_case(
 def context_of_case(
     store: Store, reviewer: str, query_id: str, document_id: str
 ) -> tuple[list[Anchor], list[Comment]]:
-    """Read the query's other decided documents, best first, and the comments; raises what `one_case` does.
+    """Read further decided documents of the query, best first, and comments; raises as `one_case` does.
 
     A document serves for comparison while its decision counts and its grade is on the current scale. A pair
     that the reviewer still has to judge is never shown for comparison.
@@ -227,7 +228,7 @@ def context_of_case(
 
 
 def pair_id(query_id: str, document_id: str) -> str:
-    """Return the hash by which a reviewer's screen names a pair."""
+    """Return the hash that identifies a pair on a reviewer's screen."""
     return digest("pair", query_id, document_id)[:16]
 
 

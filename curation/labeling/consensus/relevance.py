@@ -19,7 +19,7 @@ def read_for_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[
 
     Parameters
     ----------
-    votes: from `read_votes`, where the caller has read them already.
+    votes: result of `read_votes`, if the caller has already read the votes.
     """
     votes, lowest = votes or read_votes(cursor), current_guide(cursor).values[0]
     outside = outside_pairs(cursor)

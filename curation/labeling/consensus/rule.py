@@ -41,7 +41,7 @@ class ConsensusRule:
     name: str = option(
         MAJORITY,
         "Rule by which votes become a grade",
-        "The project's rule from now on. One of majority, median and dawid-skene.",
+        "New consensus rule of the project. One of majority, median and dawid-skene.",
         flag="--rule",
         choices=RULES,
         words=NAMES,
@@ -105,7 +105,7 @@ def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> No
     Raises
     ------
     InputError: the rule is unknown, or its settings are out of range.
-    NotFoundError: the project does not know the actor.
+    NotFoundError: the actor is not in the project.
     RefusedError: the actor is not a lead.
     """
     check_consensus_rule(rule)

@@ -53,7 +53,7 @@ WHERE query_id = ? AND document_id = ? AND content_hash = ?
 def ask_opinion(
     store: Store, query_id: str, document_id: str, reviewer: str = COMMAND_LINE
 ) -> tuple[str, datetime]:
-    """Ask for one more opinion on a judged pair, unless the pair waits for an opinion already.
+    """Ask for a second opinion on a judged pair, unless the pair already waits for an opinion.
 
     Return the round that shows the pair again, and the time of the request.
 
@@ -104,12 +104,12 @@ def _open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
     closed = [name for _, name, _, is_closed, _ in rounds if is_closed]
     if closed:
         raise RefusedError(
-            f"{closed[0]} is closed, so nobody would see the pair. Decide it, or let the lead reopen the "
-            "round."
+            f"{closed[0]} is closed, so nobody would see the pair. Decide the pair, or let the lead "
+            "reopen the round."
         )
     raise RefusedError(
         "The judgments of this pair were imported, so no round of this project shows the pair. "
-        "Decide it, or let the lead open a round over it."
+        "Decide the pair, or let the lead open a round with the pair."
     )
 
 
@@ -123,8 +123,8 @@ def _choose_annotator(
     left = [who for who in members(cursor, round_id) if who in able]
     if not left:
         raise RefusedError(
-            f"No member of {name} can judge this pair without having seen it before. Decide it, or "
-            "let the lead add somebody to the round."
+            f"No member of {name} can judge this pair without having seen it before. Decide the pair, "
+            "or let the lead add an annotator to the round."
         )
     loads = workloads(cursor)
     return min(left, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))

@@ -92,7 +92,7 @@ class _View(NamedTuple):
     sentences: Sequence[Sentence]
 
     def nodes(self, leaf: Leaf) -> list[Node]:
-        """Return the nodes of the part of a leaf that is within the view."""
+        """Return the nodes for the part of a text leaf that is within the view."""
         first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
         pieces, at = [], first
         before, after = bisect_left(self.places, first), bisect_left(self.places, last)
@@ -126,7 +126,7 @@ def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | N
 
 
 def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
-    """Wrap the segments of each sentence in a `span` with the sentence's place (`in_sentences`)."""
+    """Wrap the segments of each sentence in a `span` with the sentence's position (`in_sentences`)."""
     if not among:
         return [*segments]
     nodes: list[Node] = []

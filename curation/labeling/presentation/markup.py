@@ -133,8 +133,8 @@ class Addresses:
     Attributes
     ----------
     base: the document's own address, or ''.
-    links: whether links in the body stay links.
-    image_hosts: the hosts from which the operator lets browsers fetch images.
+    links: whether links in the body stay clickable. image_hosts: the hosts from which the operator lets
+    browsers fetch images.
     """
 
     base: str = ""

@@ -23,12 +23,12 @@ from curation.labeling.rounds.control_items import ControlItem, ControlItemPool,
 from curation.store import Presentation
 
 CLOSEST_DUPLICATE = 21
-"""Least distance, in presentations, between the two showings of a blind duplicate. With 20 items between,
-the first showing is not among the annotator's last 20 answers while the second is on screen."""
+"""Least distance, in presentations, between the two showings of a blind duplicate. With 20 items in between,
+the first showing is no longer among the annotator's last 20 answers when the second showing is on screen."""
 
 
 class Slot(NamedTuple):
-    """One showing in an annotator's order; `again` marks a blind duplicate."""
+    """A showing of a candidate in an annotator's order; `again` marks a blind duplicate."""
 
     candidate: Candidate
     again: bool
@@ -116,7 +116,7 @@ def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str)
 
     At most half of a query's documents are chosen, so that the same number of documents can be held back for
     the second visit. Candidates that can come back at least `far` presentations later are chosen first.
-    Queries with a single document are chosen last, because their repeat would be alone.
+    Queries with a single document are chosen last, because their second visit would have no further document.
     """
     last = sum(map(len, visits)) - wanted
     ranked: list[tuple[tuple[bool, bool, str], Candidate]] = []

@@ -24,12 +24,12 @@ GivenPair = tuple[str, str, str]
 """An annotator, and the query id and document id of a pair that the annotator was given."""
 
 MAX_PER_QUERY = 5
-"""Control items of one query for one annotator."""
+"""Maximum control items of a query for an annotator."""
 
 MINIMUM_ANSWERED = 10
 """Least number of answered control items for which the report shows an annotator's share."""
 
-TOO_FEW = "control items: too few decided pairs that the annotator has not had"
+TOO_FEW = "control items: too few decided pairs that the annotator has not yet seen"
 ALONE = "control items have no further document of their query next to them"
 
 
@@ -204,4 +204,4 @@ def control_item_table(results: Sequence[ControlItemResult]) -> Table:
     for result in results:
         few = Estimate(n=result.answered, why=why.format(result.answered))
         rows.append(figure_row(result.annotator, few if result.answered < MINIMUM_ANSWERED else result.share))
-    return figure_table("Control items: as decided before", ("Annotator", "As decided", "Answered"), rows)
+    return figure_table("Control items: decided grade given", ("Annotator", "As decided", "Answered"), rows)

@@ -88,7 +88,7 @@ class PracticeOpened:
 
     @property
     def tables(self) -> list[Table]:
-        """The numbers of queries and items of each annotator."""
+        """A table of each annotator's numbers of queries and items."""
         rows = tuple((who, self.queries[who], count) for who, count in self.per_annotator.items())
         return [Table("Practice", ("Annotator", "Queries", "Items"), rows)]
 
@@ -177,7 +177,7 @@ def _plan_practice(
         rows.extend(presentations_of(round_id, who, order(work, 0.0, f"{parameters['seed']}:{who}")))
     left_out = dict(pool.left_out)
     if short:
-        left_out["practice queries: fewer are known than asked for"] = short
+        left_out["practice queries: fewer queries with known grades than requested"] = short
     opened = PracticeOpened(
         round=name,
         round_id=round_id,
@@ -202,8 +202,8 @@ def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemP
 def _nothing_known(pool: ControlItemPool) -> RefusedError:
     why = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
     return RefusedError(
-        f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some, or give a file "
-        "of query, document, grade and explanation.",
+        f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some pairs, or "
+        "give a file of query, document, grade and explanation.",
         command="`goldgrade adjudicate` decides pairs, and --file names such a file.",
     )
 
@@ -274,7 +274,7 @@ class PracticeFile(NamedTuple):
             problems.append(f"the corpus has no document {document!r}{like}")
         value = whole_number(grade)
         if value is None:
-            problems.append(f"the grade {grade!r} is no whole number")
+            problems.append(f"the grade {grade!r} is not a whole number")
         elif self.guide.outside(value):
             problems.append(self.guide.outside(value))
         if not explanation:

@@ -38,7 +38,7 @@ def extend_round(
 
     Each new candidate goes to exactly the round's overlap of annotators. Annotators who join get untouched
     queries of the members with the most open items, until loads are even; the next 20 items of each queue
-    stay. In a pilot, annotators who join get the items that all members have.
+    stay. In a pilot, annotators who join get the same items as all members.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _assign_new(
     if fresh and layout.overlap > len(people):
         raise RefusedError(
             f"Each pair of {inputs.state.round} is for {pluralize(layout.overlap, 'person', 'people')}, "
-            f"and only {len(people)} work in it now. Name annotators who join."
+            f"and only {len(people)} people judge in the round now. Name annotators who join."
         )
     pairs = {candidate[:2] for candidate in fresh}
     practised = {(who, query) for who, query, document in inputs.practised if (query, document) in pairs}

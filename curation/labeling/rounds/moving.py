@@ -45,7 +45,7 @@ def move_work(store: Store, request: MoveRequest, author: str = COMMAND_LINE) ->
     if (request.from_ is not None) == extends:
         raise InputError(
             "Name the annotator whose items move, or annotators who join or new candidates to add, not both.",
-            command="--from names whose items go; --join names who joins, --new adds candidates.",
+            command="--from names whose items move, --join names new annotators, --new adds candidates.",
         )
     if request.from_ is not None:
         return reassign(store, request.round, request.from_, request.to, author)
@@ -74,7 +74,7 @@ def reassign(
     if from_ in takers:
         raise InputError(
             f"The work of {from_} cannot be reassigned to {from_}: name a different annotator.",
-            command="`--to` names who takes it.",
+            command="`--to` names the annotator who takes the work.",
         )
 
     def read(cursor: Cursor) -> TransferInputs:

@@ -157,8 +157,8 @@ def _why_no_forecast(work: AnnotatorWork, now: datetime) -> str:
         answered = pluralize(len(recent), "item")
         return f"answered {answered} in the last {WINDOW.days} days; {MIN_ANSWERS} are needed"
     if now - work.answered[0] < MIN_TIME:
-        return "began less than an hour ago"
-    return "answered faster than a person reads" if work.too_fast else ""
+        return "began to answer less than an hour ago"
+    return "answered faster than a person can read" if work.too_fast else ""
 
 
 def _days_left(work: AnnotatorWork, now: datetime) -> float:

@@ -157,7 +157,7 @@ def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | No
         if state.kind != "pilot":
             raise RefusedError(
                 f"{name} is a {state.kind} round, not a pilot: its agreement is in the report on agreement.",
-                command="`goldgrade agreement --round` writes it.",
+                command="`goldgrade agreement --round` writes this report.",
             )
         guide = guide_by_hash(cursor, state.guide_hash)
         rows = cursor.execute(_PAIRS, [state.round_id]).fetchall()

@@ -204,8 +204,8 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
     Raises
     ------
     NotFoundError: the round or annotator is unknown.
-    RefusedError: the round is no practice round, is closed, has no items of the annotator, is passed, or has
-        unanswered items of the annotator.
+    RefusedError: the round is not a practice round, is closed, or has no items of the annotator; or the
+        annotator has passed, or has unanswered items.
     """
     with store.transaction(appends=True) as cursor:
         before = _status_to_change(cursor, name, annotator, author)
@@ -271,6 +271,6 @@ def _draw_another_set(cursor: Cursor, before: PracticeStatus, annotator: str) ->
     if not work:
         raise RefusedError(
             f"No known pair of {before.round} can be shown any more: its documents left the corpus, or a "
-            "release seals its grades. Open another practice round."
+            "release seals its grades. Open a new practice round."
         )
     return presentations_of(before.round_id, annotator, order(work, 0.0, f"{salt}:{annotator}"), start)

@@ -4,8 +4,8 @@ queries.
 Each stratum gives at least one query; further queries are drawn in proportion to the strata's sizes. Within a
 stratum, queries are drawn at random without replacement, with a fixed seed. So a query's inclusion
 probability is the share of its stratum that was drawn. The draw is stored among the round's parameters.
-Nuggets of one query of a gold set (`evaluation.answers.graded_answers`) are drawn together, because a score
-of its answer needs all of them.
+Nuggets of one query of a gold set (`evaluation.answers.graded_answers`) are drawn together, because the score
+of an answer needs all nuggets of the query.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def set_round(
     reason: str = "",
     also: Callable[[Cursor, RoundState], None] = lambda *_: None,
 ) -> RoundState:
-    """Pause a round, close it, or open it again; a closed round that was paused opens paused.
+    """Pause, close or reopen a round; a closed round that was paused reopens as paused.
 
     Annotators' queues show no items of a paused or closed round. Judgments that arrive after the closing are
     kept and marked late. Commands and pages close a round by `relabeling.fixed_reports.close_round`.
@@ -341,12 +341,12 @@ def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
         raise RefusedError(
             f"{', '.join(inactive)} cannot sign in: deactivated. Leave them out of the round, or activate "
             "them first.",
-            command="`goldgrade people set NAME --activate` does that.",
+            command="`goldgrade people set NAME --activate` activates an annotator.",
         )
     imported = [annotator.name for annotator in annotators if annotator.imported]
     if imported:
         raise RefusedError(
             f"{', '.join(imported)} cannot sign in: the project knows them from imported judgments only. "
             "Give them a password, or leave them out of the round.",
-            command="`goldgrade people add NAME` gives one.",
+            command="`goldgrade people add NAME` gives a password.",
         )

@@ -141,7 +141,7 @@ class RoundStatus:
             sentences.append(f"{moved} withdrawn and moved to others.")
         if self.late:
             late = pluralize(self.late, "answer came", "answers came")
-            sentences.append(f"{late} after the round was closed: kept, and marked.")
+            sentences.append(f"{late} after the round was closed, kept and marked late.")
         if self.spacing.judged:
             twice, apart = self.spacing.judged, self.spacing.another_day
             sentences.append(f"Judged twice: {twice:,}, of them on another day (UTC): {apart:,}.")

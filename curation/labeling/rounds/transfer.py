@@ -1,10 +1,10 @@
 """Transfers: work that moves from one annotator to another within a round.
 
-A transfer withdraws a presentation and makes a new one, with a new id and position, for an annotator who
-does not have the pair. Only untouched presentations move, so each pair keeps its exact number of judgments.
-If the annotator may no longer judge, all unanswered presentations move. Blind duplicates and control items of
-moved items are dropped, and planned anew for the new annotator, as in a new round. A duplicate that stays is
-dropped if too few items are left between its two showings.
+A transfer withdraws a presentation and makes a new presentation, with a new id and position, for an annotator
+who does not have the pair. Only untouched presentations move, so each pair keeps its exact number of
+judgments. If the annotator may no longer judge, all unanswered presentations move. Blind duplicates and
+control items of moved items are dropped, and planned anew for the new annotator, as in a new round. A
+duplicate that stays is dropped if too few items are left between its two showings.
 
 If annotators keep answering items that should move, the last try blocks their answers until the transfer is
 done.
@@ -46,7 +46,7 @@ from curation.people.annotators import able_to_judge, require_annotators, requir
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.planned_writes import write_if_unchanged
 
-DROPPED = "blind duplicates dropped with what moved, and not planned again"
+DROPPED = "blind duplicates dropped with moved items, and not planned again"
 RECORDED = ("moved", "kept", "candidates", "withdrawn", "presentations")
 ItemGroup = list[RoundItem]
 """An annotator's items of a query."""
@@ -175,7 +175,8 @@ class Transfer:
 
 
 TransferPlan = tuple[Transfer, list[RoundItem], RoundAssignment, dict[str, Any]]
-"""The result of the transfer, the items to withdraw, the new presentations, and the people for the event."""
+"""Plan of a transfer: its result, the items to withdraw, the new presentations, and the people for the
+event."""
 
 
 def carry_out(

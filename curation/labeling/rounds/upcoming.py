@@ -1,9 +1,9 @@
 """The upcoming items of an annotator, in order, and the rule by which annotators see their own answers.
 
-Rounds come in the order in which they were opened, and skipped items come last. Answers are in the
-order of writing, because a clock may step back. The two showings of a blind duplicate keep their distance
-even if the annotator skips the first showing. The repeat then waits until the annotator has answered 20 other
-items.
+Rounds come in the order in which they were opened, and skipped items come last. Answers are sorted by the
+order of writing, not by time, because a clock may be set back. The two showings of a blind duplicate keep
+their distance even if the annotator skips the first showing. The repeat then waits until the annotator has
+answered 20 other items.
 
 If the annotator has fewer items left, the repeat stays unshown: the repeat does not count as open, and the
 round can be complete. If the annotator gets more items, the repeat can be shown again.

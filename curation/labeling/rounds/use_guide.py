@@ -72,7 +72,7 @@ class GuideUsed:
         verb = "is" if self.changed else "was"
         sentences = [f"{self.title}, version {self.guide_hash[:8]}, {verb} the current guide."]
         if self.switched:
-            sentences.append(f"{', '.join(self.switched)}: annotators see it with their next item.")
+            sentences.append(f"{', '.join(self.switched)}: annotators see the guide with their next item.")
         if self.kept:
             sentences.append(f"{', '.join(self.kept)}: keeps the previous guide.")
         return [*sentences, *self.remarks]
@@ -207,8 +207,8 @@ class GuideEffects:
         sentences = [*self._off_scale_sentences(), *self.cannot_switch.values()]
         given = pluralize(self.answers, "judgment was", "judgments were")
         sentences.append(
-            f"{given} given under the current guide. They stay as they are. Each keeps its version; "
-            "releases list every guide that was used."
+            f"{given} given under the current guide. These judgments stay unchanged and keep their "
+            "guide version; releases list every guide that was used."
         )
         if self.same_grades:
             sentences.append(
@@ -217,8 +217,8 @@ class GuideEffects:
         if self.stale_pairs:
             pairs = pluralize(self.stale_pairs, "judged pair has", "judged pairs have")
             sentences.append(
-                f"{pairs} a grade or a vote whose words change. They are due from then on: Re-label plans "
-                "them to be judged again."
+                f"{pairs} a grade or a vote whose words change. These pairs are then due to be judged "
+                "again; Re-label plans the judgments."
             )
         sentences.append("New rounds and practice use the new guide.")
         return sentences

@@ -3,10 +3,9 @@
 A cache is valid for one version of the project's data (`Store.data_version`). A write by a different process,
 or a change of a round, makes a new version. The versions of items and texts are then read once for all
 caches, and an annotator's items and texts are read again only if their version has changed. Annotators'
-answers do
-not make a new version: they are written to the database first and then to the cache. So a cache never holds
-an answer that was not stored. The database is authoritative: two unique keys refuse events that are already
-written.
+answers do not make a new version: each answer is written to the database first and then to the cache. So a
+cache never holds an answer that was not stored. The database is authoritative: two unique keys refuse events
+that are already written.
 
 A cache serves one request at a time. The least recently used caches are dropped first.
 """

@@ -50,7 +50,7 @@ def _check_answer(
     used = cursor.execute(_USED, [client_key]).fetchall()
     if used:
         same = used[0] == (round_id, annotator, query_id)
-        return ("repeated", "") if same else ("refused", "this action's key is already in use")
+        return ("repeated", "") if same else ("refused", "the client key of this action is already in use")
     if answer not in ANSWERS:
         return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
     if not 8 <= len(client_key) <= 128:

@@ -1,7 +1,8 @@
 """The annotator's queue: the next items, the items that the annotator skipped, and the answers of a list.
 
-Open items are in rounds that are neither paused nor closed, and were not reassigned. A practice round that is
-unfinished or not passed comes first. Items that the annotator skipped come last, but can be answered earlier.
+Open items are unanswered items that were not reassigned, in rounds that are neither paused nor closed. A
+practice round that is unfinished or not passed comes first. Items that the annotator skipped come last, but
+can be answered earlier.
 """
 
 from __future__ import annotations
@@ -165,8 +166,8 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
         state = practice.state
         return (
             f"You gave the expected grade {state.right} times of {state.total}; to pass, "
-            f"{percent(state.pass_mark)} is needed. Read the guide once more. The lead sees this and decides "
-            "whether you practise again or go on; either way this page fills by itself."
+            f"{percent(state.pass_mark)} is needed. Read the guide once more. The lead decides whether "
+            "you practise again or continue; then new items appear here."
         )
     if over:
         return (

@@ -1,7 +1,8 @@
 """Disputed answers for the reviewer's screen, and reviewers' decisions on the reference answers.
 
-A reviewer sees each answer with the number of its writers and the documents that they ticked, and no writer's
-name. A decision is appended with the next revision; the latest decision counts, even if writers answer later.
+A reviewer sees each answer with the number of its writers and the documents that the writers ticked, but no
+writer's name. A decision is appended with the next revision; the latest decision counts, even if writers
+answer later.
 A screen sends the revision that it shows: if two reviewers decide, the second is refused and sees the
 decision of the first. A reviewer who was asked to answer a query cannot decide the query.
 """
@@ -228,7 +229,7 @@ def _ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
 
 
 class DisputedAnswers(NamedTuple):
-    """A query whose answers differ, with the reason why they do not agree."""
+    """A query whose answers differ, with the reason why the answers do not agree."""
 
     task: str
     query_id: str
@@ -298,7 +299,7 @@ class AnswerCase:
 
     @property
     def revision(self) -> int:
-        """Number of decisions on the query so far; `decide_answers` takes this number as `seen`."""
+        """The number of decisions on the query; `decide_answers` takes this number as `seen`."""
         return self.decision.revision + 1 if self.decision else 0
 
     @property
@@ -312,10 +313,10 @@ class AnswerCase:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the answers, each with the number of its writers and the documents that they ticked."""
+        """List the answers, each with the number of its writers and the documents that the writers ticked."""
         rows = (
             (
-                voice.text or "the corpus does not answer it",
+                voice.text or "the corpus does not answer the query",
                 voice.times,
                 " · ".join(self.documents[index].title for index in voice.documents),
             )

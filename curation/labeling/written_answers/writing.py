@@ -266,7 +266,7 @@ def own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
 
 def answer_problems(answer: str) -> list[str]:
     """List the problems of an answer's text, one sentence each."""
-    problems = [] if answer_tokens(answer) else ["The answer is empty: write it in a few words."]
+    problems = [] if answer_tokens(answer) else ["The answer is empty: write an answer in a few words."]
     if len(answer) > MAX_ANSWER_LENGTH:
         problems.append(
             f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this one has {len(answer):,}."
@@ -275,7 +275,7 @@ def answer_problems(answer: str) -> list[str]:
     if kinds:
         problems.append(f"The answer holds personal data ({kinds}), which goldgrade does not store.")
     if clean(answer, Counter()) != answer:
-        problems.append("The answer holds bytes that are no characters.")
+        problems.append("The answer holds bytes that are not characters.")
     return problems
 
 

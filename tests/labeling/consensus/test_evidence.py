@@ -132,9 +132,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     assert "1 of these disputes are only about evidence: the grades agree" in listed
     (case,) = next_cases(opened, "rita").showings
     assert [one.evidence for one in case.opinions] == [((0, 3),), ((4, 8),)]
-    assert case.remarks == [
-        "The grades agree. The marks have no common character: mark what shows the grade."
-    ]
+    assert case.remarks == ["The grades agree, but the marks have no common character: mark the evidence."]
     sent = {"query_id": "q", "document_id": "d", "kind": "decide", "client_key": "key of rita", "grade": 3}
     sent |= {"words": "The body says it", "evidence": [[4, 6], [5, 8]]}
     (done,) = submit_decisions(opened, "rita", [ReviewerSubmission.model_validate(sent)])

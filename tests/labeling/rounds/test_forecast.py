@@ -45,8 +45,8 @@ def test_without_a_pace_there_is_no_forecast_but_a_reason() -> None:
     done_at, how = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 5, [], []), begun, rested], NOW)
     assert (done_at, how) == (
         None,
-        "No forecast: ben has not answered yet; cleo began less than an hour ago; dora answered 0 items "
-        "in the last 7 days; 10 are needed.",
+        "No forecast: ben has not answered yet; cleo began to answer less than an hour ago; dora answered 0 "
+        "items in the last 7 days; 10 are needed.",
     )
 
 
@@ -72,7 +72,7 @@ def test_answers_that_nobody_can_have_read_make_no_forecast() -> None:
     work = AnnotatorWork("ada", 90, quick, [4.0] * 40)
     assert work.too_fast
     assert work.hours_left is None
-    assert "ada answered faster than a person reads" in forecast([work], NOW)[1]
+    assert "ada answered faster than a person can read" in forecast([work], NOW)[1]
     brisk = [NOW - timedelta(hours=3, seconds=1.5 * n) for n in range(40, 0, -1)]
     assert not AnnotatorWork("ada", 90, brisk, []).too_fast
 

@@ -167,7 +167,10 @@ def test_known_pairs_come_from_a_file_with_their_explanations(decided: Store, tm
     with pytest.raises(RefusedError, match="ada has judged every known pair"):
         open_practice(decided, PracticeRequest("welcome", ["ada"], file=path))
     opened = open_practice(decided, PracticeRequest("welcome", ["grace"], file=path))
-    assert (opened.known, opened.left_out) == (1, {"practice queries: fewer are known than asked for": 9})
+    assert (opened.known, opened.left_out) == (
+        1,
+        {"practice queries: fewer queries with known grades than requested": 9},
+    )
     item = next_showings(decided, "grace").showings[0].presentation_id
     grade_next(decided, "grace", 1)
     assert feedback(decided, "grace", [item])[0].explanation == "It names the part."
