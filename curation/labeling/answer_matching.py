@@ -5,11 +5,10 @@ does. SQuAD leaves out ASCII punctuation and splits words at spaces. This module
 punctuation, and splits Korean and scripts without spaces (Chinese, Japanese, Thai, …) into characters, as is
 usual for answers in these languages. English texts get the same values as from SQuAD's script.
 
-Two answers agree where they match exactly, or where their token F1 reaches the task's bound and
-they hold the same numbers: "5 MB" and "6 MB" in a long sentence have a high F1 and do not agree. The answers
-to a query agree if every two answers agree; each distinct answer is then a reference answer. If all writers
-say that the corpus does not answer the query, the query is unanswerable. A reviewer decides a query whose
-answers do not agree.
+Two answers agree if they match exactly, or if their token F1 reaches the task's bound and both hold the same
+numbers: "5 MB" and "6 MB" in a long sentence have a high F1 and do not agree. The answers to a query agree if
+every two answers agree; each distinct answer is then a reference answer. If all writers say that the corpus
+does not answer the query, the query is unanswerable. A reviewer decides a query whose answers do not agree.
 
 P. Rajpurkar, J. Zhang, K. Lopyrev and P. Liang (2016), SQuAD: 100,000+ questions for machine comprehension of
 text, EMNLP, section 6.1. P. Rajpurkar, R. Jia and P. Liang (2018), Know what you don't know, ACL: an empty
@@ -124,7 +123,7 @@ def outcome_of(
 
     Parameters
     ----------
-    given: the answer of each writer; None for "the corpus does not answer it".
+    given: the answer of each writer; None for "the corpus does not answer the query".
     asked: the number of writers who were asked.
     closed: whether the task is closed to further answers.
     bound: the least token F1 of two answers that agree, above 0 and at most 1.

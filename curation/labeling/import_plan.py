@@ -32,8 +32,8 @@ TEXTS = (CURRENT, EARLIER)
 """Choices for a document whose text changed: the file's judgments are about the current or the earlier
 text."""
 OF_GUIDE = (
-    "The entry `evidence:` of the labeling guide says which grades take evidence, and whether they need "
-    "some: `goldgrade guide use FILE` makes a new guide current."
+    "The entry `evidence:` of the labeling guide says which grades take evidence, and whether "
+    "evidence is required: `goldgrade guide use FILE` makes a new guide current."
 )
 
 

@@ -1,7 +1,7 @@
 """Marks: characters of documents that people marked to show a grade, and the evidence that results.
 
-Evidence is the characters that show the grade. A character is evidence where more than half of the people
-with marks marked it; if only one person made marks, the evidence is that person's marks. The marks of a
+Evidence is the characters that show the grade. A character is evidence if more than half of the people with
+marks marked the character; if only one person made marks, the evidence is that person's marks. The marks of a
 reviewer's decision replace the annotators' marks. Where two people gave the same grade and their marks have
 no common character, the pair is disputed until a reviewer decides it.
 """

@@ -145,7 +145,8 @@ def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, i
 
 
 def _grow_part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
-    """Extend a part to whole words; return its start and text, or the whole body if the part has no text."""
+    """Extend a part of a body to whole words; return its start and text, or the whole body if the part is
+    empty."""
     if within is None:
         return 0, body
     start, end = within

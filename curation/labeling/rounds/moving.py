@@ -65,7 +65,7 @@ def reassign(
 
     Raises
     ------
-    InputError: an annotator would get their own items.
+    InputError: `to` names the annotator whose items move.
     NotFoundError: the round or a person is unknown.
     RefusedError: the round is closed, or of a kind without reassignment (pilot, practice); there is no item
         to move, or no annotator to take the items.
