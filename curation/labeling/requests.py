@@ -102,7 +102,7 @@ class RoundRequest:
     again: bool = option(
         False,
         "Show candidates again that were in a round or are judged",
-        "Also show judged candidates and candidates of earlier rounds.",
+        "Also show candidates already shown or judged.",
     )
     kind: str = "labeling"
 
