@@ -1,7 +1,7 @@
 """Evaluation: figures of systems on a release, with the sample size, the interval and the unjudged share of
-each.
+each figure.
 
-The room reads the project's releases and run files. `scoring` turns a run into values of queries; `figures`
-computes means and comparisons from these values, and `report` shows them. No value of a single query of a
-sealed part leaves `evaluate_runs`.
+The package reads the project's releases and run files. `scoring` turns a run into values of queries;
+`figures` computes means and comparisons from these values, and `report` shows them. No value of a single
+query of a sealed part leaves `evaluate_runs`.
 """

@@ -1,7 +1,7 @@
-"""Evaluations query by query: the values of two runs, and their lists side by side.
+"""Evaluations query by query: the values of two runs, and the two result lists side by side.
 
 The runs belong to one evaluation, or to two evaluations on the same parts of a release. A sealed part has no
-values by query. A query that a different release has sealed since is left out and counted.
+values by query. A query that another release has sealed in the meantime is left out and counted.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ListedDocument(NamedTuple):
 
     @property
     def is_unjudged(self) -> bool:
-        """Whether people still have to judge the document, as far as the reader may know."""
+        """True if people still have to judge the document, as far as the reader may know."""
         return self.grade is None and self.lacking == NOT_JUDGED
 
 
@@ -124,7 +124,7 @@ def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator)
 def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(submitted_texts(cursor, evaluation_id, annotator)[1])
     if "runs" not in result:
-        raise NotFoundError("This evaluation is of answers alone: it has no lists.")
+        raise NotFoundError("This evaluation covers only answers, so the evaluation has no result lists.")
     if result["sealed"]:
         parts = ", ".join(result["sealed"])
         raise RefusedError(f"{parts} is sealed, and a sealed part has no values by query.")
@@ -192,11 +192,11 @@ def chunk_lists(
 ) -> list[list[Passage] | None]:
     """Read each run's stored chunks for a query, and the evidence in relevant documents that the chunks lack.
 
-    A run has None if no evidence was measured, or if the evaluation is older than stored chunks.
+    The result of a run is None if no evidence was measured, or if the evaluation is older than stored chunks.
 
     Raises
     ------
-    NotFoundError, RefusedError: as `side_by_side`.
+    NotFoundError, RefusedError: as for `side_by_side`.
     """
     closed_access(cursor).need(query.query_id)
     result, *_ = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
@@ -247,7 +247,7 @@ def _passages(
 
 
 def _why_not_graded(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator) -> dict[str, str]:
-    """Map each judged document without a grade in the release to the reason.
+    """Map each judged document without a grade in the release to the reason for the missing grade.
 
     Documents that the reader still has to grade are left out, so that the reader stays blind.
     """

@@ -1,7 +1,7 @@
 """The coverage map with results: drawings of regions, coloured by a measure of evaluated systems.
 
-The page is one HTML file. Its drawings link to the section of each region below; the app shows the same
-sections.
+The report is one HTML file. The drawings of the report link to a section on each region; the app shows the
+same sections.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from curation.store import Annotator, Cursor, Store
 from curation.store.documents import snapshot_titles
 
 HEADLINE = "ndcg@10"
-SEALED = "There are no figures of single queries of a sealed part, so a map cannot be coloured by them."
+SEALED = "A sealed part has no figures of single queries, so the part's figures cannot colour a map."
 ValuesByQuery = Mapping[str, float | None]
 """Query id → value of a system, or None."""
 NEAREST = 3
@@ -84,7 +84,7 @@ def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> E
 
     Raises
     ------
-    NotFoundError: there is no such evaluation, or it belongs to somebody else.
+    NotFoundError: the person may not read an evaluation with this id.
     RefusedError: a sealed part was evaluated.
     """
     _, text = submitted_texts(cursor, evaluation_id, annotator)
@@ -113,7 +113,7 @@ def _evaluated_values(
 
 
 def region_graph_of(state: CoverageState) -> RegionGraph:
-    """Find the regions that touch, and lay them out; the layout depends on the map alone.
+    """Find regions with common documents, and compute a layout that depends only on the map.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def region_graph_of(state: CoverageState) -> RegionGraph:
 
 
 def _edges_of_regions(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
-    """Weight each two regions by their common documents, and keep the heaviest edges of each region."""
+    """Weight each pair of regions by the common documents, and keep the heaviest edges of each region."""
     place_of = {number: index for index, number in enumerate(numbers)}
     shared: Counter[tuple[int, int]] = Counter()
     for places in state.map.of_documents.values():
@@ -184,13 +184,13 @@ def map_sections(
     return [
         Section(
             "Documents and queries by region",
-            f"{sentence} On the diagonal a region has as many queries for its documents as all regions "
-            "together; below it, fewer. Grey: nothing was asked.",
+            f"{sentence} A region on the diagonal has the average number of queries per document; a "
+            "region below the diagonal has fewer. Grey regions have no query.",
             (region_map("Documents of each region against its queries", measure, marks, proportion),),
         ),
         Section(
-            "The regions and how they touch",
-            "Two regions are joined where documents are about both. Larger: more documents.",
+            "Connections between regions",
+            "A line joins two regions if some documents are about both regions. Larger: more documents.",
             (region_graph("Regions joined by their documents", measure, marks, places, edges),),
         ),
     ]
@@ -228,7 +228,7 @@ def _region_section(
     if queries:
         caption = pluralize(len(queries), "query", "queries")
         tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
-    none = "" if queries else "\nNo query is about it."
+    none = "" if queries else "\nNo query is about this region."
     return Section(
         f"Region {number}: {isolated(cluster.name)}",
         f"Entities, the most central first: {', '.join(map(isolated, names))}.{none}",
@@ -269,26 +269,26 @@ def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) ->
     sentences = [
         f"{regions.zqc:,} of {pluralize(regions.clusters, 'region')} have no query; {share} have one.",
         f"{pluralize(regions.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} "
-        "about nothing that it has.",
+        "about no region.",
     ]
     if state.unmatched:
         sentences.append(
-            f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
-            "measured, and counted nowhere yet."
+            f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added after coverage was "
+            "measured, and are not counted yet."
         )
     sentences.append(
         (
             f"Results: {evaluated_values.measure} of {', '.join(evaluated_values.systems)} on "
-            f"{evaluated_values.name}. The first system colours the map."
+            f"{evaluated_values.name}. The values of the first system colour the map."
         )
         if evaluated_values
-        else "No run is shown: regions with a query are drawn as empty circles."
+        else "No run was chosen, so regions with a query are drawn as empty circles."
     )
     return sentences
 
 
 def region_marks(state: CoverageState, means: Mapping[int, float | None], link: Link) -> list[RegionMark]:
-    """Make the marks of the regions in drawings, by number."""
+    """Make the marks of the regions in drawings, by region number."""
     marks = []
     for number in state.map.regions:
         name, counts = state.map.clusters[number].name, state.clusters[number]

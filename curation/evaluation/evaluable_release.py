@@ -36,11 +36,12 @@ class EvaluableRelease(NamedTuple):
 
 
 def evaluable_release(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
-    """Read the choices for an evaluation on a release. The release is verified when it is evaluated.
+    """Read the choices for an evaluation on a release. The full verification of the release happens at the
+    evaluation.
 
     Raises
     ------
-    RefusedError: the release is not as it was frozen.
+    RefusedError: the release has changed since the freeze.
     """
     try:
         stored = read_parts(cursor, row.release_id, ["release", "guides", "sampling", "coverage", "evidence"])
@@ -59,5 +60,5 @@ def evaluable_release(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
         )
     except (KeyError, ValueError) as error:
         raise RefusedError(
-            "The release is not as it was frozen.", command="`goldgrade verify` says where."
+            "The release has changed since it was frozen.", command="`goldgrade verify` names the changes."
         ) from error

@@ -33,13 +33,15 @@ from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
 _OPTION = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
-"""The parts of sentences that do not fit the page: the field with the queries, and names of options."""
+"""Command-line parts of error messages, which the page leaves out: the field with the queries, and option
+names.
+"""
 Outcome = tuple[
     Sequence[HeadlineEvaluation], AnswerEvaluation | None, JudgedEvaluation | None, Evaluation | None
 ]
-"""Rounded figures; the evaluation of answers, with a judge, and of runs."""
+"""Rounded figures, the evaluation of answers, the estimates with a judge, and the evaluation of runs."""
 ABOUT_FILES = ("part", "reason", "skip_repeated", "topics", "chunk_map")
-"""Options of a request on the part, the reason and the reading of files, which choose no figures."""
+"""Options of a request that choose no figures: the part, the reason, and the reading of files."""
 label_of: Callable[[Option], str] = attrgetter("label")
 """The name of an option on a page."""
 
@@ -111,7 +113,7 @@ def prepared(
 
     Parameters
     ----------
-    named: a function that names an option for the person who asks.
+    named: a function that names an option for the person who makes the request.
     about_runs, about_answers, further: names of choices outside the request: on runs, on answers and on both.
     facets: facets that conditions need, besides the facets of the request.
     more: further fields of the work.
@@ -173,8 +175,8 @@ def _check_fit(
         check_pooling(store, request.to_pool, author)
     if release.file is not None and (request.judge is not None or request.to_pool is not None):
         raise RefusedError(
-            f"{release.file.path} is a packed release: judges' grades and candidates are in its project "
-            "alone. Evaluate the project's own release."
+            f"{release.file.path} is a packed release: judges' grades and candidates are only in the "
+            "release's project. Evaluate the project's own release."
         )
     supported = request.answers and request.support  # by a judge whom people correct
     of_runs = [name for name in ABOUT_RUNS if name != "judge" or not supported]
@@ -182,13 +184,13 @@ def _check_fit(
     asked_of_answers = [*chosen_options(request, named, ABOUT_ANSWERS), *about_answers]
     if not request.runs and not request.answers:
         raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
-    problems = [f"{what} is about runs, and no run is named" for what in asked_of_runs if not request.runs]
+    problems = [f"{what} applies to runs, but no run is named" for what in asked_of_runs if not request.runs]
     problems += [
-        f"{what} is about answers, and no file of answers is named"
+        f"{what} applies to answers, but no file of answers is named"
         for what in asked_of_answers
         if not request.answers
     ]
-    refuse_problems(problems, way_out="Name the files as well.")
+    refuse_problems(problems, way_out="Name the missing files, or leave this option out.")
     check_request(request)
 
 
@@ -205,7 +207,7 @@ def evaluated(work: EvaluationWork) -> Outcome:
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `headline_of_runs`.
+    InputError, NotFoundError, RefusedError: as for `evaluate_runs`, `evaluate_answers` or `headline_of_runs`.
     """
     if work.rounded:
         return _headlines(work), None, None, None
@@ -258,8 +260,8 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `prepared` and `evaluated`; the author may not evaluate, or
-        uses options of leads.
+    InputError, NotFoundError, RefusedError: as for `prepared` and `evaluated`; the author may not evaluate,
+    or uses options that only leads may use.
     """
     try:
         work = prepared(store, request, author, near=True, progress=progress)
@@ -285,7 +287,7 @@ def _store_evaluation(work: EvaluationWork) -> Submitted:
 
 
 def _error_for_upload(error: InputError) -> InputError:
-    """Rewrite an error for the page: the file by its name, and no option of the command line."""
+    """Rewrite an error for the page, with the file's name and without options of the command line."""
     way_out = _OPTION.sub("", error.way_out)
     path = None if error.path is None else Path(error.path).name
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)

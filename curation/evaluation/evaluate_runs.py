@@ -1,8 +1,8 @@
-"""Evaluating runs on a release: from run files to the figures of an evaluation.
+"""Evaluation of runs on a release: from run files to the figures of an evaluation.
 
 On a sealed part the evaluation has no value of a single query, and no figures of fewer than ten queries
-(`protected_figures`). All computations with values of single queries happen here, before the values are
-dropped.
+(`protected_figures`). All computations with values of single queries happen in this module, before the values
+are dropped.
 """
 
 from __future__ import annotations
@@ -197,13 +197,13 @@ def evaluate_runs(
 
     Raises
     ------
-    InputError: options that do not fit, or run files that cannot be read.
-    NotFoundError: there is no such release.
+    InputError: the options do not fit together, or a run file cannot be read.
+    NotFoundError: no release has this name.
     RefusedError: a sealed part is evaluated without a reason, by a person who may not evaluate, or for values
         of single queries; the release cannot be used.
     """
     if not runs:
-        raise InputError("No run was named: give at least one.", command="For example: --run bm25.trec.")
+        raise InputError("No run was named: give at least one run.", command="For example: --run bm25.trec.")
     names = [source.name for source in runs]
     sealed = sealed_request(store, release_name, request.part, names, request.reason, actor)
     with refusals_logged(store, sealed):
@@ -256,7 +256,7 @@ def _log_evaluation(
 def _measures_and_facets(
     release: EvaluatedRelease, request: EvaluateRequest, by_query: bool, of_chunks: bool = False
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
-    """Choose the measures and the kinds of queries, and refuse what the release does not allow.
+    """Choose the measures and the kinds of queries, and refuse choices that the release does not allow.
 
     Parameters
     ----------

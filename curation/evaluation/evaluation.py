@@ -24,13 +24,15 @@ from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_log import SealedCount
 
 ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
-"""Points of a curve: the number of chunks, the mean number of words in them, and their recall of evidence."""
+"""Points of a curve: the number of chunks, the mean number of words in these chunks, and the chunks' recall
+of evidence.
+"""
 FirstPlaces = Mapping[str, Mapping[str, Any]]
 """Name of the store's table of lists or of chunks → columns of the first places of one system, by query."""
 
 
 class RunFacts(NamedTuple):
-    """Facts on a run's file for the evaluated queries; see `SystemRun` and `TieCounts`.
+    """Facts about a run file for the evaluated queries; see `SystemRun` and `TieCounts`.
 
     Attributes
     ----------
@@ -98,10 +100,10 @@ class Evaluation:
     coverage: the release's coverage; None without a coverage map.
     summaries: figures over the strata of each facet of the coverage map that was asked for.
     mark: the mark of a release that was frozen against the gate; None for other releases.
-    context: system → recall of evidence against words of context, for the system's first run. Empty without
-        evidence, and if a sealed part was evaluated.
-    lists: system → first places of its first run, by query. Places are no figures, so the JSON of an
-        evaluation lacks them. Empty if a sealed part was evaluated.
+    context: system → recall of evidence against words of context, for the system's first run. The context is
+    empty without evidence, and if a sealed part was evaluated.
+    lists: system → first places of its first run, by query. Places are not figures, so the JSON of an
+    evaluation has no places. The lists are empty if a sealed part was evaluated.
     """
 
     release: str
@@ -150,7 +152,7 @@ class AnsweringSystem:
     missing: the number of queries with references that the system did not answer; they count 0.
     empty: the number of empty answers among these.
     refused: the share of unanswerable queries with an empty answer. A query without a row in the file may not
-        have been sent to the system, so it counts 0.
+    have been sent to the system, so the query counts 0.
     unsent: the number of unanswerable queries without a row in the file; None if fewer than ten are sealed.
     ungraded: graded property → number of answers that nobody graded.
     left_out: reason → number of rows of the file.

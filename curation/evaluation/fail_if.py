@@ -35,9 +35,9 @@ from curation.evaluation.scoring.release import MIN_QUERIES
 
 OVERALL = "overall"
 NAMED = 20
-"""The most values of a facet that a problem names."""
+"""Maximum number of facet values that an error message names."""
 SAID = 3
-"""The most unchecked figures that a sentence names."""
+"""Maximum number of unchecked figures that a sentence names."""
 ROUNDING = 1e-12
 EXAMPLES = (
     'The forms are MEASURE drops, "drops significantly", "drops by X" and "below X". '
@@ -58,7 +58,7 @@ _LEAST = re.compile(r"\s+with\s+n\s*>=\s*(?P<n>\d+)", re.IGNORECASE)
 
 
 class FailCondition(NamedTuple):
-    """A condition to fail by.
+    """A condition under which the command fails, such as a drop of a measure.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class FailCondition(NamedTuple):
 
 
 class CheckedFigure(NamedTuple):
-    """A figure that was checked; a condition without any checked figure has None in all fields.
+    """A checked figure of a condition; all fields are None if no figure could be checked.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class CheckedFigure(NamedTuple):
 
 
 class CheckedCondition(NamedTuple):
-    """A condition with its checked figures; `why` explains that no figure could be checked."""
+    """A condition with its checked figures; `why` gives the reason if no figure could be checked."""
 
     condition: str
     figures: tuple[CheckedFigure, ...]
@@ -147,7 +147,8 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
 
     Raises
     ------
-    InputError: texts that are no conditions, all in one error, with the part of each that was understood.
+    InputError: texts are not conditions; one error lists all of the texts, each with the part that was
+    understood.
     """
     conditions, problems = [], []
     for text in texts:
@@ -181,7 +182,9 @@ def checked_conditions(
     systems = {system.name: system for system in evaluation.runs}
     base = baseline or evaluation.runs[0].name
     if base not in systems:
-        raise InputError(f"The baseline {base!r} is no system here; expected one of {', '.join(systems)}.")
+        raise InputError(
+            f"The baseline {base!r} is not a system of this evaluation; expected one of {', '.join(systems)}."
+        )
     checked: list[CheckedCondition] = []
     problems = []
     for condition in conditions:
@@ -199,7 +202,7 @@ def checked_conditions(
 
 
 def _parse_condition(text: str) -> FailCondition | str:
-    """Read one condition: the condition, or the fault of its text in a sentence."""
+    """Read one condition, or return a sentence that explains the error in the text."""
     name = text.split(maxsplit=1)[0] if text else ""
     try:
         [measure] = measures_named([name])
@@ -219,7 +222,7 @@ def _parse_condition(text: str) -> FailCondition | str:
     except InputError as error:
         return error.problems[0]
     except ValueError:
-        return f"{read['drop'] or read['limit']!r} is no number"
+        return f"{read['drop'] or read['limit']!r} is not a number"
     if not (0 < limit <= (inf if measure.summary == "total" else 1)) and (read["drop"] or read["limit"]):
         return f"{limit:g} is out of the range of measures; expected a number above 0, and at most 1"
     return FailCondition(
@@ -231,11 +234,11 @@ def _parse_condition(text: str) -> FailCondition | str:
 
 
 def _why_impossible(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
-    """Explain that a condition does not fit this evaluation; None if it fits."""
+    """Explain why a condition does not fit this evaluation; None if the condition fits."""
     if condition.how == "drops" and len(evaluation.runs) < 2:
         return f"there is nothing to compare {base.name!r} with; give a second --run"
     if condition.measure not in evaluation.measures:
-        return f"{condition.measure} is not computed here; name it in --measures"
+        return f"{condition.measure} is not computed in this evaluation; add the measure to --measures"
     if condition.facet is None:
         return None
     values = base.strata[condition.facet]
@@ -255,7 +258,7 @@ def _is_about(condition: FailCondition, value: str) -> bool:
 def _check_figures(
     condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """Check the figures of all systems but the skipped system."""
+    """Check the figures of all systems except the skipped system."""
     drops = condition.how == "drops"
     references = dict(_figures_of_condition(base, condition))
     pairs = _comparisons_with(base.name, condition, evaluation)
@@ -280,7 +283,7 @@ def _check_figures(
 
 
 def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
-    """Explain that a figure of n queries is not checked; '' for a figure that is checked."""
+    """Explain why a figure of n queries is not checked; '' for a figure that is checked."""
     if n < condition.least:
         return f"{pluralize(n, 'query', 'queries')}, where n>={condition.least} is asked for"
     if not condition.significant or (pair is not None and pair.p_corrected is not None):
@@ -296,7 +299,7 @@ def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
 
 
 def _why_unchecked(rows: Sequence[CheckedFigure]) -> str:
-    """Explain that no figure could be checked, by the reasons of the first figures."""
+    """Explain why no figure could be checked, with the reasons of the first figures."""
     reasons = [f"{row.system}, {row.where}: {row.why}" for row in rows]
     more = [f"and {len(reasons) - SAID:,} more"] if len(reasons) > SAID else []
     return "; ".join([*reasons[:SAID], *more])
@@ -330,7 +333,7 @@ def _comparisons_with(
 def _figures_of_condition(
     system: EvaluatedSystem, condition: FailCondition
 ) -> Iterator[tuple[str, MeasureFigure]]:
-    """Yield the figures of a condition, each after 'overall' or its facet and value."""
+    """Yield each figure of a condition with its place: 'overall', or the facet and the value."""
     if condition.facet is None:
         yield OVERALL, system.overall[condition.measure]
         return

@@ -27,7 +27,7 @@ from curation.releases.sealed_log import SealedEvaluation, query_values, sealed_
 from curation.store import Annotator, Cursor
 
 MAX_ROWS = 20
-"""The most rows of a leaderboard; each row is compared with each other row."""
+"""Maximum number of rows of a leaderboard; every pair of rows is compared."""
 
 
 class SubmittedRun(NamedTuple):
@@ -35,7 +35,7 @@ class SubmittedRun(NamedTuple):
 
     Attributes
     ----------
-    by_text: whether the run gives chunks by texts that their documents have several times.
+    by_text: whether the run gives chunks by texts that occur several times in their documents.
     """
 
     system: str
@@ -74,7 +74,7 @@ def rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[Seal
 def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
     """Collect each system's figures on a part of all releases, in the order of freezing and then of writing.
 
-    Marks of one day are numbered. On a sealed part, leads alone see them.
+    Marks with the same day are numbered. On a sealed part, only leads see these figures.
     """
     require_role(annotator, *EVALUATING)
     marks_of: dict[str, list[Mark]] = {}
@@ -122,8 +122,9 @@ def ranked(
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
     """Rank the best rows by a measure; only tests of all pairs distinguish rows.
 
-    A system with the same values as before is left out. Other runs of the same name are numbered. Also
-    returns a remark on comparing the rows ('' without one), and reason → number of runs that are left out.
+    A later run of a system with the same values is left out. Further runs of the same name are numbered. Also
+    return a remark on comparing the rows ('' without a remark), and reason → number of runs that are left
+    out.
     """
     other, hidden, again = "another first measure", "no figure was shown", "the same figures again"
     left_out = dict.fromkeys((other, hidden, again), 0)

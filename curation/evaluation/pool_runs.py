@@ -1,4 +1,4 @@
-"""Pooling evaluated runs: they become runs of the project, and their first documents become candidates.
+"""Pooling of evaluated runs: the runs are stored in the project, and their first documents become candidates.
 
 `goldgrade import run` and `goldgrade pool --systems run:NAME` do the same. The pool covers all queries of the
 run that the project judges, without the queries of sealed parts that were not evaluated.
@@ -49,7 +49,7 @@ def pool_runs(
     Raises
     ------
     InputError: the depth is below 1, a run's name cannot be used, or its file cannot be read.
-    RefusedError: the project has a different run of that name, or the author is no lead.
+    RefusedError: the project has a different run of that name, or the author is not a lead.
     """
     from curation.ingest.importers.run_import import import_run
     from curation.pooling.pool import build_pool
@@ -81,7 +81,7 @@ def pool_runs(
 
 
 def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
-    """Refuse in advance what `pool_runs` would refuse, before any sealed grade is read.
+    """Refuse a request that `pool_runs` would refuse, before any sealed grade is read.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
 
 
 def _numbered_names(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
-    """Give each run its own name: several runs of one system are numbered."""
+    """Give each run a unique name: several runs of one system are numbered."""
     times = Counter(source.name for source in sources)
     number: Counter[str] = Counter()
     named = []

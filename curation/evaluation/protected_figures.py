@@ -1,8 +1,8 @@
 """Protected figures: the figures that leads see of an evaluation on sealed parts.
 
-Values and lists by query are removed, and so are medians and the curve and threshold of a confidence, because
-they show single queries. All figures of fewer than ten queries are removed, too. `figures.means` has already
-suppressed kinds of queries by their number of sealed queries.
+Values and lists by query, medians, and the curve and threshold of a confidence are removed, because they show
+single queries. All figures of fewer than ten queries are removed, too. `figures.means` has already suppressed
+kinds of queries by their number of sealed queries.
 """
 
 from __future__ import annotations

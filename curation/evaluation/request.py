@@ -49,52 +49,54 @@ class EvaluateRequest:
         "or ndcg. Names of trec_eval and ir-measures are understood. The first measure is the headline.",
         commas=True,
         others=True,
-        unset="those before the semicolon, at depth 10",
+        unset="the measures before the semicolon, at depth 10",
     )
     by: Sequence[str] = option(
         ("stratum",),
         "Kinds of queries",
-        "Also broken down by these facets, with commas. type (stratum and tag), stratum, band, segment, "
-        "tag, source, part; with a coverage map in the release also cluster, grid.",
+        "Figures are also broken down by these facets, with commas. type (stratum and tag), stratum, "
+        "band, segment, tag, source, part; with a coverage map in the release also cluster, grid.",
         flag="--breakdown",
         commas=True,
     )
     reason: str | None = option(
         None,
-        "Why you evaluate on a sealed part",
-        "Why a sealed part is evaluated. It is logged with name and time.",
+        "Reason for evaluating a sealed part",
+        "Reason for evaluating a sealed part. The log keeps the reason, your name and the time.",
         unset="refuse",
     )
     relevant: int | None = option(
         None,
         "Relevant from grade",
-        "Lowest grade of a relevant document. It matters for measures with two classes, relevant and not "
-        "relevant.",
+        "Lowest grade of a relevant document. Only binary measures, such as recall, depend on this grade.",
         flag="--relevant-grade",
         unset="every grade above the lowest",
     )
     skip_repeated: bool = option(
         False,
         "Leave out repeated documents",
-        "Keep the best rank of a document that is repeated. Without this option, such a run is refused.",
+        "Keep the best rank of a document that is repeated. Without this option, a run with repeated "
+        "documents is refused.",
     )
     topics: Path | None = option(
         None,
         "Topics: a table of id and text",
-        "A table of id and text for runs with ids of their own. CSV, TSV, JSON lines or TREC's topics.",
+        "Table of id and text for runs with other query ids. CSV, TSV, JSON lines or TREC's topics.",
         unset="the runs have the release's ids or texts",
     )
     seed: Seed = 0
     baseline: str | None = option(
         None,
         "Compare each system with",
-        "Compare each system with this one alone: the NAME of a run. A command takes a further file, too.",
+        "Compare each system only with this run, given by NAME. The command also takes the file of a "
+        "further run.",
         unset="all others",
     )
     test: str = option(
         RANDOMISATION,
         "Test that decides",
-        "The test that decides. It is randomisation, t or wilcoxon. All are shown.",
+        "The significance test that decides. Choose randomisation, t or wilcoxon. The report shows all "
+        "tests.",
         flag="--significance-test",
         choices=tuple(TESTS),
         words={name: words for name, (_, words) in TESTS.items()},
@@ -108,14 +110,14 @@ class EvaluateRequest:
     hard_negatives: bool = option(
         False,
         "Effect of hard negatives",
-        "Also score judged documents alone. Scores are given with hard negatives and without.",
+        "Also score only the judged documents. Scores are given with hard negatives and without.",
     )
     to_pool: int | None = option(
         None,
         "Make documents candidates for the next round, down to rank",
-        "Make the runs' first documents candidates. They are for the next round, down to this rank. The "
-        "runs become runs of the project.",
-        unset="the project stays as it is",
+        "Make the runs' first documents candidates. Documents down to this rank can be judged in the "
+        "next round. The runs are stored in the project.",
+        unset="no new candidates",
         least=1,
     )
     correctness: str | None = option(
@@ -145,8 +147,8 @@ class EvaluateRequest:
     chunk_map: Path | None = option(
         None,
         "Map of chunks",
-        "Table of an index's chunks that a splitter wrote. It is for runs of the chunks' ids, and has "
-        "chunk_id, document_id, and start and end or chunk_text.",
+        "Table of an index's chunks that a splitter wrote. Needed for runs with chunk ids. The columns "
+        "are chunk_id, document_id, and start and end or chunk_text.",
         flag="--splitter",
         unset="the runs have documents, or chunks with their places or texts",
     )

@@ -1,8 +1,8 @@
 """Rounded figures: the figures that evaluators see of systems on a sealed part.
 
 Evaluators see the headline measure of each system, rounded to a step. The step is the standard error, rounded
-up to one digit, and at least the change that two queries can make. So no figure shows the value of one query
-alone. docs/evaluation-method.md describes how much several figures together can reveal.
+up to one digit, and at least the change that two queries can make. No figure therefore shows the value of a
+single query. docs/evaluation-method.md describes how much several figures together can reveal.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def headline_of_runs(
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `headline_of`, or run files cannot be taken.
+    InputError, NotFoundError, RefusedError: as for `headline_of`, or a run file cannot be used.
     """
 
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
@@ -154,8 +154,8 @@ def headline_of(
     Raises
     ------
     InputError: the part is not sealed.
-    NotFoundError: there is no such release.
-    RefusedError: as `check_access`.
+    NotFoundError: no release has this name.
+    RefusedError: as for `check_access`.
     """
     names = [source.name for source in sources]
     sealed = sealed_request(store, release_name, request.part, names, request.reason, actor, of_answers)

@@ -22,9 +22,12 @@ def run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
     chunks = run.rows.chunks if any(measure.of_chunks for measure in measures) else None
     if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
         yield (
-            f"{pluralize(len(unknown), 'query has', 'queries have')} a chunk whose words are not known, as "
-            f"its document or place is not. It ends the list of {WITHIN}, makes evidence_precision and "
-            f"evidence_iou 0, and leaves the query out of {CONTEXT} and of the curve, where they look at it."
+            f"{pluralize(len(unknown), 'query has', 'queries have')} a chunk with an unknown number of "
+            "words, because the document or the place is unknown. An unknown chunk ends the list of "
+            f"{WITHIN}, makes "
+            "evidence_precision and "
+            f"evidence_iou 0, and leaves the query out of {CONTEXT} and of the curve, where these "
+            "figures look at the chunk."
         )
 
 
@@ -39,5 +42,5 @@ def _remarks_on_short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iter
         if len(short := read[read < (measure.depth or 1)]):
             yield (
                 f"{pluralize(len(short), 'list has', 'lists have')} fewer words than {measure.name} may "
-                f"read. Over all lists it reads {read.mean():,.0f} words on average."
+                f"read. Over all lists the measure reads {read.mean():,.0f} words on average."
             )

@@ -1,8 +1,8 @@
 """Access to sealed parts: permission to evaluate on them, and the log of each evaluation and each refusal.
 
-A refusal must not reveal a sealed grade. So the checks use the request, the person, the log of earlier
-evaluations and public facts on the release, before any grade is read. Later refusals are about the files of
-the request. Each refusal is logged and counted like a sealed evaluation.
+A refusal must not reveal a sealed grade. The checks therefore use only the request, the person, the log of
+earlier evaluations and public facts on the release, before any grade is read. Later refusals are about the
+files of the request. Each refusal is logged and counted like a sealed evaluation.
 """
 
 from __future__ import annotations
@@ -105,13 +105,13 @@ def sealed_request(
     actor: str,
     of_answers: bool = False,
 ) -> SealedRequest | None:
-    """Make the request for sealed parts of a project's release; None if no part is sealed.
+    """Make a request object for sealed parts of a project's release; None if no part is sealed.
 
     Raises
     ------
-    InputError: the release has no such part.
-    NotFoundError: there is no such release.
-    RefusedError: the release is not as it was frozen, or all parts are sealed and no part was named.
+    InputError: the release lacks this part.
+    NotFoundError: no release has this name.
+    RefusedError: the release has changed since the freeze, or all parts are sealed and no part was named.
     """
     release = load_release(store, release)
     evaluated = parts_of(release, split)
@@ -132,7 +132,7 @@ def is_evaluator(cursor: Cursor, actor: str) -> bool:
 
 @contextmanager
 def refusals_logged(store: Store, request: SealedRequest | None) -> Iterator[None]:
-    """Log a refusal that is raised inside, once."""
+    """Log each refusal that is raised inside the block once."""
     try:
         yield
     except (InputError, NotFoundError, RefusedError) as error:
@@ -148,7 +148,7 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
 
     Parameters
     ----------
-    all_figures: whether the request asks for all figures, which leads alone see.
+    all_figures: whether the request asks for all figures, which only leads see.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def log_figures(
     figures: Sequence[Mapping[str, ShownFigure]],
     values: Sequence[Mapping[str, float | None]] = (),
 ) -> SealedCount:
-    """Log the figures of each system; call this before anybody sees the figures.
+    """Log the figures of each system; call this function before anybody sees the figures.
 
     Raises
     ------

@@ -88,7 +88,7 @@ def submitted_report(
 
     Raises
     ------
-    NotFoundError: there is no such evaluation, or it belongs to somebody else.
+    NotFoundError: the person may not read an evaluation with this id.
     """
     page, result = submitted_texts(cursor, evaluation_id, annotator)
     return stored_report(page), result
@@ -99,11 +99,11 @@ def submitted_texts(cursor: Cursor, evaluation_id: str, annotator: Annotator) ->
 
     Raises
     ------
-    NotFoundError: there is no such evaluation, or it belongs to somebody else.
+    NotFoundError: the person may not read an evaluation with this id.
     """
     require_role(annotator, *EVALUATING)
     sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"
     rows = cursor.execute(sql, [evaluation_id, annotator.name, annotator.role]).fetchall()
     if not rows:
-        raise NotFoundError("You have no such evaluation.")
+        raise NotFoundError("You have no evaluation with this id.")
     return str(rows[0][0]), str(rows[0][1])

@@ -278,7 +278,7 @@ def test_evaluators_see_their_own_evaluations_and_everybodys_rows(project: Store
     with project.reading() as cursor:
         (evaluation,) = submitted_evaluations(cursor, LEE)
         assert submitted_evaluations(cursor, WALT) == []
-        with pytest.raises(NotFoundError, match="You have no such evaluation"):
+        with pytest.raises(NotFoundError, match="You have no evaluation with this id"):
             submitted_report(cursor, evaluation.evaluation_id, WALT)
         with pytest.raises(RefusedError, match="for the evaluator or lead"):
             submitted_report(cursor, evaluation.evaluation_id, ANNA)
@@ -356,7 +356,7 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     said = page.error[0].value.replace("\\", "")
     assert said.startswith("a.trec: line "), "the file by its name, not by where the server put it"
     assert "document 'd1.0' again for query 'q1'" in said
-    assert said.endswith("correct the file, or keep the best one.")
+    assert said.endswith("correct the file, or keep the best place.")
     field(page, "Compare each system with").select("b")
     field(page, "Relevant from grade").select(2)
     field(page, "Test that decides").select("wilcoxon")

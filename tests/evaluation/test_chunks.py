@@ -83,7 +83,7 @@ def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evalua
     assert "words of context" in section.drawings[0]
     read, lists = 3 * len(ranked("large")["q0"]), len(evaluation.query_ids or ())
     assert f"{lists} lists have fewer words than evidence_within@1000 may read." in systems.sentence
-    assert f"Over all lists it reads {read:.0f} words on average." in systems.sentence
+    assert f"Over all lists the measure reads {read:.0f} words on average." in systems.sentence
     assert ("large", 1, 3) in {row[:3] for row in section.tables[0].rows}
 
 
@@ -102,7 +102,7 @@ def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: S
     assert (figures[1].value or 0) < (figures[0].value or 0)
     assert evaluation.runs[1].overall["context_words@5"].n == figures[1].n - 1
     sections = {one.heading: one for one in report_sections(evaluation)}
-    assert "large.jsonl: 1 query has a chunk whose words are not known" in sections["Systems"].sentence
+    assert "large.jsonl: 1 query has a chunk with an unknown number of words" in sections["Systems"].sentence
 
 
 def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_unsaid(
@@ -124,7 +124,7 @@ def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_u
     sections = {one.heading: one.sentence for one in report_sections(evaluation)}
     queries = len(release.qrels.query_ids)
     assert f"{queries} chunks have a text that the document has several times" in sections["Systems"]
-    said = "texts: chunks are given by texts that their documents have several times."
+    said = "texts: chunks are given by texts that occur several times in their documents."
     assert said in sections["Comparison"]
     add_annotator(store, "lea", "lead", None, "lea@example.org")
     store_submitted(store, evaluation, None, "lea")

@@ -69,7 +69,7 @@ def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project
     assert "https:" not in page
     assert "http:" not in page
     assert page == coverage_page(project, values(0.2, 0.9))
-    assert "No run is shown" in coverage_page(project)
+    assert "No run was chosen" in coverage_page(project)
 
 
 def result(per_query: Any) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_a_stored_evaluation_gives_ndcg_to_whoever_may_see_it(project: Store) ->
     with project.transaction() as cursor:
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         stored = stored_values(cursor, "e1", LEE)
-        with pytest.raises(NotFoundError, match="You have no such evaluation"):
+        with pytest.raises(NotFoundError, match="You have no evaluation with this id"):
             stored_values(cursor, "e1", Annotator("eve", "evaluator", False))
     assert stored == EvaluatedValues("v1, test", "ndcg_exp@10", {"bm25": {"q1": 0.5}})
 

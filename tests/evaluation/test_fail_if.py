@@ -144,10 +144,13 @@ def test_what_means_nothing_here_is_refused(evaluation: Evaluation) -> None:
     with pytest.raises(InputError) as caught:
         failed(evaluation, "mrr@10 drops 0.1", "map drops 0.1 in band torso")
     assert caught.value.problems == [
-        "--fail-if 'mrr@10 drops 0.1': mrr@10 is not computed here; name it in --measures",
+        "--fail-if 'mrr@10 drops 0.1': mrr@10 is not computed in this evaluation; add the measure to "
+        "--measures",
         "--fail-if 'map drops 0.1 in band torso': band has no value 'torso'; it has head, tail",
     ]
-    with pytest.raises(InputError, match="The baseline 'base' is no system here; expected one of old, new"):
+    with pytest.raises(
+        InputError, match="The baseline 'base' is not a system of this evaluation; expected one of old, new"
+    ):
         failed(evaluation, "map drops 0.1", baseline="base")
 
 
@@ -156,7 +159,7 @@ def test_what_means_nothing_here_is_refused(evaluation: Evaluation) -> None:
     [
         ("old.trec", "success@1 sinks 0.1", "'sinks 0.1' was not"),
         ("old.trec", "success@1 below 0.5 with n>=99", ""),
-        ("old.trec", "success@1 below 0.5 in colour red", "'colour' is no facet"),
+        ("old.trec", "success@1 below 0.5 in colour red", "'colour' is not a facet"),
         ("absent.trec", "success@1 below 0.5", "absent.trec"),
     ],
 )

@@ -143,7 +143,7 @@ def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
     assert whole.file.stat().st_mode & 0o777 == 0o600
     verified = verify(nowhere, str(whole.file))
     assert (verified.intact, verified.lacking, verified.release_id) == (True, (), whole.exported.release_id)
-    with pytest.raises(RefusedError, match="a file has no such log"):
+    with pytest.raises(RefusedError, match="a release file has no log"):
         evaluate_runs(nowhere, str(whole.file), named_runs([str(project.run)]), SEALED)
     release = goldgrade.release(whole.file, nowhere.path)
     assert release.qrels("dev")

@@ -1,8 +1,8 @@
-"""Files of a system's answers: query, answer, contexts and citations; and scores of the citations.
+"""Files of a system's answers, with query, answer, contexts and citations, and scores of the citations.
 
-A query is named by id or text and has one answer. Two answers to one query are a problem, even if they are
-equal. An empty answer is an answer: the system kept silent. Contexts are texts or document ids, one or a
-list.
+Each row names a query by id or by text, and each query has one answer. Two answers to one query are an error
+in the file, even if both answers are equal. An empty answer counts as an answer: the system declined to
+answer the query. The contexts of an answer are texts or document ids: a single value or a list.
 
 Citations are scored by the evidence that people marked:
 
@@ -11,13 +11,13 @@ Citations are scored by the evidence that people marked:
 
 A chunk holds evidence if any of its characters is marked in a relevant document. A document that is cited as
 a whole is the chunk of its whole body. These are the precision and recall of citations of N. F. Liu, T. Zhang
-and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP. They are
+and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP. Both scores are
 computed for the whole answer instead of each statement, because people mark the evidence for a query. The
 unit of recall is the document, as in recall@k, so that recall does not depend on the number of ranges that
 somebody marked.
 
-A chunk that is cited twice counts once. An answer without citations scores 0, and so does a query without an
-answer. A query without evidence has no value.
+A chunk that is cited twice counts once. An answer without citations and a query without an answer score 0. A
+query without evidence has no value.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _plain_number(text: str) -> str:
 
 
 def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> Cited:
-    """Locate citations in documents, each once for a query.
+    """Locate each citation of a query once in the documents.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def citation_scores(query_ids: Sequence[str], cited: Cited | None, marked: Marke
 
 
 class AnswerFields(NamedTuple):
-    """The names of fields in a file of answers; None is the first of the usual names."""
+    """Names of the fields in a file of answers; None stands for the first usual name in the file."""
 
     query: str | None = None
     answer: str | None = None
@@ -193,7 +193,8 @@ class SystemAnswers:
     ----------
     answers: query id → answer.
     left_out: reason → number of rows.
-    cited: the citations of the answers; None if the file has none, or they were not asked for.
+    cited: the citations of the answers; None if the file has no citations, or if the caller does not need
+    citations.
     """
 
     name: str
@@ -248,7 +249,7 @@ def read_answer_file(
     Raises
     ------
     InputError: the file cannot be read, a query has two answers, or an answer cites an unknown document; the
-        error has all problems of the file.
+    error lists all problems of the file.
     """
     records = Records(source.path, layout, progress)
     used = AnswerFields(

@@ -1,17 +1,18 @@
-"""Evaluating answers on a release: scores by the release's reference answers, and by people's grades.
+"""Evaluation of answers on a release: scores by the release's reference answers, and by people's grades.
 
-The unit is the query, and the figures are means over queries with intervals. A query with references that a
-system did not answer counts 0, and is counted. People grade answers in a separate project
-(`evaluation.answers.graded_answers`); the release of that project gives each answer its share of the highest
-grade. Answers that nobody graded are left out of those means and counted: unknown is not zero.
+The unit is the query, and the figures are means over queries with intervals. A query with reference answers
+that a system did not answer scores 0, and the report counts unanswered queries. People grade answers in a
+separate project (`evaluation.answers.graded_answers`); the release of that project gives each answer its
+share of the highest grade. Ungraded answers are left out of the means of people's grades and are counted,
+because an unknown grade is not a zero.
 
 Reference answers of a sealed part are as secret as its grades: scoring answers on the part is a sealed
 evaluation (`evaluation.sealed_access`). Leads see no value of a single query and no figure of fewer than ten
-queries. Evaluators see one rounded F1 of each system. People's grades of such answers are no secret of the
-release: the person who names these grades knows them.
+queries. Evaluators see one rounded F1 of each system. People's grades of answers are not secret, because the
+person who names a grading project can read the project.
 
-Citations are scored on parts that are not sealed (`answers.answer_files`): two files that differ in one
-citation would reveal the evidence of a query.
+Citations are scored only on parts that are not sealed (`answers.answer_files`), because two files that differ
+in one citation would reveal the evidence of a query.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ EXACT, F1 = "exact_match", "f1"
 
 
 class _AnswerKey(NamedTuple):
-    """The release, and everything with which answers to its Q queries are compared.
+    """A release with the reference data against which answers to its Q queries are scored.
 
     Attributes
     ----------
@@ -80,8 +81,9 @@ class _AnswerKey(NamedTuple):
     unanswerable: Mask
 
     def gradable(self, system: SystemAnswers, what: str) -> Mask:
-        """Find the answers that people can grade: answers that are not empty; for support, those with
-        nuggets."""
+        """Find the answers that people can grade: answers with text and, for support, only answers to queries
+        with nuggets.
+        """
         ids = system.ids_of(self.release.qrels.query_ids)
         asked = self.nuggets if what == SUPPORT else ids
         return np.array([given is not None and name in asked for name, given in ids.items()])
@@ -108,8 +110,8 @@ def evaluate_answers(
 
     Raises
     ------
-    InputError: options that do not fit, or files that cannot be read.
-    NotFoundError: there is no such release.
+    InputError: the options do not fit together, or a file cannot be read.
+    NotFoundError: no release has this name.
     RefusedError: no query of the parts has reference answers; a sealed part is evaluated without a reason, or
         by a person who may not evaluate.
     """
@@ -161,7 +163,7 @@ def _evaluate_systems(
     request: EvaluateRequest,
     progress: Progress,
 ) -> AnswerEvaluation:
-    """Compute the figures of all systems; on sealed parts, the figures that leads see."""
+    """Compute the figures of all systems; on sealed parts, only the figures that leads may see."""
     release = key.release
     values = [_values_by_measure(system, key, grades) for system in read]
     judged = None
@@ -203,7 +205,7 @@ def headline_of_answers(
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `headline_of`, or files cannot be taken.
+    InputError, NotFoundError, RefusedError: as for `headline_of`, or a file cannot be used.
     """
 
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
@@ -230,8 +232,8 @@ def _answer_key(
     )
     if not known.any() and not release.sealed:  # figures of a sealed part show it
         raise RefusedError(
-            f"No query of {parts} in the release {release.name!r} has reference answers. Import reference "
-            "answers, and freeze again.",
+            f"No query of {parts} in the release {release.name!r} has reference answers. Import "
+            "reference answers, and freeze a new release.",
             command="`goldgrade import answers FILE` imports them.",
         )
     tags = release.facets["tag"].values

@@ -1,12 +1,12 @@
 """Answers that people grade: each answer becomes a document of a separate project, whose release has the
 grades.
 
-So answers go through the same rounds as documents: several annotators, blind duplicates, agreement, disputes,
-a release. The id of an answer is the hash of query, text and contexts: equal answers of two systems are
-graded once, and nobody sees which system gave an answer. For correctness the references are shown below the
-answer, for faithfulness the contexts that the system was given. For support each nugget of a query is a query
-of that project, and people grade how far an answer states the nugget. Empty answers are no documents; they
-are counted.
+Answers therefore go through the same annotation rounds as documents: several annotators, blind duplicates,
+agreement, disputes, a release. The id of an answer is the hash of query, text and contexts: equal answers of
+two systems are graded once, and nobody sees which system gave an answer. Annotators see the reference answers
+below the answer for correctness, and the contexts that the system was given for faithfulness. For support,
+each nugget of a query becomes a query of the grading project, and people grade how far an answer states the
+nugget. Empty answers do not become documents; only the number of empty answers is reported.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ _NOT_GRADED = {
     SUPPORT: "answer whose query has no nuggets",
 }
 SECRET = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
-"""Graded property → the secret table of a sealed part that annotators would read, and its name for people."""
+"""Graded property → the secret table of a sealed part that annotators would see, and the table's name in
+messages.
+"""
 Asked = tuple[str, str, list[str], dict[str, str]]
 """Id and text of a query or of one of its nuggets, ids of answers, and the query whose nuggets are drawn
 together."""
@@ -83,8 +85,8 @@ def write_answers_to_grade(
     ----------
     what: the graded property, one of `GUIDES`.
     split: a part; None is all parts that are not sealed. References and nuggets of sealed parts are not
-        written, so answers to their queries can be graded for faithfulness alone, which needs only the
-        contexts.
+    written, so answers to queries of sealed parts can be graded only for faithfulness, which needs only the
+    contexts.
 
     Raises
     ------
@@ -139,7 +141,7 @@ def _questions_to_ask(
 
 
 def _hashed_id(query_id: str) -> str:
-    """Hash a query id, which might look like a card's number, and imports redact such numbers."""
+    """Hash a query id, because imports redact ids that look like payment card numbers."""
     return f"q{digest('query', query_id)[:16]}"
 
 
@@ -151,7 +153,7 @@ def _distinct_answers(
     what: str,
     layout: FileLayout | None,
 ) -> tuple[list[SystemAnswer], dict[str, int]]:
-    """Collect the answers to grade, each once, ordered by query and id; and count the others by reason."""
+    """Collect each answer to grade once, ordered by query and id, and count left-out answers by reason."""
     answers: dict[str, SystemAnswer] = {}
     left_out: Counter[str] = Counter()
     for source in sources:
@@ -186,7 +188,7 @@ def _write_files(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence
             (out / name).write_text(text, encoding="utf-8")
         (out / "answers.trec").write_text("".join(lines), encoding="utf-8")
     except OSError as error:
-        raise InputError(f"--out {out}: it was not written: {error}.") from error
+        raise InputError(f"--out {out}: the folder was not written: {error}.") from error
 
 
 def _text_to_grade(answer: SystemAnswer, references: Sequence[Any], what: str) -> str:
@@ -232,9 +234,9 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
 
     Raises
     ------
-    InputError: the text has a different form, or there is no such file.
+    InputError: the text does not have this form, or the file does not exist.
     NotFoundError: the project has no such release.
-    RefusedError: the release is not as it was frozen, or all its parts are sealed.
+    RefusedError: the release has changed since the freeze, or all its parts are sealed.
     """
     project, _, name = text.rpartition("=")
     path = Path(project) if near is None else _neighbor_path(near, project)
@@ -261,7 +263,7 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
 
 @contextmanager
 def errors_naming(path: Path) -> Iterator[None]:
-    """Name a project in errors that are raised inside, because it is not the project of the command."""
+    """Add a project's name to errors raised inside the block, because the command has a different project."""
     try:
         yield
     except (NotFoundError, RefusedError) as error:

@@ -16,9 +16,9 @@ is a query, and `labeling.rounds.query_draw` draws the nuggets of one query toge
 by the judge's grades. A query whose nuggets were drawn also has a score by people's grades, which corrects
 the mean over all queries (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
 
-A query that a system did not answer certainly scores 0: its probability is 1, and it says nothing about the
-judge. Where people graded some of a query's nuggets and not others, the choice was not left to chance, and
-nothing is estimated. People's grades of other queries are left out and counted.
+A query that a system did not answer always scores 0: the query has the inclusion probability 1 and gives no
+evidence of the judge's errors. Where people graded only some of a query's nuggets, the graded nuggets are not
+a random sample, so nothing is estimated. People's grades of other queries are left out and counted.
 """
 
 from __future__ import annotations
@@ -65,13 +65,14 @@ Nuggets = Mapping[str, Sequence[Nugget]]
 def nugget_scores(
     query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[tuple[str, str], float]
 ) -> Floats:
-    """Score one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets are missing.
+    """Compute the scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets are
+    missing.
 
     Parameters
     ----------
     answer_id: the id of the answer; None for a missing or an empty answer.
-    shares: (nugget id, answer id) → grade as a share of the scale. An answer without the grade of each nugget
-        has no score: unknown is not zero.
+    shares: (nugget id, answer id) → grade as a share of the scale. An answer that lacks the grade of any
+    nugget has no score, because an unknown grade is not a zero.
     """
     names = [nugget.id_for(query_id) for nugget in nuggets]
     given = np.array([0.0 if answer_id is None else shares.get((name, answer_id), np.nan) for name in names])
@@ -117,8 +118,8 @@ def support_estimates(
     Raises
     ------
     NotFoundError: the project with people's grades has no such judge.
-    RefusedError: a part is sealed; people's queries are no probability sample of whole queries; grades of the
-        judge or of people are missing.
+    RefusedError: a part is sealed; people's queries are not a probability sample of whole queries; grades
+        of the judge or of people are missing.
     """
     refuse_sealed(release)
     with errors_naming(people.path):
@@ -155,9 +156,10 @@ def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded
     flags = {query_id: {asked_of.get(nugget) for nugget in ids} for query_id, ids in names.items()}
     if split := [query_id for query_id, kinds in flags.items() if kinds not in ({True}, {False})]:
         raise RefusedError(
-            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {some_of(split)}, could "
-            "not be drawn whole for people: some of their nuggets were drawn and others not, or are not in "
-            "the project. Write the answers to grade again, import and pool them, and draw a round.",
+            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {some_of(split)}, "
+            "could not be drawn whole for people: only some of the nuggets were drawn, or some nuggets "
+            "are not in the project. Write the answers to grade again, import and pool them, and draw a "
+            "round.",
             command="The commands are `goldgrade answers to-grade` and `goldgrade round open --draw`.",
         )
     asked = np.array([kinds == {True} for kinds in flags.values()], bool)
@@ -213,10 +215,10 @@ def system_estimates(
 
 
 def _refuse_ungraded(system: str, who: str, queries: Iterable[str]) -> None:
-    """Refuse answers without all grades, because chance alone did not choose the graded answers."""
+    """Refuse answers with missing grades, because the fully graded answers are then not a random sample."""
     if missing := list(queries):
         raise RefusedError(
             f"{who} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
-            f"{some_of(missing)}. Chance alone did not choose the answers with all grades, so nothing is "
-            "estimated. Grade and settle the others, and freeze again."
+            f"{some_of(missing)}. The answers with all grades are not a random sample, so nothing is "
+            "estimated. Grade and settle the missing nuggets, and freeze a new release."
         )

@@ -1,1 +1,1 @@
-"""Figures over queries: means with intervals, of all and of each kind, and estimates for the traffic."""
+"""Figures over queries: means with intervals, of all queries and of each kind, and traffic estimates."""

@@ -7,11 +7,12 @@
 
 Strata are the regions of the coverage map, or the cells of its grid (Klearman et al. 2026, arXiv 2604.20763).
 A query in several regions counts once in the mean of each region. The figures of a stratum without a query
-are unknown: the stratum is counted and left out of the aggregations. Queries in no stratum count in overall
-alone.
+are unknown: the stratum is counted and left out of the aggregations. Queries outside all strata count only in
+`overall`.
 
-Queries are drawn again, and all systems share the draws. A draw leaves out a stratum without a drawn query. A
-win rate is the share of draws in which one system is above the other.
+The intervals are bootstraps over queries, and all systems share the same resamples. A resample leaves out a
+stratum without a drawn query. A win rate is the share of resamples in which one system is above another
+system.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 WinRates = Mapping[str, Mapping[str, Mapping[str, tuple[float | None, ...]]]]
-"""System → other system → aggregation → shares of draws in which the first system is above, level and below.
+"""System → other system → aggregation → shares of resamples in which the first system is above, level with
+and below the other system.
 
-The shares add up to 1. They are None if no draw has a figure for both systems."""
+The shares add up to 1. The shares are None if no resample has a figure for both systems.
+"""
 AGGREGATIONS = ("overall", "macro", "median", "worst")
 TOO_FEW_COMMON = f"fewer than {MIN_QUERIES} queries have a value for every system"
 
@@ -53,8 +56,7 @@ class StrataSummary:
     hidden: the number of strata of a sealed part that have no figures and do not count.
     figures: system → aggregation → figure.
     win_rates: rates of every pair, or of each system against the baseline.
-    why_none: the reason for missing figures; None where there are figures.
-    """
+    why_none: the reason for missing figures; None if the figures are known."""
 
     facet: str
     measure: str
@@ -87,7 +89,7 @@ def summarise(
     Parameters
     ----------
     values: shape (S, Q), NaN where a query has no figure.
-    facet: the facet whose values are the strata; its values `outside` are no strata.
+    facet: the facet whose values are the strata; its values `outside` are not strata.
     sealed: whether each query belongs to a sealed part, shape (Q,); None if no part is sealed.
 
     Raises
@@ -131,16 +133,16 @@ def about(summary: StrataSummary) -> str:
     if summary.places > inside:
         sentences.append(
             f"Strata overlap: {pluralize(inside, 'query counts', 'queries count')} in "
-            f"{pluralize(summary.places, 'place')}, each once in every stratum that it is in."
+            f"{pluralize(summary.places, 'place')}, each query once in every stratum that has the query."
         )
     if summary.outside:
         singular = "query is in no stratum and counts"
         many = "queries are in no stratum and count"
-        sentences.append(f"{pluralize(summary.outside, singular, many)} in overall alone.")
+        sentences.append(f"{pluralize(summary.outside, singular, many)} only in overall.")
     if summary.hidden:
         singular = "stratum of a sealed part counts"
         many = "strata of a sealed part count"
-        sentences.append(f"{pluralize(summary.hidden, singular, many)} in nothing: {TOO_FEW_QUERIES}.")
+        sentences.append(f"{pluralize(summary.hidden, singular, many)} in no figure: {TOO_FEW_QUERIES}.")
     if summary.why_none:
         sentences.append(f"There are no figures: {summary.why_none}.")
     return " ".join(sentences)

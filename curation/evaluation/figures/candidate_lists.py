@@ -1,11 +1,11 @@
 """Candidate lists: judged documents in the order of each system, with and without hard negatives.
 
 A list of judged documents holds a query's relevant documents and its negatives. A hard negative is a document
-below relevant that a system proposed for the query's pool. An easy negative was drawn at random from
-documents that no system proposed. The ranks of other documents, such as documents of imported judgments, are
-unknown: they are neither hard nor easy, and counted separately. Each run orders the list; documents that the
+that is not relevant and that a system proposed for the query's pool. An easy negative was drawn at random
+from documents that no system proposed. Documents with unknown ranks, such as documents of imported judgments,
+are neither hard nor easy negatives and are counted separately. Each run orders the list; documents that the
 run did not return are at the end. Without hard negatives the task is easier than the task of a search engine.
-The difference shows how far figures on lists of random negatives flatter a system.
+The difference shows how much lists with only random negatives overstate a system's figures.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class HardNegativeEffect:
         which = (
             f"{pluralize(self.queries, 'query has', 'queries have')} a relevant document and a hard negative"
         )
-        return f"{lists}. {which}, and only these queries can differ."
+        return f"{lists}. {which}, and only these queries can have different values."
 
 
 def hard_negative_effect(
@@ -95,7 +95,9 @@ def hard_negative_effect(
     measures: Sequence[Measure],
     seed: int,
 ) -> HardNegativeEffect:
-    """Score each system on both lists; where a system has several runs, each query gets their mean."""
+    """Score each system on the lists with and without hard negatives; several runs of one system are averaged
+    by query.
+    """
     hard, relevant = hard_negatives_of(qrels, pooled), qrels.grade >= qrels.relevant
     easy = np.array([pair in pooled.random for pair in qrels.pair_ids], bool)
     have_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0

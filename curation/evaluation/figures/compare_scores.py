@@ -28,7 +28,7 @@ from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
 MAX_PAIRS = 45
-"""The most pairs, those of ten systems, for which strata are compared by more than the first measure."""
+"""Maximum number of pairs (of ten systems) for which strata are compared by more than the first measure."""
 
 
 def compare_scores(
@@ -42,7 +42,8 @@ def compare_scores(
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
     """Compare all pairs of systems, and make the leaderboard of each measure.
 
-    Both are empty with one system. With a baseline not all pairs are compared, so there is no leaderboard.
+    Comparisons and leaderboards are empty with one system. With a baseline not all pairs are compared, so
+    there is no leaderboard.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def compare_scores(
 def _compared_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
     """Choose the strata of a facet that are compared.
 
-    Strata with few sealed queries are left out, and so are the many regions of the corpus with few queries.
+    Strata with few sealed queries are left out, and also regions of the corpus with few queries.
     """
     suppressed = suppressed_strata(facet, sealed) if sealed.any() else {}
     least = MIN_QUERIES if facet.name in COVERAGE else 0

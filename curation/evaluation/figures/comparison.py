@@ -7,14 +7,15 @@ systems is left out of the pair and counted. The tests are
     t               Student's t test of the mean difference
     wilcoxon        signed ranks: the differences of queries, in order of size
 
-One test decides, and it is chosen beforehand: choosing a test after seeing the results gives too many
-significant differences. Every pair has the randomisation test and Student's, overall and in every stratum,
-and the test that decides. Wilcoxon's test is always shown overall.
+One test decides on significance and is chosen before the results are known, because choosing a test
+afterwards gives too many significant differences. Every pair of systems has the randomisation test, Student's
+t test and the test that decides, overall and in every stratum. Wilcoxon's test is always shown overall.
 
-Holm's correction keeps 95 % of families without a false alarm. Overall, a family is all pairs of one measure.
-In the strata, a family is all pairs in all strata of one measure. So a reader who searches the strata for a
-difference does not find one by chance alone. Measures are not corrected for each other: choose the measure
-that decides beforehand. Suppressed strata, which have few sealed queries, have no comparison.
+Holm's correction keeps 95 % of families without a false alarm. For all queries together, a family is all
+pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one measure.
+The correction protects a reader who searches the strata for a difference against a finding by chance.
+Measures are not corrected for each other: choose the measure that decides beforehand. Suppressed strata, which
+have few sealed queries, have no comparison.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ TESTS = {
 }
 """Name of a test → its name in a column and in a sentence.
 
-`Comparison` has the p of each test in the field `p_` + name."""
+`Comparison` has the p of each test in the field `p_` + name.
+"""
 
 
 SystemPair = tuple[int, int]
@@ -88,7 +90,7 @@ class Comparison:
     n: the number of queries with a figure for both systems.
     left_out: the number of queries without a figure for both.
     wins, ties, losses: the numbers of queries where `system` is above, level with and below `other`.
-    no_verdict: the reason why there are counts alone.
+    no_verdict: the reason why only counts are given.
     difference, low, high: the mean of `system` minus `other`, and its 95 % interval.
     p_t, p_randomisation, p_wilcoxon: the two-sided p of each test, uncorrected.
     p_holm: p_randomisation after Holm's correction for its family, whichever test decides.
@@ -129,7 +131,7 @@ class Comparison:
 
     @property
     def distinguished(self) -> bool:
-        """Whether the difference is more than noise, after the correction."""
+        """True if the difference is more than noise, after the correction."""
         return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
 
     @property
@@ -163,7 +165,7 @@ def system_pairs(systems: Sequence[str], baseline: str | None = None) -> list[Sy
     InputError: no system has the name of the baseline, or two systems have one name.
     """
     problems = [
-        f"the system {name!r} is there {systems.count(name)} times; expected each name once"
+        f"the system {name!r} is named {systems.count(name)} times; expected each name once"
         for name in sorted(set(systems))
         if systems.count(name) > 1
     ]
@@ -198,7 +200,7 @@ def compare_systems(
 
     Raises
     ------
-    InputError: as `system_pairs`.
+    InputError: as for `system_pairs`.
     """
     pairs = system_pairs(systems, baseline)
     if not pairs:

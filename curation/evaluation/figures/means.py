@@ -1,13 +1,13 @@
 """Means over queries: of all queries and of each kind, with intervals and sizes.
 
 The interval of a plain mean is the score interval of `core.statistics.intervals`, between 0 and the highest
-value that a query can have on the data. The score interval needs no draws, so the same values have the same
-interval in every table. Where every value is 0 or 1, as with success@k, the interval is Wilson's. The
+value that a query can have on the data. The score interval needs no resampling, so the same values have the
+same interval in every table. Where every value is 0 or 1, as with success@k, the interval is Wilson's. The
 interval of a geometric mean is the interval of the mean logarithm. A total has no interval.
 
-A kind without sealed queries has figures, however few its queries are. A kind with a sealed query has figures
-where at least `MIN_QUERIES` of its queries are sealed. Otherwise the report counts its queries and gives the
-reason.
+A kind of query without sealed queries always has figures, even if the kind has few queries. A kind with a
+sealed query has figures where at least `MIN_QUERIES` of its queries are sealed. For a kind with fewer sealed
+queries, the report gives only the number of queries and the reason.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from curation.evaluation.scoring.run_scores import RunScores
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"
-TOTAL = "a total, no mean"
+TOTAL = "a total, not a mean"
 FEW_QUERIES = 25
 OF_FEW = (
-    f"Intervals of fewer than {FEW_QUERIES} queries: with 10 topics of real collections, 97 % of them held "
-    "the mean, and 92 % where they did worst."
+    f"Intervals of fewer than {FEW_QUERIES} queries are uncertain: with 10 topics of real collections, 97 % "
+    "of the intervals held the mean, and 92 % in the worst case."
 )
 """Measured by `benchmarks.coverage_means`."""
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries"
 FEW_SEALED = f"fewer than {MIN_QUERIES} sealed queries"
 EMPTY = "no query, so unknown"
 MAX_LISTED = 50
-"""The most values of a facet that tables list."""
+"""Maximum number of facet values that a table lists."""
 OfStratum = TypeVar("OfStratum", bound=tuple[object, ...])
 
 
@@ -97,8 +97,9 @@ def mean_figures(scores: Sequence[RunScores], queries: Mask | None = None) -> li
 
 
 def rate_of_few(sizes: Iterable[int]) -> str:
-    """Warn about intervals of few queries, with the rate at which they hold the mean; '' without such
-    intervals."""
+    """Warn about intervals of few queries, with the rate at which these intervals hold the mean; '' if no
+    interval is of few queries.
+    """
     return OF_FEW if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
 
 
@@ -210,7 +211,9 @@ def facet_figures(
 
 
 def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
-    """Map each value without figures to the reason: it has no query, or few of its queries are sealed."""
+    """Map each facet value without figures to the reason: the value has no query, or few of its queries are
+    sealed.
+    """
     reasons = {}
     for value, mask in facet.values.items():
         if not mask.any():
@@ -221,9 +224,11 @@ def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
 
 
 def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
-    """Choose the values of a facet that tables list, and count the others in a sentence ('' without others).
+    """Choose the values of a facet that tables list, and count the remaining values in a sentence ('' if none
+    remain).
 
-    Of more than `MAX_LISTED` values, the largest values with figures of any run are listed.
+    If a facet has more than `MAX_LISTED` values, the values with the most queries and with figures of any run
+    are listed.
     """
     first = kinds[0]
     if len(first) <= MAX_LISTED:
@@ -245,10 +250,10 @@ def other_means(
     figures: Mapping[str, StratumFigures[MeasureFigure]],
     sealed: bool = False,
 ) -> dict[str, OtherMeans]:
-    """Compute macro mean, median and worst stratum of each measure; a total has the median alone.
+    """Compute macro mean, median and worst stratum of each measure; a total has only the median.
 
-    The macro mean of a sealed part counts the strata with figures alone: with the others it would reveal
-    them.
+    The macro mean of a sealed part averages only strata with figures, because including other strata would
+    reveal the hidden means.
 
     Parameters
     ----------

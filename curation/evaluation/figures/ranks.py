@@ -1,11 +1,12 @@
-"""Ranks and letters of systems that the corrected tests of all pairs can or cannot distinguish.
+"""Ranks of systems, and letters for groups of systems that the corrected tests of all pairs cannot
+distinguish.
 
 Systems that cannot be distinguished share a letter: if two systems have no common letter, one is better. The
 letters come from inserting each difference into the groups and absorbing groups that are part of others
-(H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons, Journal of
-Computational and Graphical Statistics 13). A system may have every rank below all better systems and above
-all worse systems. With 95 % probability all of these ranges are right at once (M. Mogstad, J. P. Romano, A.
-M. Shaikh and D. Wilhelm (2024), Inference for ranks, Review of Economic Studies 91).
+(Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons, Journal of
+Computational and Graphical Statistics 13). The possible ranks of a system are all ranks below all better
+systems and above all worse systems. With 95 % probability all of these ranges are right at once (M. Mogstad,
+J. P. Romano, A. M. Shaikh and D. Wilhelm (2024), Inference for ranks, Review of Economic Studies 91).
 """
 
 from __future__ import annotations

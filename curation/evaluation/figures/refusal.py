@@ -1,9 +1,10 @@
-"""Unanswerable queries: figures on how well a system's confidence tells them from answerable queries.
+"""Unanswerable queries: figures on how well a system's confidence separates unanswerable from answerable
+queries.
 
-A query counts as unanswerable if its judged documents have no relevant one. A query that people tagged
-`unanswerable` though a relevant document is known contradicts itself: it is in neither class, and counted.
-The tag alone decides nothing, but the figures give the number of unanswerable queries with the tag. The
-others may have a relevant document that nobody judged.
+A query counts as unanswerable if none of its judged documents is relevant. A query with the tag
+`unanswerable` and a known relevant document is contradictory: the query is in neither class and is counted
+separately. The tag does not decide the class, but the figures give the number of unanswerable queries with
+the tag. Unanswerable queries without the tag may have a relevant document that nobody judged.
 
 The confidence is the score of the first document; a query without a document has the lowest confidence. The
 figures assume that scores of different queries can be compared, which is false for scores of a rank fusion. A
@@ -32,7 +33,7 @@ TAG = "unanswerable"
 CONFIDENCE = "score of the first document"
 KEPT = 0.95
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
-CONSTANT = "every first document has the same score, as in a file with ranks alone"
+CONSTANT = "every first document has the same score, as in a file with only ranks"
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ class AbstentionFigures:
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
         silence = (
-            f"{unsent:,} of the {n:,} unanswerable have no row in the file: they count as refused, though "
-            "the system may never have been asked"
+            f"{unsent:,} of the {n:,} unanswerable queries have no row in the file: these queries count "
+            "as refused, though the system may never have been asked"
         )
         return "; ".join([*([self.area.why] if self.area.why else []), *([silence] if unsent else [])])
 

@@ -1,18 +1,19 @@
 """Estimates for all searches, from queries that were drawn from the traffic with known probability.
 
-A query counts with its `search_weights` (Hájek's ratio), so that measures that some queries lack need no
-different formula. The interval is the score interval of `figures.means` with a design-based variance: the
-variance of the ratio, stratum by stratum. The variance measures how far the estimate moves without each query
-(the jackknife). The number of queries is the number with equal weights that would give the same precision. In
-the stratified design a stratum whose queries were nearly all drawn has little left to vary (the finite
-population correction), and the allowance for unseen queries shrinks by the same share. The design pps has no
-unbiased variance, so its queries are taken as drawn with replacement, which makes the interval a little too
-wide. A stratum with one evaluated query shares the variance of the other such strata, or of the smallest
-stratum where there is no other.
+A query counts with its `search_weights` (Hájek's ratio), so that a measure without a value for some queries
+needs no different formula. The interval is the score interval of `figures.means` with a design-based
+variance: the variance of the ratio, stratum by stratum. The variance measures how far the estimate moves
+without each query (the jackknife). The effective number of queries is the number of equally weighted queries
+that would give the same precision. In the stratified design a stratum whose queries were nearly all drawn has
+little left to vary (the finite population correction), and the allowance for unseen queries shrinks by the
+same share. The design pps has no unbiased variance, so its queries are taken as drawn with replacement, which
+makes the interval a little too wide. All strata with one evaluated query share one variance; a single stratum
+with one query joins the smallest other stratum.
 
-Differences of systems are often 0. Their interval is Student's t. Where fewer than `CARRIED_BY` differences
-differ from the most common difference, the interval is widened as if one more unseen query had the worst or
-the best difference. That query is in the stratum with the most searches that were not drawn.
+Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than `CARRIED_BY`
+differences differ from the most common difference, the interval is widened as if one more unseen query had
+the worst or the best difference. The additional query is placed in the stratum with the most searches that
+were not drawn.
 
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
@@ -116,8 +117,8 @@ def _with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate
 def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, float, float]:
     """Estimate the mean for all searches, without an interval.
 
-    Also returns the number of queries with equal weights that would give the same precision ((Σw)² / Σw²,
-    Kish 1965), the variance, and its degrees of freedom.
+    Also return the number of equally weighted queries that would give the same precision ((Σw)² / Σw², Kish
+    1965), the variance, and its degrees of freedom.
     """
     defined = ~np.isnan(values)
     n = int(defined.sum())
@@ -136,7 +137,7 @@ def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, flo
 
 
 def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
-    """Widen the interval by one more unseen query, at its worst and at its best.
+    """Widen the interval as if one more unseen query had the worst and the best difference.
 
     The unseen query differs by as much as the largest difference that was seen, or by 1 without any
     difference, as in `core.statistics.paired_intervals`.
@@ -176,8 +177,8 @@ def _variance(off: Floats, drawn: DrawnQueries) -> tuple[float, int]:
 def _collapsed_strata(drawn: DrawnQueries) -> Ints:
     """Number the stratum of each query, with all strata of one query joined as `COLLAPSED`.
 
-    A single stratum of one query joins the smallest other stratum. To leave such a query out would treat its
-    value as certain.
+    A single stratum of one query joins the smallest other stratum. Leaving out a query that is alone in its
+    stratum would treat the query's value as certain.
     """
     counts = np.bincount(drawn.strata, minlength=len(drawn.open_share))
     alone = np.flatnonzero((counts == 1) & (drawn.open_share > 0))

@@ -1,5 +1,6 @@
-"""Judges that are not people, such as language models: their judgments, and how they agree with people's.
+"""Judges that are not people, such as language models: their judgments, and their agreement with people's
+judgments.
 
-A judge is never a vote. Its judgments are in a table of their own. Nothing that settles grades, measures
-agreement between people or freezes a release reads it.
+A judge's judgment never counts as a vote. The judgments of judges are stored in a separate table. No code
+that settles grades, measures agreement between people or freezes a release reads this table.
 """

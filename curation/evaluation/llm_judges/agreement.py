@@ -1,15 +1,15 @@
 """Agreement of a judge with people, next to the agreement of people among each other.
 
 A judge is a model or a program, not a person. The judge's grade and the consensus grade of one text are two
-judgments of one pair. So all figures are the figures between annotators, with intervals by bootstrap over
-queries. Next to each figure is the same figure of people among each other, on the pairs that both graded: a
-judge can hardly agree with people more than people agree with each other.
+judgments of one pair. All figures are therefore the same as between two annotators, with intervals by
+bootstrap over queries. Next to each figure is the agreement of people among each other on the pairs that the
+judge and people graded, because a judge can hardly agree with people more than people agree with each other.
 
 People's grades come from the live project, or from the open parts of a release. In the live project, pairs of
 queries that a release seals are left out, no matter who asks. Otherwise a judge whose grades are guesses
 could reveal sealed grades by its confusion table, and a prompt could be tuned on the test set. In a release,
-the open parts count. A sealed part counts when it is named; its seal is then opened with a reason, which is
-logged.
+the parts that are not sealed count. A sealed part counts only if the request names the part and a reason,
+which is logged.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ KAPPA = "cohen_quadratic"
 _LABELS = {coefficient.name: coefficient.label for coefficient in COEFFICIENTS} | {
     KAPPA: "Cohen's kappa, quadratic"
 }
-OF_TWO = "Cohen's kappa compares two annotators; `goldgrade agreement --breakdown pair` shows each two people"
+OF_TWO = (
+    "Cohen's kappa compares two annotators; `goldgrade agreement --breakdown pair` shows each pair of people"
+)
 NEVER_GIVEN = "people gave this grade to no pair"
 FEW_PAIRS = "the judge and people share too few pairs"
 
@@ -117,23 +119,21 @@ class JudgeAgreement:
         lines.append(
             f"Compared: {pluralize(counts['compared'], 'pair')} of "
             f"{pluralize(counts['queries'], 'query', 'queries')}. The judge graded "
-            f"{pluralize(counts['judged'], 'pair')}; no person graded {counts['ungraded']:,} of them. "
+            f"{pluralize(counts['judged'], 'pair')}; no person graded {counts['ungraded']:,} of these pairs. "
             f"People's grades without the judge's: {counts['not_judged']:,}."
         )
         reasons = {
             "the judge could not tell": counts["cannot_tell"],
             "people's judgments led to no grade": counts["without_grade"],
             "judged by the judge in another version of the document": counts["older"],
-            "a release seals the grades of their query (--release, --part and --reason)": counts["sealed"],
-            "their query is in none of these parts": counts["elsewhere"],
+            "a release seals the grades of the query (--release, --part and --reason)": counts["sealed"],
+            "the query is in none of the compared parts": counts["elsewhere"],
             **self.left_out,
         }
         lines += left_out_sentences({why: number for why, number in reasons.items() if number}, "pairs")
         if counts["other_guide"]:
             number = counts["other_guide"]
-            lines.append(
-                f"{number:,} of the compared pairs were judged under a guide other than the current one."
-            )
+            lines.append(f"{number:,} of the compared pairs were judged under a guide that is not current.")
         return lines
 
     @property
@@ -173,7 +173,7 @@ class JudgeAgreement:
 
 
 def _shown_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
-    """Return the figure and its interval, or None for each where they are not shown."""
+    """Return the figure and its interval, or None for figures that are not shown."""
     return (None, None, None) if why_not_shown(estimate) else estimate[:3]
 
 
@@ -195,8 +195,8 @@ def judge_agreement(
 
     Raises
     ------
-    InputError: the release has no such part.
-    NotFoundError: there is no such judge or release.
+    InputError: the release lacks this part.
+    NotFoundError: no judge or release has this name.
     RefusedError: no pair has grades by the judge and by people; grades are outside the guide's scale; sealed
         grades are used without a reason.
     """
@@ -295,8 +295,9 @@ def _figures_beside_people(
 def _shares_by_grade(
     both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int], seed: int
 ) -> tuple[JudgedGrade, ...]:
-    """Compute the shares of the judge's same, lower and higher grades; resamples draw all compared
-    queries."""
+    """Compute the shares of pairs with an equal, a lower and a higher grade by the judge; resamples draw all
+    compared queries.
+    """
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     return tuple(
@@ -330,10 +331,14 @@ def _shares(sums: Floats) -> Floats:
 
 def _nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
     sealed = (
-        f" {coverage['sealed']:,} more belong to queries with sealed grades." if coverage["sealed"] else ""
+        f" {coverage['sealed']:,} more pairs belong to queries with sealed grades."
+        if coverage["sealed"]
+        else ""
     )
     older = (
-        f" {coverage['older']:,} are about a different version of the document." if coverage["older"] else ""
+        f" {coverage['older']:,} pairs are about a different version of the document."
+        if coverage["older"]
+        else ""
     )
     return (
         f"Nothing to compare: of the {pluralize(coverage['judged'], 'pair')} that the judge {judge} judged "

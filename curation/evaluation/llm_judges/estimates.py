@@ -9,7 +9,7 @@ under people's grades, and the differences correct the mean over all queries
 The judge must have graded the whole pool of every query, in the version of the release's corpus. If the
 judge's grades were missing more often where people graded nothing, the differences would not represent all
 queries. The judge's grades of documents outside the pool are not used, for the same reason. Sealed parts have
-no estimates: with a judge made for the purpose, the interval would reveal the value of a single query.
+no estimates, because with a specially made judge the interval could reveal the value of a single query.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ def judged_estimates(
 
     Raises
     ------
-    InputError: options that do not fit, or run files that cannot be read.
-    NotFoundError: there is no such release or judge.
-    RefusedError: a part is sealed; people's queries are no probability sample; the judge did not grade all
+    InputError: the options do not fit together, or a run file cannot be read.
+    NotFoundError: no release or judge has this name.
+    RefusedError: a part is sealed; people's queries are not a probability sample; the judge did not grade all
         pools.
     """
     frozen, judge = load_release(store, release_name), request.judge or ""
@@ -157,9 +157,9 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
     """Refuse to use a judge on a sealed part."""
     if release.sealed:
         raise RefusedError(
-            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a judge made for it "
-            "could tell the value of a single query. Name a part that is not sealed with --part: the "
-            "judge's grades of all queries are used with it all the same."
+            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a specially "
+            "made judge could reveal the value of a single query. Name a part that is not sealed with "
+            "--part: the estimate still uses the judge's grades of all queries."
         )
 
 
@@ -171,12 +171,13 @@ def judged_sample(
 
     Parameters
     ----------
-    identical: documents with the same text. The judge may have graded a copy that the pool does not have.
+    identical: documents with the same text. The judge may have graded a copy of a document that the pool does
+    not have.
 
     Raises
     ------
-    NotFoundError: there is no such judge.
-    RefusedError: people's queries are no probability sample; the judge lacks some pairs.
+    NotFoundError: no judge has this name.
+    RefusedError: people's queries are not a probability sample; the judge lacks some pairs.
     """
     require_judge(cursor, judge)
     pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
@@ -212,7 +213,7 @@ def _refuse_ungraded(
     if empty:
         raise RefusedError(
             f"{len(empty):,} of the {pluralize(len(query_ids), 'query', 'queries')} have no pool, such as "
-            f"{empty[0]!r}, so nothing says which documents the judge was to grade. Pool these queries "
+            f"{empty[0]!r}, so the documents that the judge should grade are unknown. Pool these queries "
             "first: `goldgrade pool`."
         )
     missing = [pair for pair in pool if pair not in judged]
@@ -222,7 +223,8 @@ def _refuse_ungraded(
             f"The judge {judge} did not grade {len(missing):,} of the {pluralize(len(pool), 'pair')} in the "
             f"pools of the {pluralize(len(query_ids), 'query', 'queries')}; these pairs belong to "
             f"{pluralize(queries, 'query', 'queries')}, the first is query {missing[0][0]!r} with document "
-            f"{missing[0][1]!r}. Let the judge grade them in the release's version of the documents, and "
+            f"{missing[0][1]!r}. Have the judge grade these pairs in the release's version of the "
+            "documents, and "
             "import the judgments: `goldgrade import judgments FILE --judge NAME`."
         )
 

@@ -8,13 +8,13 @@ such choices: the draw of the sample, before a top-up adds queries, and the spli
 parts at random within strata. The population is the project's current sample, or the release's queries where
 no sample was drawn. A query of the population without people's grades belongs to a later top-up, or to a part
 that is not evaluated. Any other query without grades was left out by somebody's choice, by the pace of
-annotators or by disputes. Its probability is then unknown, and the sample is refused.
+annotators or by disputes. The inclusion probability of the query is then unknown, and the sample is refused.
 
 The probability of a query is the share of its stratum that people graded.
 
 Where a round was opened over a random draw of the queries (`labeling.rounds.query_draw`), the population is
-the queries from which the round was drawn, and people's queries are the evaluated queries that it drew. Other
-queries that people graded are left out.
+the queries from which the round was drawn, and people's queries are the evaluated queries that it drew.
+Graded queries that the round did not draw are left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
 PairKey = tuple[str, str]
 FrameRow = tuple[str, float | None]
-"""The stratum of a query, and the number of searches that the query represents; None if that is unknown."""
+"""The stratum of a query, and the number of searches that the query represents; None if the number is
+unknown.
+"""
 TWICE = "people's grade of a pair that the same annotator graded differently in two rounds"
 _SEGMENTS = "SELECT query_id, metadata->>'segment' FROM queries WHERE metadata->>'segment' IS NOT NULL"
 _VERSIONS = """
@@ -90,7 +92,7 @@ class HumanGrades:
     left_out: Mapping[str, int]
 
     def given_for(self, pairs: Collection[PairKey]) -> Grades:
-        """Keep the annotators' grades of these pairs alone."""
+        """Keep only the annotators' grades of these pairs."""
         queries = [self.given.query_ids[query] for query in self.given.unit_queries.tolist()]
         chosen = [pair in pairs for pair in zip(queries, self.given.documents, strict=True)]
         return self.given.only(np.asarray(chosen, dtype=bool)[self.given.units])
@@ -135,9 +137,9 @@ def release_grades(
 
     Raises
     ------
-    InputError: the release has no such part.
-    NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: sealed grades are read without a reason, or by a person who is no lead; all parts are
+    InputError: the release lacks this part.
+    NotFoundError: no release has this name, or the project does not know the actor.
+    RefusedError: sealed grades are read without a reason, or by a person who is not a lead; all parts are
         sealed; the release is not as it was frozen.
     """
     release = load_release(store, name)
@@ -269,8 +271,9 @@ def _sample_of_project(cursor: Cursor, release: FrozenRelease, evaluated: Collec
     if len(people) == len(ids):
         raise RefusedError(
             f"People graded all {pluralize(len(ids), 'query', 'queries')} that the judge could be used on, "
-            "so it has nothing to add. It saves grades where it judged queries that people did not: draw "
-            "more (`goldgrade sample --top-up`), pool them, and import the judge's judgments of them."
+            "so the judge has nothing to add. A judge helps only on queries that people did not grade: "
+            "draw more queries (`goldgrade sample --top-up`), pool these queries, and import the judge's "
+            "judgments."
         )
     later = _queries_of_top_ups(cursor, drawn, frame) if by_draw else set()
     smaller = ", or draw the smaller sample first and top it up for the judge"
@@ -303,8 +306,8 @@ def sample_of(
     shares = np.bincount(number, asked, len(names)) / np.bincount(number, minlength=len(names))
     if without := names[shares == 0].tolist():
         raise RefusedError(
-            f"People graded no query of {', '.join(without)}: these could not be in their sample, so nothing "
-            "corrects the judge there. Top these strata up and grade them, or draw with fewer strata."
+            f"People graded no query of {', '.join(without)}, so nothing corrects the judge in these "
+            "strata. Top up and grade these strata, or draw with fewer strata."
         )
     reasons = {why: count for why, count in left_out.items() if count}
     return HumanSample(tuple(ids), tuple(strata), asked, shares[number], searches, tuple(chosen_by), reasons)
@@ -323,8 +326,9 @@ def _refuse_other_sample(release: FrozenRelease, outside: Collection[str]) -> No
     if outside:
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(outside), 'query', 'queries')} of the "
-            f"release {release.row.name!r}, such as {some_of(outside)}: it is a different draw, so the "
-            "chance of each query to be graded by people is unknown. A top-up keeps the earlier queries: "
+            f"release {release.row.name!r}, such as {some_of(outside)}: the release has a different "
+            "draw, so the chance of each query to be graded by people is unknown. A top-up keeps the "
+            "earlier queries: "
             "`goldgrade sample --top-up`."
         )
 
@@ -345,8 +349,9 @@ def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], which
     if missing:
         raise RefusedError(
             f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {which} have no grade by "
-            f"people in the release {release.row.name!r}, such as {some_of(missing)}. Chance alone did not "
-            "choose the graded queries, so people's grades are no probability sample. Grade and settle "
+            f"people in the release {release.row.name!r}, such as {some_of(missing)}. The graded queries "
+            "were not chosen by chance only, so people's grades are not a probability sample. Grade and "
+            "settle "
             f"these queries{or_else}, and freeze again."
         )
 
@@ -355,8 +360,8 @@ def _refuse_split_by_time(release: FrozenRelease) -> None:
     """Refuse a split by time, whose parts are no random samples."""
     if release.rows("split")[0]["parameters"].get("by_time"):
         raise RefusedError(
-            f"The split of the release {release.row.name!r} goes by time, so the queries of a part are no "
-            "random sample of all. Freeze a balanced split, and the judge can be used with it."
+            f"The split of the release {release.row.name!r} goes by time, so the queries of a part are "
+            "not a random sample of all queries. To use the judge, freeze a release with a balanced split."
         )
 
 

@@ -1,10 +1,10 @@
-"""Judgments of judges: imported from files like people's judgments, stored separately, and read again.
+"""Judgments of judges: import from files, storage apart from people's judgments, and reading.
 
 A judge is a model or a program, not a person. A judge adds nothing that a release could hold: no query, no
-candidate, no annotator, no round. So a query that the project lacks is refused, or left out and counted. A
-judgment belongs to the version of the document and to the guide that are current at the import. A repeated
-import of the same file changes nothing. A different grade, or the same grade under a different guide, is a
-new revision. Of several files, the file that was imported last counts.
+candidate, no annotator, no round. A judgment of a query that the project lacks is therefore refused, or left
+out and counted. A judgment belongs to the version of the document and to the guide that are current at the
+import. A repeated import of the same file changes nothing. A different grade, or the same grade under a
+different guide, is a new revision. Of several files, the file that was imported last counts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ _Inputs = tuple[str, Mapping[str, str], _Known, frozenset[tuple[str, str]]]
 _Plan = tuple[Sequence[tuple[object, ...]], int, int]
 """The rows to write, the number of rows with new pairs, and the number of pairs outside pools."""
 _NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
-NO_JUDGE = "It has no judge yet: `goldgrade import judgments FILE --judge NAME` imports judgments of a judge."
+NO_JUDGE = (
+    "No judge has judgments yet: `goldgrade import judgments FILE --judge NAME` imports judgments of a judge."
+)
 _COLUMNS = (
     *("query_id", "document_id", "content_hash", "revision", "grade", "note", "guide_hash"),
     *("submitted_at", "imported_at"),
@@ -68,7 +70,7 @@ class JudgeImport:
     changed: the number of pairs with a new grade, or with the same grade under a different guide.
     unchanged: the number of pairs with the stored grade.
     cannot_tell: the number of the file's judgments without a grade.
-    outside_pools: the number of pairs that no pool holds; people are not asked about these.
+    outside_pools: the number of pairs that no pool holds; people are not asked to judge these pairs.
     unknown: names of queries and documents that were left out because the project lacks them.
     unread: a field that could not be read, such as the time → the number of judgments taken without the
         field.
@@ -91,7 +93,7 @@ class JudgeImport:
         changes = bool(self.judgments or self.changed)
         sentence = f"Nothing changed: the project has these judgments of {self.judge}."
         if changes:
-            votes = "It is no vote" if self.judgments == 1 else "They are no votes"
+            votes = "It does not count as a vote" if self.judgments == 1 else "They do not count as votes"
             sentence = f"{pluralize(self.judgments, 'new judgment')} of the judge {self.judge}. {votes}."
         figures = {"new judgments": self.judgments, "corrections": self.changed, "unchanged": self.unchanged}
         figures |= {"cannot tell": self.cannot_tell, "pairs outside pools": self.outside_pools}
@@ -156,7 +158,8 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
         raise InputError(f"--judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
     if fields.annotator or fields.annotator_name or fields.annotator_columns:
         raise InputError(
-            "--judge says who gave all grades of the file: leave --annotator, --map annotator and "
+            "--judge names the judge that gave all grades of the file: leave out --annotator, --map "
+            "annotator and "
             "--annotator-columns. In a wide file, --map grade names the judge's column."
         )
     with store.reading() as cursor:
@@ -165,11 +168,11 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
     if other:
         raise RefusedError(
             f"The judge {judge!r} differs from the known {other!r} by {difference_of_form(judge, other)}. "
-            f"Use {other!r} for the same judge. Another judge needs a name that people can tell apart."
+            f"Use {other!r} for the same judge. A different judge needs a clearly different name."
         )
     if judge in people or alike([judge], people):
         raise RefusedError(
-            f"{judge!r} is the name of an annotator. A judge is not a person and needs a name of its own, "
+            f"{judge!r} is the name of an annotator. A judge is not a person and needs a different name, "
             f"such as {judge}-judge. Import people's judgments without --judge."
         )
 
@@ -190,8 +193,8 @@ def _judgments_of_known_queries(
                 f"line {line}: the project has no query {texts[query_id]!r}"
                 for query_id, line in sorted(first.items(), key=lambda item: item[1])
             ],
-            way_out="A judge adds no queries. Import them first (`goldgrade import queries PATH`), or leave "
-            "such rows out with --skip-unknown.",
+            way_out="A file of a judge's judgments adds no queries. Import the queries first (`goldgrade "
+            "import queries PATH`), or leave out these rows with --skip-unknown.",
         )
     return kept
 
@@ -296,7 +299,7 @@ def require_judge(cursor: Cursor, name: str) -> StoredJudge:
     judges = {judge.judge: judge for judge in list_judges(cursor)}
     if name in judges:
         return judges[name]
-    have = f"It has {', '.join(judges)}." if judges else NO_JUDGE
+    have = f"Judges of the project: {', '.join(judges)}." if judges else NO_JUDGE
     raise NotFoundError(f"The project has no judge {name!r}. {have}")
 
 

@@ -25,10 +25,10 @@ _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORE
 MAX_DRAWN = 12
 """The most systems in the drawing; the table has all systems."""
 _DEFINITIONS = {
-    "f1": "Exact match and F1 are computed as in SQuAD: the best over all reference answers.",
+    "f1": "Exact match and F1 are computed as in SQuAD: the best value over all reference answers.",
     WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support; okay nuggets weigh half.",
-    CITATION_SCORES[0]: "Citation precision is the share of what an answer cites that holds evidence of its "
-    "query. Citation recall is the share of the documents with evidence from which it cites some.",
+    CITATION_SCORES[0]: "Citation precision is the share of an answer's cited chunks that hold evidence "
+    "for the query. Citation recall is the share of documents with evidence whose evidence the answer cites.",
     CORRECTNESS: "Correctness is people's grade, as a share of the scale.",
     FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
 }
@@ -38,7 +38,7 @@ def support_findings(evaluation: AnswerEvaluation) -> list[str]:
     """Warn about means of support that are too low, and give the first systems' scores with a corrected
     judge.
 
-    Means of support count 0 for each query without an answer, and graded answers alone otherwise.
+    Means of support count 0 for each query without an answer, and otherwise use only graded answers.
     """
     findings = []
     low = [
@@ -68,8 +68,9 @@ def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
     counts = ["answered", "missing", "empty"]
     if evaluation.unanswerable:
         sentence += (
-            f"\n{pluralize(evaluation.unanswerable, 'query is', 'queries are')} unanswerable: silence is the "
-            "share of all of them with an empty answer. A query without a row in the file is not silent."
+            f"\n{pluralize(evaluation.unanswerable, 'query is', 'queries are')} unanswerable: silence is "
+            "the share of unanswerable queries with an empty answer. A query without a row in the file "
+            "does not count as silence."
         )
         counts += ["silent on unanswerable", "unanswerable without a row"]
     for system in evaluation.systems:
@@ -90,7 +91,7 @@ def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
             evaluation.judged,
             "Support of nuggets with a judge",
             "all nuggets of the answers to",
-            " The estimates are of all queries: a query without an answer counts 0, and is not in n.",
+            " The estimates cover all queries: a query without an answer counts 0, and is not counted in n.",
         ),
     ]
 
@@ -145,7 +146,7 @@ def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> l
 
 
 def one_nugget_score(measures: Sequence[str]) -> list[str]:
-    """Keep the weighted score out of the scores of nuggets, and all other measures."""
+    """Choose the weighted score from the scores of nuggets, and all measures without nuggets."""
     return [measure for measure in measures if measure == WEIGHTED or measure not in NUGGET_SCORES]
 
 

@@ -30,11 +30,11 @@ from curation.evaluation.scoring.run_chunks import said_of_texts
 from curation.releases.coverage import about_grid, about_map
 
 MAX_ROWS = 30
-"""The most differences in a drawing; the tables have all differences."""
+"""Maximum number of differences in a drawing; the tables have all differences."""
 AGGREGATED = (
     "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest "
-    "mean of a stratum with ten queries or more. Few queries in a stratum make its mean, and so the worst, "
-    "uncertain."
+    "mean of a stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
+    "the worst mean is uncertain, too."
 )
 
 
@@ -74,7 +74,10 @@ def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Co
     }
     if measures_named([measure])[0].of_chunks and (unsure := said_of_texts(by_text)):
         sentence += f"\n{unsure}"
-    note = "A small p says that a difference is more than noise. The interval says how large it may be."
+    note = (
+        "A small p says that a difference is more than noise. The interval says how large the "
+        "difference may be."
+    )
     drawings = _draw_differences(f"{measure}: differences", compared)
     return Section("Comparison", sentence, drawings, tuple(tables), note)
 
@@ -125,7 +128,7 @@ def _power_table(compared: Sequence[Comparison]) -> Table:
         results = f"{row.wins}\u00a0/\u00a0{row.ties}\u00a0/\u00a0{row.losses}" if known else "–"
         rows.append((_pair_name(row), results, row.effect, row.detectable, row.queries_needed))
     columns = ("systems", "win / tie / loss", "effect", "detects", f"needs for {WANTED_DIFFERENCE:g}")
-    return Table("What these queries can detect", columns, tuple(rows))
+    return Table("Smallest differences that these queries detect", columns, tuple(rows))
 
 
 def write_strata(evaluation: Evaluation) -> list[Section]:
@@ -137,12 +140,12 @@ def _facet_section(evaluation: Evaluation, facet: str) -> Section:
     headline = evaluation.measures[0]
     sentence = f"{headline} of each kind of query. A figure of few queries is uncertain; see its interval."
     if evaluation.sealed:
-        sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries are counted only."
+        sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:
-        sentence += f"\nThe drawing has the first {MAX_SERIES} systems, the table has all."
+        sentence += f"\nThe drawing has the first {MAX_SERIES} systems, the table has all systems."
     values, rest = listed_values([system.strata[facet] for system in evaluation.runs])
     sentence += f"\n{rest}" if rest else ""
-    sentence += "\nA query is in every region that it is about." if facet == CLUSTER else ""
+    sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
         sentence += f"\n{about_grid(evaluation.coverage)}"
     title, systems = f"{headline} by {facet}", [system.name for system in evaluation.runs]
@@ -172,13 +175,14 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
     drawn = any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic)
     sentence = "The plain mean counts each query the same. "
     sentence += (
-        "For all searches, a query counts as often as it was asked, by how it was drawn."
+        "The estimate for all searches weights each query by the number of searches that the query "
+        "represents."
         if drawn
         else "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
     )
     if evaluation.sealed:
         sentence += "\nA median is the value of a query, so it is not shown for a sealed part."
-    means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by what counts", columns, rows),))
+    means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by weighting", columns, rows),))
     return [means, *(_summary_section(evaluation, summary) for summary in evaluation.summaries)]
 
 

@@ -1,13 +1,13 @@
 """Figures of systems as files: values of queries, a table for a paper, a summary and JUnit test cases.
 
 Each line of values has a measure, a query and a value; the lines for all queries together come last. Measures
-have trec_eval's names, such as `ndcg_cut_10`; a measure that trec_eval lacks keeps our name, such as
+have trec_eval's names, such as `ndcg_cut_10`; a measure that trec_eval lacks keeps goldgrade's name, such as
 `mrr@10`. A query without a value in a measure, such as a query without a relevant document, has no line for
 that measure. A query that the run misses has 0, as with trec_eval's option -c. Ids have no white space, as in
 exports for TREC.
 
-The table has systems by measures with intervals, and marks of systems that can be distinguished. Its figures
-and marks are those of the report, so on a sealed part they are the figures that leads see.
+The table has systems by measures with intervals, and marks of systems that can be distinguished. The table
+has the figures and marks of the report, so a sealed part has only the figures that leads see.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _SAME = {
 _CUT = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "success": "success"}
 _WHOLE = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
 _OF_ALL = ("gm_map",)
-"""trec_eval's names of measures that have a line for all queries alone."""
+"""trec_eval's names of measures that have only a line for all queries."""
 
 _ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
 
 
 def trec_name(measure: Measure) -> str:
-    """Return trec_eval's name of a measure, or our name for a measure that trec_eval lacks."""
+    """Return trec_eval's name of a measure, or goldgrade's name for a measure that trec_eval lacks."""
     if measure.depth is not None:
         return f"{_CUT[measure.kind]}_{measure.depth}" if measure.kind in _CUT else measure.name
     if measure.kind == "iprec":
@@ -119,7 +119,7 @@ def system_figures(evaluation: Evaluation) -> Table:
 def _comparison_marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str]:
     """Mark each (system, measure) with letters of the leaderboard, or with arrows against the baseline.
 
-    Also returns the heading of a column of marks, and the sentence of the caption. One system alone has no
+    Also return the heading of a column of marks, and the sentence of the caption. A single system has no
     marks.
     """
     overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
@@ -172,7 +172,7 @@ def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
 
 
 def sentences(condition: CheckedCondition) -> list[str]:
-    """List the figures that meet a condition, or all its figures where no figure meets it."""
+    """List the figures that meet a condition, or all checked figures if no figure meets the condition."""
     return [figure.sentence for figure in condition.failed or condition.figures]
 
 

@@ -1,7 +1,7 @@
 """The report's sections that depend on judgments: judged shares, refusals, hard negatives and judges.
 
-The section on judged shares also shows other orders of equal scores. The section on hard negatives shows runs
-on the judged documents with hard negatives and without.
+The section on judged shares also shows figures with other orders of equal scores. The section on hard
+negatives shows runs on the judged documents with hard negatives and without.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         judged = system.overall[headline].judged
         note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
         rows.append(Mark(system.name, Estimate(judged), note))
-    caption = "Share of judged documents among those that a measure looks at; without a depth the whole list"
+    caption = (
+        "Share of judged documents among the documents that a measure looks at; without a depth, "
+        "in the whole list"
+    )
     tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged)), _bounds_table(evaluation)]
     if reordered := [
         (system.name, figure.worst, figure.value, figure.best)
@@ -94,10 +97,11 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
         return []
     _, refusal = refusals[0]
     sentence = (
-        f"{pluralize(refusal.unanswerable, 'query has', 'queries have')} no relevant document among those "
-        f"judged, {refusal.answerable:,} have one. {refusal.tagged:,} of the former were tagged "
-        f"unanswerable.\nThe confidence is the {CONFIDENCE}. The area is the probability that an answerable "
-        "query has more of it than an unanswerable one. 0.5 is chance."
+        f"{pluralize(refusal.unanswerable, 'query has', 'queries have')} no relevant document among the "
+        f"judged documents, {refusal.answerable:,} have a relevant document. {refusal.tagged:,} queries "
+        f"without a relevant document were tagged unanswerable.\nThe confidence is the {CONFIDENCE}. The "
+        "area is the probability that an answerable query has more confidence than an unanswerable query. "
+        "0.5 is chance."
     )
     if refusal.contradictory:
         single = "query is tagged unanswerable and has"
@@ -114,8 +118,8 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
     if not drawn:
         return [Section("Unanswerable queries", sentence, (), (table,))]
     axes = ("share of unanswerable that are answered", "share of answerable kept")
-    drawing = curves("What a threshold keeps and lets through", *axes, drawn)
-    remark = "The shape on a line is the threshold that keeps 95 % of the answerable queries."
+    drawing = curves("Queries that a threshold keeps and lets through", *axes, drawn)
+    remark = "The marker on a line shows the threshold that keeps 95 % of the answerable queries."
     return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]
 
 
@@ -138,10 +142,10 @@ def judge_sections(
     sentence = (
         f"The judge {evaluation.judge} graded {graded} "
         f"{pluralize(evaluation.everything, 'query', 'queries')}, people graded {evaluation.people:,} of "
-        "them. People's grades correct the judge's, so a poor judge makes intervals wide, not wrong. A judge "
-        "that differs on fewer than 10 of these queries is doubted. Saved is how many more queries people "
-        "would have to grade without it. Where it is below 0, the figures of people alone are the better "
-        f"ones.{more}"
+        "them. People's grades correct the judge's, so a poor judge makes intervals wide, not wrong. "
+        "Doubt a judge that differs from people on fewer than 10 of these queries. “Saved” is the number "
+        "of further queries that people would have to grade without the judge. If “Saved” is below 0, "
+        f"figures from people's grades only are better.{more}"
     )
     if evaluation.not_drawn:
         sentence += f"\n{undrawn_sentence(evaluation)}"

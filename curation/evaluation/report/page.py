@@ -53,7 +53,7 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
 )
 """The writers of sections in reading order; a writer returns no section if it has nothing to show."""
 DETAILS = (write_queries, write_judged, write_method)
-"""The writers of sections that a terminal leaves to the page."""
+"""Writers of sections that only the page shows, and the terminal leaves out."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def report_sections(evaluation: Evaluation) -> list[Section]:
 
 
 def report_details(evaluation: Evaluation) -> list[str]:
-    """List the headings of the sections that a terminal leaves to the page."""
+    """List the headings of sections that only the page shows, and the terminal leaves out."""
     return [section.heading for write in DETAILS for section in write(evaluation)]
 
 
@@ -110,7 +110,7 @@ def report_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = N
     if evaluation.sealed_count:
         sentences.append(evaluation.sealed_count.sentence)
         sentences.append(
-            f"{', '.join(evaluation.sealed)} is sealed: nothing is shown of fewer than ten queries."
+            f"{', '.join(evaluation.sealed)} is sealed: figures of fewer than ten queries are hidden."
         )
     return sentences
 
@@ -170,7 +170,7 @@ def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
 
 
 def stored_report(text: str) -> EvaluationReport:
-    """Read a report that was stored as JSON of its fields; its drawings came from our own templates."""
+    """Read a report that was stored as JSON of its fields; its drawings came from goldgrade's templates."""
     values = json.loads(text)
     return EvaluationReport(
         title=values["title"],

@@ -81,11 +81,12 @@ def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     runs, answered = {run.name for run in evaluation.runs}, {system.name for system in answers.systems}
     if not runs & answered:
         remarks.append(
-            "No run and no file of answers have the same name: name them alike to read a system on one line."
+            "No run and no file of answers have the same name: give a system's run and answers the same "
+            "name to see the system in one row."
         )
     shown = shown_measures(answers)
     if missing := [name for name in _grades_to_show(shown) if name not in shown]:
-        remarks.append(f"Nobody's grades of {' and '.join(missing)} were named.")
+        remarks.append(f"No grades of {' and '.join(missing)} were named.")
     if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):
         remarks.append(
             "The quality of the answers is unknown: there are no reference answers and no graded nuggets."

@@ -14,7 +14,7 @@ from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.scoring.measure_names import measures_named
 
 MAX_COLUMNS = 6
-"""The most systems that are columns of a table."""
+"""Maximum number of systems that are columns of a table."""
 NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
 """nDCG with one gain → nDCG with the other gain."""
 
@@ -64,7 +64,9 @@ def figure_text(value: float) -> str:
 
 
 def headline_measures(evaluation: Evaluation) -> list[str]:
-    """Choose the first measure, and nDCG with the other gain if it was asked for and can differ."""
+    """Choose the first measure, and nDCG with the other gain if the request has that measure and the values
+    can differ.
+    """
     first = measures_named(evaluation.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return [first.name]
@@ -79,10 +81,10 @@ def gains_sentence(evaluation: Evaluation) -> str:
         return ""
     linear = first._replace(kind="ndcg").name
     exponential = first._replace(kind="ndcg_exp").name
-    missing = "" if len(headline_measures(evaluation)) == 2 else " Ask for both measures to compare."
+    missing = "" if len(headline_measures(evaluation)) == 2 else " Name both measures to compare systems."
     return (
-        f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as trec_eval, BEIR and MTEB "
-        f"have it: compare like with like.{missing}"
+        f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as in trec_eval, BEIR and "
+        f"MTEB: compare only figures with the same gain.{missing}"
     )
 
 

@@ -20,7 +20,7 @@ from curation.releases.gate_override import with_gate_override
 QUERY_BY_QUERY = "Query by query"
 RESULTS = ("won", "lost", "tied", "zero")
 NAMED = 5
-"""The number of queries that the report names at either end."""
+"""Number of queries that the report names with the largest gains, and with the largest losses."""
 
 
 def write_systems(evaluation: Evaluation) -> list[Section]:
@@ -36,8 +36,8 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
         single_text = "query has no relevant document: it is"
         many = "queries have no relevant document: they are"
         sentence += (
-            f"\n{pluralize(evaluation.without_relevant, single_text, many)} in no figure of a "
-            "measure that needs one."
+            f"\n{pluralize(evaluation.without_relevant, single_text, many)} in no figure of a measure "
+            "that needs a relevant document."
         )
     for remark in _file_remarks(evaluation):
         sentence += f"\n{remark}"
@@ -73,7 +73,7 @@ def _files_table(evaluation: Evaluation) -> Table:
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
             chunks = (facts.chunks.chunks if facts.chunks else "–",) if chunked else ()
             rows.append((system.name, facts.source, *chunks, *counts, left_out))
-    return Table("What the files held for these queries", ("system", "file", *counted, *others), tuple(rows))
+    return Table("Run files for these queries", ("system", "file", *counted, *others), tuple(rows))
 
 
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
@@ -116,9 +116,9 @@ def write_context(evaluation: Evaluation) -> list[Section]:
         f"read. A higher line finds more evidence for the same number of words. The comparison by {WITHIN}@w "
         "says which differences are certain."
     )
-    remark = "Words are counted in the stored text; in scripts without spaces each sign counts."
+    remark = "Words are counted in the stored text; in scripts without spaces, each character counts."
     if len(drawn) > MAX_SERIES:
-        remark += f" Lines are of the first {MAX_SERIES} systems."
+        remark += f" The drawing has the first {MAX_SERIES} systems."
     drawing = curves("Recall of evidence", "words of context", "recall", drawn[:MAX_SERIES], widest)
     table = Table("Recall of evidence by number of chunks", columns, rows)
     return [Section("Recall against context", sentence, (drawing,), (table,), remark)]
@@ -142,10 +142,11 @@ def write_sealed(evaluation: Evaluation) -> list[Section]:
     count = evaluation.sealed_count
     if count is None:
         return []
-    columns = ("parts", "sealed evaluations", "refused requests", "people", "reason of this one")
+    columns = ("parts", "sealed evaluations", "refused requests", "people", "reason of this evaluation")
     row = (", ".join(count.parts), count.evaluations, count.refused, count.people, count.reason)
     sentence = (
-        "Each sealed evaluation makes a part a little less of a test: systems are chosen by its figures. "
+        "Each sealed evaluation makes a part a little less reliable as a test, because systems are "
+        "chosen by the figures. "
         "The release has the log of all sealed evaluations."
     )
     return [Section("Sealed evaluations", sentence, (), (Table("So far", columns, (row,), words=True),))]
@@ -170,7 +171,7 @@ def write_method(evaluation: Evaluation) -> list[Section]:
     )
     tables = (
         Table("Measures", ("measure", "what it computes"), measures, words=True),
-        Table("To compute it again", ("what", "value"), tuple(facts), words=True),
+        Table("To repeat the evaluation", ("what", "value"), tuple(facts), words=True),
     )
     return [Section("Method", sentence, (), tables)]
 
@@ -185,7 +186,7 @@ class QueryValues(NamedTuple):
 
     @property
     def name(self) -> QueryName:
-        """The text as the name of the query, with its id."""
+        """Name of the query in the report: the text, with the query id."""
         return QueryName(self.text, self.query_id)
 
     @property
@@ -227,8 +228,9 @@ def _queries_of_two(evaluation: Evaluation) -> Section:
     ]
     equal = sum(row.difference == 0 for row in rows)
     sentence = (
-        f"Each point is a query: {headline} of {first} across, of {second} up. Above the line {second} is "
-        f"better. {equal:,} of {pluralize(len(rows), 'query', 'queries')} are equal."
+        f"Each point is a query: {headline} of {first} on the horizontal axis, of {second} on the "
+        f"vertical axis. Above the line {second} is "
+        f"better. {equal:,} of {pluralize(len(rows), 'query', 'queries')} have equal values."
     )
     if len(evaluation.runs) > 2:
         sentence += f"\nThe first two of {len(evaluation.runs):,} systems are drawn."
@@ -254,7 +256,7 @@ def _queries_of_one(evaluation: Evaluation) -> Section:
         Table(f"Highest of {name}", columns, tuple(cells[::-1][:NAMED])),
     )
     zero = sum(row.first == 0 for row in rows)
-    sentence = f"{zero:,} of {pluralize(len(rows), 'query', 'queries')} have 0."
+    sentence = f"{zero:,} of {pluralize(len(rows), 'query', 'queries')} have the value 0."
     return Section(QUERY_BY_QUERY, sentence, (), tables)
 
 

@@ -6,9 +6,9 @@ searches the chunks that a splitter makes, and its run has the places of chunks.
 counts of words. Where the release is a file or the documents are chunks, a temporary project holds that data.
 
 Tools order a run by its scores. Some tools compare scores in single precision, and each tool breaks ties in a
-different way. So scores are written as single-precision numbers that decrease strictly: if two documents have
-equal scores, the lower document is written with the next smaller number. Retrievers order equal scores by
-document id.
+different way. Scores are therefore written as single-precision numbers that decrease strictly: if two
+documents have equal scores, the lower document is written with the next smaller number. Retrievers order
+equal scores by document id.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def engine_searchers(
 ) -> Iterator[list[Retriever]]:
     """Yield an engine with its lists; the lists stay stored until the files are written.
 
-    So an interrupted run continues with the lists that it has.
+    An interrupted run therefore continues with the stored lists.
     """
     template = engine.engine.template.template_hash
     request_id = digest(

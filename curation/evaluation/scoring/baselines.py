@@ -1,14 +1,14 @@
 """Baselines: BM25, dense, hybrid or an engine on a release's queries, written as run files for any tool.
 
 BM25, dense and hybrid search the release's versions of the documents. An engine searches its own documents,
-so its run may hold documents that the release lacks. The seconds of an engine are the time of one request a
-query.
+so its run may hold documents that the release lacks. For an engine, the seconds are the time of one request
+for each query.
 
 The systems can also search chunks: each splitter cuts the documents, and each system searches the chunks,
 with the title of the document before each chunk. Such a run is a CSV file with the offsets of chunks and the
 versions of their documents.
 
-No grade is read, so a run reveals no grade and passes no seal.
+No grade is read, so a run reveals no grade and opens no seal.
 
 Scores are written as `baseline_systems` describes, and ids as in the TREC export.
 
@@ -120,7 +120,7 @@ class BaselineRuns:
             documents = pluralize(self.documents, "document was", "documents were")
             lines.append(f"{documents} searched, to depth {self.depth:,}.")
         if self.without_text:
-            lines.append(f"{self.without_text:,} of them have no text: no system finds them.")
+            lines.append(f"{self.without_text:,} documents have no text, so no system finds these documents.")
         if self.mapped:
             lines.append(f"{self.mapped:,} ids hold white space and were encoded, as in the TREC export.")
         for run in self.runs:
@@ -157,9 +157,8 @@ def write_baselines(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> BaselineRuns:
-    """Search a release's corpus for its queries and write one run file a system into the folder `out`.
-
-    All files are written next to their place and moved there when all are whole.
+    """Search a release's corpus for its queries and write one run file for each system into the folder `out`.
+    All files are written to temporary paths and moved to the folder when all files are complete.
 
     Parameters
     ----------
@@ -175,7 +174,7 @@ def write_baselines(
     ------
     InputError: unknown systems or part, a depth below 1; files of the same names exist and `replace` is
         false; the folder cannot be written.
-    NotFoundError: there is no such release or model.
+    NotFoundError: no release or model has this name.
     RefusedError: the release or a document of it is not as it was frozen, a newer goldgrade froze it, its
         corpus is held, the model cannot be used, or the engine gives no answer.
     """
@@ -186,7 +185,8 @@ def write_baselines(
     if engine is None and release.header.get("held"):
         raise RefusedError(
             f"Not possible on the release {name!r}: it has the documents that engines brought, and "
-            f"{', '.join(names)} would take them for the whole corpus. Ask the engine instead, with --engine."
+            f"{', '.join(names)} would take these documents for the whole corpus. Ask the engine "
+            "instead, with --engine."
         )
     queries = _queries_of_part(release, part)
     out = out.resolve()
@@ -267,8 +267,8 @@ def _pinned_documents(store: Store, release: FrozenRelease, progress: Progress) 
     for number, (document_id, document) in enumerate(release.documents(store), 1):
         if document is None or content_hash_of(document) != release.versions[document_id]:
             raise RefusedError(
-                f"The document {document_id!r} of the release {release.row.name!r} is not as it was "
-                f"frozen, so nothing was searched. `goldgrade verify {release.row.name}` names everything."
+                f"The document {document_id!r} of the release {release.row.name!r} has changed since the "
+                f"freeze, so nothing was searched. `goldgrade verify {release.row.name}` names all changes."
             )
         documents.append(document)
         progress("reading documents", number, len(release.versions))
@@ -295,7 +295,7 @@ def _write_all(
     about: Mapping[str, Any],
     progress: Progress,
 ) -> list[BaselineRun]:
-    """Write the files next to their place and move them there when all are whole."""
+    """Write the files to temporary paths, and move the files to the folder when all are complete."""
     try:
         with staged(out) as new:
             runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]

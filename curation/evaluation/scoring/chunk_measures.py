@@ -15,23 +15,23 @@ characters of its first k chunks,
     evidence_within@w     recall of the first w words
     context_words@k       words of the first k chunks, as `words.word_starts` counts them
 
-|R| counts a character as often as chunks hold it, and |E ∩ R| once (B. Smith and A. Troynikov (2024),
-Evaluating Chunking Strategies for Retrieval, Chroma technical report; there of tokens). So in nDCG what is
-found again gains nothing, and the chunks of a document gain its grade together. The best list has all
-evidence of a pair in one chunk, the highest grade first; no list has a higher DCG. On whole documents the
-measure is nDCG with the grade as gain (K. Järvelin and J. Kekäläinen (2002), Cumulated gain-based evaluation
-of IR techniques, ACM TOIS 20) over the pairs with evidence. Overlapping parts gain once, as in XML retrieval
-(G. Kazai and M. Lalmas (2006), eXtended cumulated gain measures, ACM TOIS 24).
+|R| counts a character as often as chunks hold it, and |E ∩ R| once (Smith & Troynikov 2024, Evaluating
+Chunking Strategies for Retrieval, Chroma technical report; there of tokens). In nDCG, evidence that is found
+again has no gain, and the chunks of a document together have the document's grade as gain. The best list has
+all evidence of a pair in one chunk, the highest grade first; no list has a higher DCG. On whole documents the
+measure is nDCG with the grade as gain (Järvelin & Kekäläinen 2002, Cumulated gain-based evaluation of IR
+techniques, ACM TOIS 20) over the pairs with evidence. Overlapping parts gain once, as in XML retrieval (Kazai
+& Lalmas 2006, eXtended cumulated gain measures, ACM TOIS 24).
 
 evidence_within compares chunks of all sizes at the same cost. The list is cut after w words. For this
 measure, a chunk is the words that begin in the chunk, each up to the beginning of the document's next word.
-So the value depends on the words of a run and on their order alone, not on the places where chunks are cut.
-context_words is the number of words that a language model has to read. It is no quality, so systems are not
-compared by it.
+The value therefore depends only on the words of a run and on their order, not on the places where chunks are
+cut. context_words is the number of words that a language model has to read. The number of words is not a
+quality, so systems are not compared by context_words.
 
-A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length. So the
-chunk ends the list of evidence_within@w, and precision and IoU of a list that holds the chunk are 0. An
-unknown chunk never helps a run.
+A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length. An
+unknown chunk therefore ends the list of evidence_within@w, and precision and IoU of a list with an unknown
+chunk are 0. An unknown chunk never helps a run.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
 
 
 def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """List each number of the ranges, after the position of its range.
+    """List every integer of each range, with the position of the range.
 
     The ranges 3 to 5 and 7 to 8 give the positions (0, 0, 1) and the numbers (3, 4, 7).
     """
@@ -185,7 +185,7 @@ def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
     """Compute a measure of chunks, shape (Q,); context_words is NaN where a chunk has unknown words.
 
-    The value of a query without evidence in relevant documents means nothing.
+    The value of a query without evidence in relevant documents has no meaning.
 
     Parameters
     ----------

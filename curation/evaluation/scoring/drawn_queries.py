@@ -1,4 +1,6 @@
-"""Drawn queries: evaluated queries from the sample of the traffic, and the searches that each represents."""
+"""Drawn queries: evaluated queries from the sample of the traffic, and the number of searches that each query
+represents.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Evidence as columns: the ranges of characters that people marked in the documents of each query; query
-sums."""
+"""Evidence as columns: the ranges of characters that people marked in documents, and sums over each query."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ queries, figures are always also given by source.
 A query is in every region of the corpus that it is about. The grid has the thirds of dispersion Δ and of
 alignment J, with the boundaries of the release. Regions without an evaluated query are values too: the
 figures of systems there are unknown. Queries in no region, and queries without a cell, are counted under
-separate values, which are no strata of the corpus.
+separate values, which are not strata of the corpus.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ CLUSTER, GRID = "cluster", "grid"
 COVERAGE = (CLUSTER, GRID)
 """Facets of the release's coverage map."""
 NO_COVERAGE = (
-    "the release has no coverage map, which says what the clusters and the grid are. Map the corpus and "
-    "freeze a release after it"
+    "the release has no coverage map, which defines the clusters and the grid. Map the corpus, then "
+    "freeze a release"
 )
 Row = Mapping[str, Any]
 NO_CELL = "no relevant document in a cluster"
@@ -55,7 +55,7 @@ class Facet:
     ----------
     values: value → whether each of the Q queries has it, shape (Q,); ordered by value, regions from the
         largest.
-    outside: the values of queries that are in no stratum; these values are no strata.
+    outside: the values of queries that are in no stratum; these values are not strata.
     """
 
     name: str
@@ -107,7 +107,9 @@ def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     """
     wanted = list(dict.fromkeys(facet_name for name in names for facet_name in SHORT_FOR.get(name, (name,))))
     problems = [
-        f"{name!r}: {NO_COVERAGE}" if name in COVERAGE else f"{name!r} is no facet of the release's queries"
+        f"{name!r}: {NO_COVERAGE}"
+        if name in COVERAGE
+        else f"{name!r} is not a facet of the release's queries"
         for name in wanted
         if name not in facets
     ]

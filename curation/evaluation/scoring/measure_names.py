@@ -35,7 +35,7 @@ The figure of a measure is the mean, the geometric mean or the total of the valu
 
 A geometric mean is the mean of logarithms. So that intervals of means apply to gmap, gmap is averaged on a
 scale from 0 to 1: 1 + ln(AP) / −ln(FLOOR), where an AP below the floor is raised to the floor. The mean on
-that scale is converted back to average precision. The floor is trec_eval's (S. Robertson (2006), On GMAP: and
+that scale is converted back to average precision. The floor is trec_eval's (Robertson 2006, On GMAP: and
 other transformations, CIKM).
 """
 
@@ -53,7 +53,9 @@ from curation.core.statistics.arrays import Floats
 
 HEADLINE = "ndcg_exp@10"
 MAX_GAIN = 16
-"""The highest grade of an exponential gain: above it, one document hides what all others gain."""
+"""Highest grade with an exponential gain; above this grade, one document hides the gains of all other
+documents.
+"""
 EXPONENTIAL = ("ndcg_exp", "err")
 """Kinds with the gain 2^grade − 1."""
 CONTEXT, WITHIN = "context_words", "evidence_within"
@@ -73,7 +75,7 @@ FURTHER_MEASURES = (
     *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
     *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
 )
-"""One measure of each further kind that needs a run alone, neither chunks nor evidence."""
+"""One measure of each further kind that needs only a run, neither chunks nor evidence."""
 _NAME = re.compile(r"(set_?f1|[a-z_]+?)(?:\((?:[a-z]+=)?([0-9.]+)\))?(?:[@_.]([0-9.]+))?")
 _ALIASES = {
     **{"hit": "success", "hit_rate": "success", "p": "precision", "r": "recall", "rr": "mrr", "ap": "map"},
@@ -96,7 +98,7 @@ class MeasureKind(NamedTuple):
         grades.
     takes: 'depth' (required), 'depth?' (optional), 'recall' (a level of recall), 'persistence' (in brackets),
         or ''.
-    source: trec_eval's definition, our own of documents, or our own of chunks (`chunk_measures`).
+    source: trec_eval's definition, goldgrade's for documents, or goldgrade's for chunks (`chunk_measures`).
     summary: how values of queries become the figure.
     """
 
@@ -177,7 +179,7 @@ class Measure(NamedTuple):
 
     @property
     def binary(self) -> bool:
-        """Whether a threshold of grades decides which documents are relevant."""
+        """True if a threshold of grades decides which documents are relevant."""
         return KINDS[self.kind].binary
 
     @property
@@ -187,7 +189,7 @@ class Measure(NamedTuple):
 
     @property
     def by_engine(self) -> bool:
-        """Whether the definition is trec_eval's, so that `trec_eval_measures` computes the measure."""
+        """True if the definition is trec_eval's, so that `trec_eval_measures` computes the measure."""
         return KINDS[self.kind].source == "trec_eval"
 
     @property
@@ -197,12 +199,12 @@ class Measure(NamedTuple):
 
     @property
     def of_chunks(self) -> bool:
-        """Whether the measure scores chunks, not documents."""
+        """True if the measure scores chunks, not documents."""
         return KINDS[self.kind].source == "chunks"
 
     @property
     def compares(self) -> bool:
-        """Whether the measure says, query by query, which of two systems is better."""
+        """True if the measure tells, query by query, which of two systems is better."""
         return self.summary == "mean" and self.kind not in ("judged", CONTEXT)
 
 
@@ -230,7 +232,7 @@ def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
 def measures_for(
     grades: Sequence[int], names: Iterable[str] | None = None, default: Sequence[str] = DEFAULT_MEASURES
 ) -> tuple[Measure, ...]:
-    """Return the measures that were asked for, or those of the default measures that the scale allows.
+    """Return the measures that were asked for, or the default measures that the scale allows.
 
     Parameters
     ----------
@@ -249,13 +251,14 @@ def measures_for(
     exponential = [measure.name for measure in chosen if measure.kind in EXPONENTIAL and highest > MAX_GAIN]
     refuse_problems(
         [f"{name} has the gain 2^grade − 1, and the scale goes up to {highest}" for name in exponential],
-        way_out=f"It can be computed for grades up to {MAX_GAIN}; take ndcg@k, whose gain is the grade.",
+        way_out=f"This gain can be computed for grades up to {MAX_GAIN}; take ndcg@k, whose gain is the "
+        "grade.",
     )
     if chosen[0].summary == "total":
         raise InputError(
             f"{chosen[0].name} is the first measure, and it is a total: charts and tables by kind of query "
             "show the first measure, and expect a mean.",
-            command="Name another one before it, such as ndcg_exp@10.",
+            command="Name a measure with a mean first, such as ndcg_exp@10.",
         )
     return chosen
 
@@ -266,11 +269,11 @@ def further_measures(grades: Sequence[int]) -> tuple[str, ...]:
 
 
 def _parse_measure(name: str) -> Measure | str:
-    """Read the name of a measure: the measure, or the fault of the name in a sentence."""
+    """Read the name of a measure, or return a sentence that explains the error in the name."""
     match = _NAME.fullmatch(name.strip().lower().replace("-", "_"))
     kind = KINDS.get(_ALIASES.get(match[1], match[1])) if match else None
     if match is None or kind is None:
-        return f"{name!r} is no measure"
+        return f"{name!r} is not a measure"
     bracketed, depth = match[2], match[3]
     if kind.takes == "persistence":
         return _with_persistence(name, kind.name, bracketed, depth)
@@ -291,7 +294,7 @@ def _parse_measure(name: str) -> Measure | str:
 def _with_persistence(name: str, kind: str, persistence: str | None, depth: str | None) -> Measure | str:
     value = PERSISTENCE if persistence is None else _parse_number(persistence)
     if depth is not None:
-        return f"{name!r}: {kind} has no depth; the persistence says how far down it looks"
+        return f"{name!r}: {kind} has no depth; the persistence sets how far down the list the measure looks"
     if value is None or not 0 < value < 1:
         return f"{name!r}: expected a persistence between 0 and 1, such as {kind}(0.8)"
     return Measure(kind, persistence=value)

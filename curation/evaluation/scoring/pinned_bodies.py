@@ -52,7 +52,7 @@ class PinnedBodies:
         """Count the words that begin in each part of a body, and find the position of the first word in
         `bounds`.
 
-        Both have the shape (C,), and are `UNKNOWN` for an unknown body.
+        The two results have the shape (C,), and are `UNKNOWN` for an unknown body.
 
         Parameters
         ----------

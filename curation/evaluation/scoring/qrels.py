@@ -23,12 +23,12 @@ class Qrels:
 
     Attributes
     ----------
-    query_ids: the Q queries, ordered, with those that have no grade.
+    query_ids: the Q queries, ordered, with the queries that have no grade.
     documents: the id of every judged document once, ordered as UTF-8 bytes.
     query, document: the positions of each grade's query and document in these, shape (J,).
     scale: all grades that annotators could give, ascending.
     relevant: the lowest grade of a relevant document, for binary measures.
-    evidence: the evidence in documents; None if nobody marked any.
+    evidence: the evidence in documents; None if nobody marked evidence.
     """
 
     query_ids: tuple[str, ...]
@@ -100,7 +100,7 @@ def qrels_of(
     """
     table = sorted(row for row in rows if row[2] >= 0)
     if not table:
-        raise InputError("There are no grades to score against.")
+        raise InputError("There are no grades to score runs against.")
     queries, documents, grades = zip(*table, strict=True)
     ids = sorted({*queries, *query_ids})
     values = sorted({*grades, *scale})
@@ -132,7 +132,8 @@ def evidence_for(measure: Measure, qrels: Qrels) -> EvidenceRanges:
         raise InputError(
             f"{measure.name} needs evidence, the places in documents that people marked, and the release has "
             "none for these queries.",
-            command="Let the guide ask for evidence and freeze again, or choose measures of documents, such "
+            command="Ask for evidence in the guide and freeze a new release, or choose measures of "
+            "documents, such "
             "as recall@10.",
         )
     return qrels.evidence
@@ -143,7 +144,7 @@ def qrels_from(grades: Mapping[str, Mapping[str, int]], relevant: int | None = N
 
     Raises
     ------
-    InputError: as `qrels_of`.
+    InputError: as for `qrels_of`.
     """
     rows = [(query, document, grade) for query, row in grades.items() for document, grade in row.items()]
     highest = max((grade for _, _, grade in rows), default=0)

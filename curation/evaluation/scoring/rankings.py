@@ -74,8 +74,8 @@ class TieCounts(NamedTuple):
     ----------
     groups: the groups of two or more documents with one score for one query.
     documents, queries: the documents in these groups, and the queries that have a group.
-    mattering: queries with documents of different grades in one group: another order would give other
-        figures.
+    mattering: queries with documents of different grades in one group: a different order would change the
+    figures.
     """
 
     groups: int
@@ -89,7 +89,7 @@ def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
 
     Raises
     ------
-    InputError: a score is no number.
+    InputError: a score is not a number.
     """
     index = {query: number for number, query in enumerate(qrels.query_ids)}
     queries: list[int] = []
@@ -104,7 +104,7 @@ def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
     if np.isnan(values).any():
         first = int(np.flatnonzero(np.isnan(values))[0])
         query = qrels.query_ids[queries[first]]
-        raise InputError(f"The score of {documents[first]!r} for the query {query!r} is no number.")
+        raise InputError(f"The score of {documents[first]!r} for the query {query!r} is not a number.")
     return RunRows(np.array(queries, np.int64), texts(documents), values)
 
 

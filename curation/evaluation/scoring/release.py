@@ -1,4 +1,4 @@
-"""A release as runs are evaluated on it: queries with facets and grades, pools, and bodies of documents."""
+"""A release in the form for evaluation: queries with facets and grades, pools, and bodies of documents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Query, Store
 
 MIN_QUERIES = 10
-"""A stratum with fewer queries has no figures, and a comparison of fewer has counts and no verdict."""
+"""Minimum number of queries: a smaller stratum has no figures, and a smaller comparison has counts and no
+verdict.
+"""
 
 ALL = "all"
 """The name of all parts together."""
@@ -76,7 +78,7 @@ class EvaluatedRelease:
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
-        """Whether each query belongs to a sealed part, shape (Q,)."""
+        """True for each query of a sealed part, shape (Q,)."""
         masks = [mask for part, mask in self.facets["part"].values.items() if part in self.sealed]
         return np.any(masks, axis=0) if masks else np.zeros(len(self.qrels.query_ids), bool)
 
@@ -94,8 +96,8 @@ def read_release(
 
     Raises
     ------
-    InputError: the release has no such part, or no document could be relevant.
-    NotFoundError: there is no such release.
+    InputError: the release lacks this part, or no document could be relevant.
+    NotFoundError: no release has this name.
     RefusedError: all parts are sealed and no part was named; the release is not as it was frozen, or a newer
         goldgrade froze it.
     """
@@ -139,10 +141,10 @@ def read_release(
 def _evidence(
     release: FrozenRelease, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
 ) -> EvidenceRanges | None:
-    """Read the evidence for these queries; None if nobody marked any.
+    """Read the evidence for these queries; None if nobody marked evidence.
 
-    A refusal must not reveal whether sealed queries have evidence. So with a sealed part, the result is None
-    only if the whole release has no evidence.
+    A refusal must not reveal whether sealed queries have evidence. With a sealed part, the result is
+    therefore None only if the whole release has no evidence.
     """
     grades = {(query, document): grade for query, document, grade in graded}
     marked: dict[tuple[str, str], list[Span]] = {}
@@ -160,8 +162,8 @@ def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> Non
     refuse_not_in_file(release, sealed)
     if sealed:
         raise RefusedError(
-            f"{', '.join(sealed)} is sealed: the project logs who scores a run on it, and a file has no "
-            "such log. Evaluate it in the project, or choose another part."
+            f"{', '.join(sealed)} is sealed: the project logs each evaluation of a sealed part, and a "
+            "release file has no log. Evaluate the part in the project, or choose another part."
         )
 
 
@@ -170,7 +172,7 @@ def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...
 
     Raises
     ------
-    InputError: the release has no such part.
+    InputError: the release lacks this part.
     RefusedError: all parts are sealed and no part was named.
     """
     sealed = sealed_parts(release.header)
@@ -185,8 +187,8 @@ def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...
     public = tuple(part for part in known if part not in sealed)
     if not public:
         raise RefusedError(
-            f"All parts of the release {release.row.name!r} are sealed ({', '.join(known)}). Name one, "
-            "and say why.",
+            f"All parts of the release {release.row.name!r} are sealed ({', '.join(known)}). Name a "
+            "part, and give a reason.",
             command=f'For example: --part {known[0]} --reason "why".',
         )
     return public

@@ -10,10 +10,10 @@ A text is searched in its document literally, then with different white space an
 document lacks keeps its rank and length, and has no evidence. Where a document has a text several times, the
 place is chosen without regard to marks. Otherwise a short text would be placed wherever something is marked,
 and gain more than a run with offsets can. In a list, the first copy takes the first place and the next copy
-the next place; a copy may have different white space or case. A surplus copy repeats a chunk. An index is in
-the order of its documents, so a chunk begins behind the start of the chunk before it: at the place that
-follows that chunk without a gap, else at the first place outside that chunk, else at the first place. Where
-the order of all chunks leaves one place, and no chunk breaks the order, that place is sure.
+the next place; a copy may have different white space or case. A surplus copy repeats a chunk. An index has
+its chunks in the order of the documents, so a chunk begins behind the start of the chunk before it: at the
+place that follows that chunk without a gap, else at the first place outside that chunk, else at the first
+place. Where the order of all chunks leaves one place, and no chunk breaks the order, that place is sure.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
 _AGAIN = "make, or map, the chunks of other versions again for this release"
 _NO_NUMBER = -OPEN
 _Place = tuple[int, int, int]
-"""Start and end, and where the white space before the start begins."""
+"""Start and end of a text, and the start of the white space before the text."""
 _Copy = tuple[int, str]
 """The document of a text, and the text in lower case with single spaces: copies may differ in case and
 space."""
-WAY_OUT = "Columns start and end, in the run or in the mapped index, would give the places."
+WAY_OUT = "The columns start and end, in the run or in the mapped index, would give exact places."
 
 
 class ChunkPlace(NamedTuple):
@@ -83,19 +83,19 @@ COLUMNS = ("chunk_id", *ChunkPlace._fields)
 
 
 def said_of_texts(by_text: Mapping[str, bool]) -> str:
-    """Warn that some of the compared systems have unsure places; '' where no system has them, or all have
-    them.
+    """Warn that some of the compared systems have unsure places; '' if no system or every system has unsure
+    places.
 
     Parameters
     ----------
-    by_text: system → whether chunks are given by texts that their documents have several times.
+    by_text: system → whether chunks are given by texts that occur several times in their documents.
     """
     names = [name for name, unsure in by_text.items() if unsure]
     if not names or len(names) == len(by_text):
         return ""
     return (
-        f"{', '.join(names)}: chunks are given by texts that their documents have several times. Differences "
-        f"from the other systems may come from the places alone. {WAY_OUT}"
+        f"{', '.join(names)}: chunks are given by texts that occur several times in their documents. "
+        f"Differences from the other systems may come from the places alone. {WAY_OUT}"
     )
 
 
@@ -216,7 +216,11 @@ def located_chunks(
     other[ints_of(pc.indices_nonzero(pc.and_(both, pc.not_equal(hashes, pinned))))] = True
     once = np.zeros(len(line), bool)
     once[np.flatnonzero(other)[np.unique(document[other], return_index=True)[1]]] = True  # of each document
-    refuse(once, lambda row: f"is of its version {str(hashes[row])[:12]}; the release has another", _AGAIN)
+    refuse(
+        once,
+        lambda row: f"belongs to the version {str(hashes[row])[:12]}; the release has another version",
+        _AGAIN,
+    )
     outside = is_found & ((start < 0) | (end <= start) | (end > lengths)) & ~other
     outside &= (start > _NO_NUMBER) & (end > _NO_NUMBER)
     known = np.array([name in bodies.hashes for name in ids])[document]
@@ -305,7 +309,7 @@ def _places_in_lists(
 ) -> Ints:
     """Choose the place of each line's text: the first place that no copy above takes in the query's list.
 
-    Copies with fewer places choose first.
+    Texts with fewer possible places choose first.
     """
     taken: set[tuple[int, _Copy, int]] = set()
     which = np.zeros(len(pair_of), np.int64)
@@ -326,7 +330,7 @@ def _places_in_index(
 ) -> tuple[Ints, bool]:
     """Choose the place of each line's text: the first free place behind the document's line before.
 
-    Also returns whether every line has such a place.
+    Also return whether every line has a free place.
 
     Parameters
     ----------
@@ -378,7 +382,7 @@ def map_chunks(
     ------
     InputError: the file cannot be read, or chunks have unknown documents or versions, are outside their
         documents or are repeated.
-    NotFoundError, RefusedError: as `load_release`.
+    NotFoundError, RefusedError: as for `load_release`.
     """
     release = load_release(store, name)
     bodies = PinnedBodies(store, release)
@@ -389,7 +393,10 @@ def map_chunks(
     assert located is not None  # there are columns of chunks
     problems.check()
     if not located.is_found.any():
-        nowhere = f"line {lines[0]}: the chunk's text is not in its document, and no other chunk's text is"
+        nowhere = (
+            f"line {lines[0]}: the chunk's text is not in its document, and neither is the text of "
+            "any other chunk"
+        )
         problems.stop(nowhere, "Split the texts that the release has, or give start and end of each chunk.")
     start, end = (
         np.where(located.is_found, column, UNKNOWN).tolist() for column in (located.start, located.end)
@@ -422,13 +429,16 @@ def _read_splitter_rows(
             chunk, document, *others = (text_of(values.get(name or "")) for name in names)
             fault = ""
             if not chunk:
-                fault = "the chunk has no id: give it one"
+                fault = "the chunk has no id: give the chunk an id"
             elif first.setdefault(chunk, line) != line:
-                fault = f"the chunk {chunk!r} again, also in line {first[chunk]}: give it a different id"
+                fault = (
+                    f"the chunk {chunk!r} again, also in line {first[chunk]}: give the chunk a different id"
+                )
             elif document not in bodies.hashes:
                 like = like_known(document, partial(alike, known=bodies.hashes))
                 fault = (
-                    f"the chunk {chunk!r} is of {document!r}, no document of the release{like}: leave it out"
+                    f"the chunk {chunk!r} is of {document!r}, which is not a document of the "
+                    f"release{like}: leave the chunk out"
                 )
             if fault:
                 records.problems.add(line, fault)
@@ -456,7 +466,7 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
 
     Raises
     ------
-    InputError: the file is no map of chunks.
+    InputError: the file is not a map of chunks.
     """
     if path is None:
         return {}
@@ -473,4 +483,4 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkPlace]:
             }
     except (OSError, ValueError, KeyError, TypeError) as error:
         expected = f"expected CSV with the columns {', '.join(COLUMNS[:-1])}, as the chunks were mapped to"
-        raise InputError(f"it is no map of chunks ({error}); {expected}", path=path) from error
+        raise InputError(f"the file is not a map of chunks ({error}); {expected}", path=path) from error

@@ -1,22 +1,22 @@
 """The scores of a run for each query, and the bounds of these scores: the source of all figures.
 
 A query that the run misses scores 0 and is counted. A query without relevant documents has no score: measures
-that need a relevant document leave the query out, and it is counted. Next to every score is the share of
+that need a relevant document leave out the query, which is counted. Next to every score is the share of
 judged documents among the documents that the measure looks at: down to its depth; for rprec, down to the
 number of relevant documents; for rbp, by its weights; for map and bpref, in the whole list.
 
 The bounds answer two questions: which value would a run reach if every unjudged document that it returned
 were relevant, and which if none were? Down to the depth of a measure, unjudged documents get the highest
-grade of the scale, or the lowest. A measure of the whole list regrades the first `MAX_UNJUDGED` places alone,
+grade of the scale, or the lowest. A measure of the whole list regrades only the first `MAX_UNJUDGED` places,
 because nobody is going to judge documents below them. Documents that the run did not return keep their
 grades. Measures count an unjudged document as not relevant, so `if_none` is the value. bpref skips unjudged
 documents: either grade would change the list of judged documents, and neither end would be below or above the
-value. So bpref has no bounds. Measures of chunks have no bounds either, because a grade does not say where
-the evidence is.
+value. For this reason, bpref has no bounds. Measures of chunks have no bounds either, because a grade does
+not say where the evidence is.
 
 The highest value of a query is the value of a list of its relevant documents, best first. A query with one
-relevant document cannot have more than 0.1 in precision@10, whatever the run. So no interval of a mean
-reaches above the highest of these values.
+relevant document cannot have more than 0.1 in precision@10, whatever the run. An interval of a mean therefore
+never exceeds the highest value that any query can have.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Se
 
     Raises
     ------
-    InputError: a score is no number.
+    InputError: a score is not a number.
     """
     return score_rows(run_rows(run, qrels), qrels, measures)
 
@@ -210,7 +210,7 @@ def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
 
 
 def why_below(ends: Iterable[tuple[float | None, float | None]]) -> str:
-    """Explain that a figure is lower if all unjudged documents are relevant; '' where no figure is lower.
+    """Explain why a figure is lower if all unjudged documents are relevant; '' where no figure is lower.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def unjudged_bounds(
 ) -> tuple[Floats, Floats]:
     """Compute the values if no unjudged document were relevant, and if all were; shape (Q, M) each.
 
-    Both are NaN for the kinds of `UNBOUNDED`.
+    The values are NaN for the kinds of `UNBOUNDED`.
     """
     if_none, if_all = values.copy(), values.copy()
     unjudged, places = np.flatnonzero(ranking.grade == UNJUDGED), judged_places(qrels, ranking)

@@ -4,8 +4,7 @@
     sentence   whole sentences or lines, as the screen cuts them by script
     heading    the sections of Markdown, each from its heading on; text before the first heading is a section
 
-Chunks have no white space at their ends. Words are the words that `words.word_starts` counts.
-"""
+Chunks have no white space at their ends. A word is counted as in `words.word_starts`."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ def splitters_named(names: Iterable[str]) -> dict[str, Split]:
         elif 0 <= overlap < size:
             splitters[name] = partial(_windows, size=size, overlap=overlap)
         else:
-            problems.append(f"--chunks {name}: it is no splitter")
+            problems.append(f"--chunks {name}: this is not a splitter")
     way_out = f"Expected words and a smaller overlap such as 200/50, 200, {SENTENCE} or {HEADING}."
     refuse_problems(problems, way_out=way_out)
     return splitters

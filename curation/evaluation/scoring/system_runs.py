@@ -2,8 +2,8 @@
 
 Scores order a list, as in trec_eval; ranks order a list only where the file has no scores. Where ranks
 contradict scores, the scores count, and goldgrade reports the number of queries. Documents that the release's
-corpus lacks keep their places, because the system returned them; they are counted. Lines of queries that are
-not evaluated are skipped and counted.
+corpus lacks keep their places, because the system returned these documents, and are counted. Lines of queries
+that are not evaluated are skipped and counted.
 
 A list may consist of chunks, which are parts of documents (`run_chunks`). A document then has the score of
 its best chunk (MaxP: Z. Dai and J. Callan (2019), Deeper text understanding for IR with contextual neural
@@ -64,7 +64,7 @@ _ENDINGS = set(".gz .trec .run .txt .tsv .tab .csv .jsonl .ndjson .json .parquet
 
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
-ONCE = "A document has one place in a list: correct the file, or keep the best one (--skip-repeated)."
+ONCE = "A document has one place in a list: correct the file, or keep the best place (--skip-repeated)."
 ADD_TOPICS = "add a table of id and text that says which query each id is"
 
 
@@ -180,7 +180,8 @@ def read_run(
 
     Raises
     ------
-    InputError: the file cannot be read or understood, or has no evaluated query; the error has all problems.
+    InputError: the file cannot be read or understood, or lacks evaluated queries; the error lists all
+    problems.
     """
     file = run_file(source.path, options, progress)
     known = with_topics(release.known, options.topics, progress)
@@ -256,7 +257,7 @@ class _Places(NamedTuple):
 
 
 class _RunReading:
-    """One reading of one run, which collects problems and counts."""
+    """The reading of one run file, which collects problems and counts."""
 
     def __init__(
         self, file: RunFile, release: EvaluatedRelease, skip_repeated: bool, mapped: Mapping[str, ChunkPlace]
@@ -301,7 +302,8 @@ class _RunReading:
         problems.check()
         if len(unknown) == len(kept):
             problems.stop(
-                f"no document of it, such as {documents[0].as_py()!r}, is in the release's corpus, which has "
+                f"no document of the run, such as {documents[0].as_py()!r}, is in the release's corpus, "
+                "which has "
                 f"{min(self._release.documents, default='none')!r}",
                 "Name the field with the documents' ids with --map document=COLUMN, or evaluate a run over "
                 "this corpus.",
@@ -327,7 +329,8 @@ class _RunReading:
                 f"the chunk {located.start[row]}-{located.end[row]} of document "
                 f"{places.documents[row].as_py()!r} again for query "
                 f"{self._release.qrels.query_ids[places.query[row]]!r}",
-                "A chunk has one place in a list: correct the file, or keep the best one (--skip-repeated).",
+                "A chunk has one place in a list: correct the file, or keep the best place "
+                "(--skip-repeated).",
             )
         if len(again):
             self._left_out[REPEATED] += len(again)
@@ -411,7 +414,7 @@ class _RunReading:
         """Explain why no line could be used, and what to do."""
         if not self._left_out:
             return (
-                "holds no place of a list: it is empty, or has a header or comments alone",
+                "holds no ranked document: the file is empty, or has only a header or comments",
                 "Expected one line for each document of each query.",
             )
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self._left_out.items())
@@ -421,7 +424,7 @@ class _RunReading:
             f" such as {shown}, where the release has {self._release.qrels.query_ids[0]!r}" if shown else ""
         )
         return (
-            f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
+            f"the file has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
             "Choose another part (--part), name the field with the queries (--map query=COLUMN), or "
             f"{ADD_TOPICS} (--topics FILE; `{self._topics_command()}` writes the release's own topics).",
         )

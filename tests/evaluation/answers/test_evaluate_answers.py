@@ -361,4 +361,4 @@ def test_a_table_of_answers_has_its_columns_and_fields_named(project: Store, tmp
     assert isinstance(both.exception, InputError)
     assert [problem.split(" ")[0] for problem in both.exception.problems] == ["--map"]
     alone = invoke([*command[:4], "--run", str(tmp_path / "run.trec"), "--map", "answer=said"])
-    assert "--map answer is about answers" in str(alone.exception)
+    assert "--map answer applies to answers" in str(alone.exception)

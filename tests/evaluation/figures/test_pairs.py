@@ -125,7 +125,7 @@ def test_the_same_system_twice_is_a_tie_with_p_1() -> None:
 
 
 def test_an_unknown_baseline_and_names_twice_are_named_together() -> None:
-    with pytest.raises(InputError, match=r"'a' is there 2 times.*\n.*'z' is not one of the systems"):
+    with pytest.raises(InputError, match=r"'a' is named 2 times.*\n.*'z' is not one of the systems"):
         system_pairs(("a", "b", "a"), "z")
 
 

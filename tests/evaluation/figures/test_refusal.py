@@ -72,7 +72,9 @@ def test_queries_without_a_document_count_as_refused_and_are_counted() -> None:
     figures = refusal_figures(confidence, *classes(5, 5), seed=0)
     assert figures.empty_unanswerable.value == 2 / 5
     assert figures.empty_answerable.value == 1 / 5
-    assert figures.note.startswith("2 of the 5 unanswerable have no row in the file: they count as refused")
+    assert figures.note.startswith(
+        "2 of the 5 unanswerable queries have no row in the file: these queries count as refused"
+    )
     assert figures.threshold is None  # an answerable query without a document: nothing keeps 95 %
     assert figures.kept == 1
     assert figures.refused.value == 0

@@ -167,10 +167,10 @@ def test_a_release_compares_as_the_project_did_when_it_was_frozen(tmp_path: Path
 
 
 def test_a_name_that_is_no_judge_is_answered_with_those_there_are(project: Store, tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="It has no judge yet"):
+    with pytest.raises(NotFoundError, match="No judge has judgments yet"):
         judge_agreement(project, "llm")
     bring(project, tmp_path)
-    with pytest.raises(NotFoundError, match="It has llm"):
+    with pytest.raises(NotFoundError, match="Judges of the project: llm"):
         judge_agreement(project, "lmm")
 
 

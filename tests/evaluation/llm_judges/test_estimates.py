@@ -221,7 +221,7 @@ def test_another_draw_is_no_top_up(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path)
     made = run(project, tmp_path)
     draw_sample(project, DrawRequest(60, seed=9))
-    with pytest.raises(RefusedError, match="it is a different draw"):
+    with pytest.raises(RefusedError, match="the release has a different draw"):
         judged_estimates(project, "v1", [made], EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
 
 

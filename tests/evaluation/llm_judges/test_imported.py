@@ -105,7 +105,7 @@ def test_queries_known_by_nothing_but_the_file_are_refused_all_together(
         "line 2: the project has no query 'kettle'",
         "line 3: the project has no query 'router'",
     ]
-    assert "A judge adds no queries" in refused.value.way_out
+    assert "A file of a judge's judgments adds no queries" in refused.value.way_out
     skipped = import_judge(project, file, "llm", skip_unknown=True)
     assert (skipped.judgments, skipped.left_out) == (1, {"unknown query": 3})
 
@@ -125,7 +125,7 @@ def test_a_judge_has_a_name_that_is_no_persons(project: Store, tmp_path: Path) -
         import_judge(project, file, "ada")
     with pytest.raises(InputError, match="no spaces"):
         import_judge(project, file, "two words")
-    with pytest.raises(InputError, match="--judge says who gave all grades"):
+    with pytest.raises(InputError, match="--judge names the judge that gave all grades"):
         import_judge(project, file, "llm", JudgmentFields(annotator_name="ada"))
 
 
@@ -165,6 +165,6 @@ def test_the_command_takes_a_judge(project: Store, tmp_path: Path) -> None:
     path = str(project.path)
     project.close()
     done = invoke(["--project", path, "import", "judgments", str(file), "--judge", "llm"])
-    assert "2 new judgments of the judge llm. They are no votes." in done.stdout
+    assert "2 new judgments of the judge llm. They do not count as votes." in done.stdout
     again = invoke(["--project", path, "import", "judgments", str(file), "--judge", "llm", "--json"])
     assert json.loads(again.stdout)["unchanged"] == 2

@@ -59,7 +59,7 @@ def test_the_headline_has_both_forms_of_ndcg_with_their_gains(two: Evaluation) -
     findings = evaluation_report(two).findings
     assert findings[0].startswith(f"run a: ndcg_exp@10 {first:.3f} (")
     assert f"; ndcg@10 {second:.3f} (" in findings[0]
-    gains = "ndcg_exp@10 has the gain 2^grade − 1, ndcg@10 the grade itself, as trec_eval, BEIR and MTEB"
+    gains = "ndcg_exp@10 has the gain 2^grade − 1, ndcg@10 the grade itself, as in trec_eval, BEIR and MTEB"
     assert any(one.startswith(gains) for one in findings)
     assert "BEIR" not in " ".join(evaluation_report(replace(two, scale=(0, 1))).findings)
 

@@ -66,7 +66,7 @@ def test_every_word_is_in_a_chunk(body: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["0", "50/50", "50/60", "words", "-1"])
 def test_a_name_that_is_no_splitter_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match=f"--chunks {name}: it is no splitter"):
+    with pytest.raises(InputError, match=f"--chunks {name}: this is not a splitter"):
         splitters_named(["200/50", name])
 
 
@@ -124,6 +124,6 @@ def test_a_release_of_engines_documents_is_not_searched_as_if_it_were_the_whole_
     with gold.transaction() as cursor:
         put_setting(cursor, HELD, get_setting(cursor, "corpus") or "")
     freeze(gold, "held")
-    with pytest.raises(RefusedError, match="bm25 would take them for the whole corpus"):
+    with pytest.raises(RefusedError, match="bm25 would take these documents for the whole corpus"):
         write_baselines(gold, "held", ["bm25"], tmp_path / "runs")
     assert write_baselines(gold, "v1", ["bm25"], tmp_path / "runs").runs

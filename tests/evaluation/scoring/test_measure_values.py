@@ -184,7 +184,7 @@ def test_the_default_threshold_is_the_grade_above_the_lowest() -> None:
 
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(InputError, match="The score of 'a' for the query 'q' is no number"):
+    with pytest.raises(InputError, match="The score of 'a' for the query 'q' is not a number"):
         score({"q": {"a": 1}}, {"q": {"a": math.nan}}, "map")
 
 
@@ -195,7 +195,7 @@ def test_names_that_are_no_measures_are_refused_together() -> None:
         measures_named(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "iprec@.125"])
     assert caught.value.problems == [
         "'recall' needs a depth, such as recall@10",
-        "'recal@10' is no measure",
+        "'recal@10' is not a measure",
         "'rbp(1.5)': expected a persistence between 0 and 1, such as rbp(0.8)",
         "'rprec@5': rprec has no depth",
         "'iprec@1.1': expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1",

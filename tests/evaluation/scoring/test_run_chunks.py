@@ -186,7 +186,10 @@ def test_a_run_of_texts_is_one_of_offsets_and_a_map_is_right_where_it_is_sure(
     ("wrong", "sentence"),
     [
         ({"end": 40}, "line 1: the chunk 0-40 of document {name!r} is outside its text, which has 39 char"),
-        ({"content_hash": "0123456789abcdef"}, "is of its version 0123456789ab; the release has another"),
+        (
+            {"content_hash": "0123456789abcdef"},
+            "belongs to the version 0123456789ab; the release has another version",
+        ),
         ({"start": "x"}, "line 1: the start of the chunk is 'x'"),
         ({}, "line 2: the chunk 0-9 of document {name!r} again for query {query!r}"),
     ],
@@ -295,11 +298,11 @@ def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(
     said = str(error.value)
     assert sorted(map(int, re.findall(r": line (\d):", said))) == [3, 4, 5, 6, 7, 8]
     for sentence in (
-        "line 3: the chunk 'a' again, also in line 2: give it a different id",
-        "line 4: the chunk 'b' is of 'x', no document of the release: leave it out",
+        "line 3: the chunk 'a' again, also in line 2: give the chunk a different id",
+        "line 4: the chunk 'b' is of 'x', which is not a document of the release: leave the chunk out",
         "line 5: the chunk 5-2 of document",
         "line 6: the start of the chunk is ''; expected a whole number",
-        "line 7: the chunk has no id: give it one",
+        "line 7: the chunk has no id: give the chunk an id",
     ):
         assert sentence in said
     with pytest.raises(
