@@ -95,7 +95,7 @@ class Passage(NamedTuple):
 
 
 def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
-    """Read the values of one run or of two, by the first measure of the first run's evaluation.
+    """Read the values of one or two runs, by the first measure of the first run's evaluation.
 
     Raises
     ------

@@ -267,7 +267,7 @@ def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) ->
     regions = state.regions
     share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [
-        f"{regions.zqc:,} of {pluralize(regions.clusters, 'region')} have no query; {share} have one.",
+        f"{regions.zqc:,} of {pluralize(regions.clusters, 'region')} have no query; {share} have a query.",
         f"{pluralize(regions.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} "
         "about no region.",
     ]

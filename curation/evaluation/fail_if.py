@@ -292,8 +292,8 @@ def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
         return pair.no_verdict
     if condition.facet is not None and n >= MIN_QUERIES:
         return (
-            "with so many systems, kinds of query are tested by the first measure alone: name this one first "
-            "in --measures"
+            "with this number of systems, kinds of query are tested only by the first measure: name this "
+            "measure first in --measures"
         )
     return f"fewer than {MIN_QUERIES} queries have a value of both systems, too few for a test"
 

@@ -86,7 +86,7 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
     Raises
     ------
     InputError: the depth is below 1.
-    RefusedError: the author is no lead.
+    RefusedError: the author is not a lead.
     """
     refuse_problems(out_of_bounds(EvaluateRequest, {"to_pool": depth}))
     with store.reading() as cursor:

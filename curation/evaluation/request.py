@@ -123,7 +123,7 @@ class EvaluateRequest:
     correctness: str | None = option(
         None,
         "Correctness",
-        "PROJECT=RELEASE in which people graded correctness. `answers to-grade` makes such a project.",
+        "PROJECT=RELEASE in which people graded correctness. `answers to-grade` makes the project.",
         flag="--graded correctness",
         unset="none",
     )

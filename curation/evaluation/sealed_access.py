@@ -47,7 +47,7 @@ class SealedRequest(NamedTuple):
     sealed: the sealed parts of the request.
     evaluated: all parts of the request.
     systems: the name of each run or file of answers.
-    rounded: whether an evaluator asks, who gets one rounded figure of each system.
+    rounded: whether the request comes from an evaluator, who gets one rounded figure of each system.
     """
 
     release: FrozenRelease

@@ -10,11 +10,11 @@ Citations are scored by the evidence that people marked:
     citation_recall       documents with evidence in a cited chunk, over all documents with evidence
 
 A chunk holds evidence if any of its characters is marked in a relevant document. A document that is cited as
-a whole is the chunk of its whole body. These are the precision and recall of citations of N. F. Liu, T. Zhang
-and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP. Both scores are
-computed for the whole answer instead of each statement, because people mark the evidence for a query. The
-unit of recall is the document, as in recall@k, so that recall does not depend on the number of ranges that
-somebody marked.
+a whole is the chunk of its whole body. The two scores are the citation precision and recall of N. F. Liu, T.
+Zhang and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP. Both
+scores are computed for the whole answer instead of each statement, because people mark the evidence for a
+query. The unit of recall is the document, as in recall@k, so that recall does not depend on the number of
+ranges that somebody marked.
 
 A chunk that is cited twice counts once. An answer without citations and a query without an answer score 0. A
 query without evidence has no value.

@@ -287,7 +287,7 @@ def releases_of(store: Store, project: str) -> list[str]:
 
     Raises
     ------
-    InputError: there is no such project.
+    InputError: no project has this name.
     StoreError: the project cannot be opened.
     """
     other = open_store(_neighbor_path(store, project))

@@ -18,7 +18,8 @@ the mean over all queries (`evaluation.llm_judges.estimates`, `core.statistics.d
 
 A query that a system did not answer always scores 0: the query has the inclusion probability 1 and gives no
 evidence of the judge's errors. Where people graded only some of a query's nuggets, the graded nuggets are not
-a random sample, so nothing is estimated. People's grades of other queries are left out and counted.
+a random sample, so nothing is estimated. People's grades of queries that were not drawn are left out and
+counted.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def support_estimates(
 
     Raises
     ------
-    NotFoundError: the project with people's grades has no such judge.
+    NotFoundError: the project with people's grades lacks the judge.
     RefusedError: a part is sealed; people's queries are not a probability sample of whole queries; grades
         of the judge or of people are missing.
     """

@@ -56,7 +56,8 @@ class StrataSummary:
     hidden: the number of strata of a sealed part that have no figures and do not count.
     figures: system → aggregation → figure.
     win_rates: rates of every pair, or of each system against the baseline.
-    why_none: the reason for missing figures; None if the figures are known."""
+    why_none: the reason for missing figures; None if the figures are known.
+    """
 
     facet: str
     measure: str
@@ -126,8 +127,8 @@ def about(summary: StrataSummary) -> str:
     """Explain in sentences which strata and queries count in a summary."""
     sentences = [
         f"{pluralize(summary.strata, 'stratum has', 'strata have')} one of the "
-        f"{pluralize(summary.queries, 'query', 'queries')} or more, {summary.large:,} "
-        f"of them ten or more. Strata without a query, which are unknown: {summary.empty:,}."
+        f"{pluralize(summary.queries, 'query', 'queries')} or more, {summary.large:,} of the strata ten "
+        f"or more. Strata without a query, which are unknown: {summary.empty:,}."
     ]
     inside = summary.queries - summary.outside
     if summary.places > inside:

@@ -36,8 +36,8 @@ class CandidateFigures:
     Attributes
     ----------
     with_hard, without_hard: figures on the lists with and without hard negatives.
-    drop: the mean over queries of the value without hard negatives minus the value with them; unknown for
-        gmap and totals, which are no means.
+    drop: the mean over queries of the value without hard negatives minus the value with hard negatives;
+    unknown for gmap and totals, which are not means.
     returned: the share of the judged documents that the system returned.
     """
 

@@ -1,7 +1,7 @@
 """Comparisons of systems: paired differences by every measure, overall and in each stratum.
 
 A difference compares the values of both systems for one query. A query without a figure for one of the
-systems is left out of the pair and counted. The tests are
+systems is left out of the pair, and the report counts left-out queries. The tests are
 
     randomisation   Fisher's test of the mean difference: the default
     t               Student's t test of the mean difference
@@ -14,8 +14,8 @@ t test and the test that decides, overall and in every stratum. Wilcoxon's test 
 Holm's correction keeps 95 % of families without a false alarm. For all queries together, a family is all
 pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one measure.
 The correction protects a reader who searches the strata for a difference against a finding by chance.
-Measures are not corrected for each other: choose the measure that decides beforehand. Suppressed strata, which
-have few sealed queries, have no comparison.
+Tests by several measures are not corrected for each other, so choose the main measure beforehand. Suppressed
+strata, which have few sealed queries, have no comparison.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ TESTS = {
 SystemPair = tuple[int, int]
 """Positions of two systems; the difference is the first minus the second."""
 _Block = tuple["StratumName | None", Floats]
-"""One measure in one stratum: differences of all pairs, shape (q, P)."""
+"""Differences of all pairs by one measure in one stratum, shape (q, P)."""
 
 
 class StratumName(NamedTuple):

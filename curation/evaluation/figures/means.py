@@ -32,7 +32,7 @@ from curation.evaluation.scoring.run_scores import RunScores
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"
-TOTAL = "a total, not a mean"
+TOTAL = "a total, no mean"
 FEW_QUERIES = 25
 OF_FEW = (
     f"Intervals of fewer than {FEW_QUERIES} queries are uncertain: with 10 topics of real collections, 97 % "

@@ -6,10 +6,10 @@ bootstrap over queries. Next to each figure is the agreement of people among eac
 judge and people graded, because a judge can hardly agree with people more than people agree with each other.
 
 People's grades come from the live project, or from the open parts of a release. In the live project, pairs of
-queries that a release seals are left out, no matter who asks. Otherwise a judge whose grades are guesses
-could reveal sealed grades by its confusion table, and a prompt could be tuned on the test set. In a release,
-the parts that are not sealed count. A sealed part counts only if the request names the part and a reason,
-which is logged.
+queries that a release seals are left out, no matter who asks. Without this rule, a judge whose grades are
+guesses could reveal sealed grades by its confusion table, and a prompt could be tuned on the test set. In a
+release, the parts that are not sealed count. A sealed part counts only if the request names the part and a
+reason, which is logged.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ FEW_PAIRS = "the judge and people share too few pairs"
 
 
 class JudgedGrade(NamedTuple):
-    """The judge's grades of the pairs with one grade by people: shares of pairs, with intervals."""
+    """Shares of the judge's grades among the pairs with the same grade by people, with intervals."""
 
     grade: int
     pairs: int

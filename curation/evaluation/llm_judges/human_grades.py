@@ -226,7 +226,7 @@ def peoples_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection
 
     Raises
     ------
-    RefusedError: the queries are no probability sample of a larger set.
+    RefusedError: the queries are not a probability sample of a larger set.
     """
     from curation.labeling.rounds.query_draw import read_draws  # with pydantic, a tenth of a small evaluation
 
@@ -357,7 +357,7 @@ def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], which
 
 
 def _refuse_split_by_time(release: FrozenRelease) -> None:
-    """Refuse a split by time, whose parts are no random samples."""
+    """Refuse a split by time, because the parts are not random samples."""
     if release.rows("split")[0]["parameters"].get("by_time"):
         raise RefusedError(
             f"The split of the release {release.row.name!r} goes by time, so the queries of a part are "

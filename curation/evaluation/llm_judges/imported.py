@@ -125,7 +125,7 @@ def import_judge(
     ------
     InputError: the name breaks a rule, the file cannot be read, or judgments cannot be used; the error has
         all problems.
-    RefusedError: a person has this name; there is no corpus yet; the project changed meanwhile.
+    RefusedError: a person has this name; the project has no corpus; the project changed during the import.
     """
     asked = fields or JudgmentFields()
     _check_name_and_fields(store, judge, asked)

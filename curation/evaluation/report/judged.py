@@ -142,7 +142,8 @@ def judge_sections(
     sentence = (
         f"The judge {evaluation.judge} graded {graded} "
         f"{pluralize(evaluation.everything, 'query', 'queries')}, people graded {evaluation.people:,} of "
-        "them. People's grades correct the judge's, so a poor judge makes intervals wide, not wrong. "
+        "these queries. People's grades correct the judge's, so a poor judge makes intervals wide, not "
+        "wrong. "
         "Doubt a judge that differs from people on fewer than 10 of these queries. “Saved” is the number "
         "of further queries that people would have to grade without the judge. If “Saved” is below 0, "
         f"figures from people's grades only are better.{more}"

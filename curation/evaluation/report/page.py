@@ -145,7 +145,7 @@ def evaluation_report(
 
 
 def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
-    """Write the report of answers alone."""
+    """Write the report of an evaluation that has only answers."""
     first = shown_measures(evaluation)[0]
     findings = [
         f"{system.name}: {first} {with_interval(system.overall[first])}, "

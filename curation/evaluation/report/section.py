@@ -16,7 +16,7 @@ from curation.evaluation.scoring.measure_names import measures_named
 MAX_COLUMNS = 6
 """Maximum number of systems that are columns of a table."""
 NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
-"""nDCG with one gain → nDCG with the other gain."""
+"""Name of nDCG with one gain → name of nDCG with the other gain."""
 
 
 class _Ends(Protocol):

@@ -177,7 +177,7 @@ def write_method(evaluation: Evaluation) -> list[Section]:
 
 
 class QueryValues(NamedTuple):
-    """A query with the values of two systems; with one system the first value is 0."""
+    """A query with the values of two systems; the first value is 0 if there is only one system."""
 
     query_id: str
     text: str

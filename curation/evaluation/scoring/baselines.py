@@ -5,8 +5,8 @@ so its run may hold documents that the release lacks. For an engine, the seconds
 for each query.
 
 The systems can also search chunks: each splitter cuts the documents, and each system searches the chunks,
-with the title of the document before each chunk. Such a run is a CSV file with the offsets of chunks and the
-versions of their documents.
+with the title of the document before each chunk. A run of chunks is a CSV file with the offsets of chunks and
+the versions of their documents.
 
 No grade is read, so a run reveals no grade and opens no seal.
 
@@ -175,8 +175,8 @@ def write_baselines(
     InputError: unknown systems or part, a depth below 1; files of the same names exist and `replace` is
         false; the folder cannot be written.
     NotFoundError: no release or model has this name.
-    RefusedError: the release or a document of it is not as it was frozen, a newer goldgrade froze it, its
-        corpus is held, the model cannot be used, or the engine gives no answer.
+    RefusedError: the release or one of its documents has changed since the freeze, a newer goldgrade froze
+    the release, the corpus is held, the model cannot be used, or the engine gives no answer.
     """
     names = _checked_systems(systems if engine is None else SYSTEMS, depth)
     names = names if engine is None else [engine.engine.name]

@@ -65,7 +65,7 @@ def evidence_ranges(
 
     Parameters
     ----------
-    marked: (query id, document id) → ranges, for these queries alone.
+    marked: (query id, document id) → ranges, only for these queries.
     query_ids: the ids of the queries, in the order of the qrels.
     """
     index = {query: number for number, query in enumerate(query_ids)}

@@ -231,7 +231,7 @@ def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: 
     if measure.of_chunks:
         if ranking.chunks is None:
             raise InputError(
-                f"{measure.name} is for chunks, but this list has documents alone.",
+                f"{measure.name} is for chunks, but this list has only documents.",
                 command="Choose measures of documents, such as --measures ndcg_exp@10.",
             )
         return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)

@@ -1,7 +1,7 @@
 """Pooled pairs: the pairs of query and document that a release's pools proposed for judgment.
 
 The budget of a pool goes to the best ranked pairs. Where only a random sample of a pool was judged, the
-release also has the pairs that the sample left out: they count as unjudged.
+release also has the pairs that the sample left out, which count as unjudged.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ version is refused.
 
 A text is searched in its document literally, then with different white space and case. A text that the
 document lacks keeps its rank and length, and has no evidence. Where a document has a text several times, the
-place is chosen without regard to marks. Otherwise a short text would be placed wherever something is marked,
+place is chosen without regard to marks. If marks decided, a short text would be placed on marked evidence,
 and gain more than a run with offsets can. In a list, the first copy takes the first place and the next copy
 the next place; a copy may have different white space or case. A surplus copy repeats a chunk. An index has
 its chunks in the order of the documents, so a chunk begins behind the start of the chunk before it: at the
 place that follows that chunk without a gap, else at the first place outside that chunk, else at the first
-place. Where the order of all chunks leaves one place, and no chunk breaks the order, that place is sure.
+place. A place is sure if the order of all chunks leaves no other place, and no chunk breaks the order.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def said_of_texts(by_text: Mapping[str, bool]) -> str:
         return ""
     return (
         f"{', '.join(names)}: chunks are given by texts that occur several times in their documents. "
-        f"Differences from the other systems may come from the places alone. {WAY_OUT}"
+        f"Differences from the other systems may come only from the uncertain places. {WAY_OUT}"
     )
 
 
@@ -176,7 +176,8 @@ def located_chunks(
 
     Raises
     ------
-    InputError: offsets that are no numbers, outside the document or of a different version; or an id that the
+    InputError: offsets that are not numbers, outside the document or of a different version; or an id that
+    the
         map of chunks lacks.
     """
     codes = ints_of(documents.indices)

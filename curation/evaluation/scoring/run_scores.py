@@ -1,9 +1,10 @@
 """The scores of a run for each query, and the bounds of these scores: the source of all figures.
 
-A query that the run misses scores 0 and is counted. A query without relevant documents has no score: measures
-that need a relevant document leave out the query, which is counted. Next to every score is the share of
-judged documents among the documents that the measure looks at: down to its depth; for rprec, down to the
-number of relevant documents; for rbp, by its weights; for map and bpref, in the whole list.
+A query that the run misses scores 0, and the report counts missed queries. A query without relevant documents
+has no score: measures that need a relevant document leave out the query, which is counted. Next to every
+score is the share of judged documents among the documents that the measure looks at: down to its depth; for
+rprec, down to the number of relevant documents; for rbp, by its weights; for map and bpref, in the whole
+list.
 
 The bounds answer two questions: which value would a run reach if every unjudged document that it returned
 were relevant, and which if none were? Down to the depth of a measure, unjudged documents get the highest

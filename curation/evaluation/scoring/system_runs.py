@@ -3,7 +3,7 @@
 Scores order a list, as in trec_eval; ranks order a list only where the file has no scores. Where ranks
 contradict scores, the scores count, and goldgrade reports the number of queries. Documents that the release's
 corpus lacks keep their places, because the system returned these documents, and are counted. Lines of queries
-that are not evaluated are skipped and counted.
+that are not evaluated are skipped, and the report counts skipped lines.
 
 A list may consist of chunks, which are parts of documents (`run_chunks`). A document then has the score of
 its best chunk (MaxP: Z. Dai and J. Callan (2019), Deeper text understanding for IR with contextual neural

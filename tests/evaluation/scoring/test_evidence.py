@@ -175,5 +175,5 @@ def test_evidence_measures_need_evidence_and_chunks() -> None:
     qrels = qrels_from({"q": {"a": 1}})
     with pytest.raises(InputError, match="evidence_recall@5 needs evidence, the places in documents"):
         qrels.lacking(*measures_named(["evidence_recall@5"]))
-    with pytest.raises(InputError, match="context_words@5 is for chunks, but this list has documents alone"):
+    with pytest.raises(InputError, match="context_words@5 is for chunks, but this list has only documents"):
         score_run({"q": {"a": 1.0}}, qrels, measures_named(["context_words@5"]))
