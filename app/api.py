@@ -1,4 +1,5 @@
-"""The JSON routes of the grading component: the next items, answers, the guide and questions about it.
+"""The JSON routes of the grading screen: the next items, answers, the labeling guide, and questions about the
+guide.
 
 Every request acts for the annotator who is signed in. The role of the annotator must allow to judge, and
 `curation.labeling` decides whether an item belongs to the annotator. A refused request gets a response with a
@@ -115,7 +116,7 @@ class Keyed(BaseModel):
 class Judgments(Sent):
     """An annotator's actions in order of time, and the ids of the items that the browser holds already.
 
-    `explain` names practice items; the screen shows their expected grades once they are answered.
+    `explain` names practice items whose expected grades the screen shows once the annotator has answered.
     """
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]

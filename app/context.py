@@ -57,7 +57,7 @@ def project_store() -> Store:
 
     Raises
     ------
-    NotFoundError: there is no such project.
+    NotFoundError: the project does not exist.
     """
     return open_store(named_project())
 

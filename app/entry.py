@@ -89,7 +89,9 @@ def fetched_ahead(static: Path = STATIC) -> str:
 
 
 def font() -> str:
-    """Return the address of the font that Streamlit's index page fetches first; '' if it fetches no font."""
+    """Return the address of the font that Streamlit's index page fetches first; '' if the page fetches no
+    font.
+    """
     match = re.search(r'"([^"]+\.woff2)"', fetched_ahead())
     return match[1] if match else ""
 

@@ -109,7 +109,7 @@ def serve(
     Raises
     ------
     RefusedError: the port is taken.
-    NotFoundError, StoreError: there is no such project, or it cannot be read.
+    NotFoundError, StoreError: the project does not exist or cannot be read.
     InputError: the settings of the identity provider are wrong, or an image host is not a host name.
     """
     os.environ[PROJECT] = str(project.resolve())

@@ -145,7 +145,7 @@ def plain(text: object) -> str:
 
 
 def problem(error: Exception) -> None:
-    """Show the sentences of an error, one a line, without the parts that name commands."""
+    """Show the sentences of an error, one sentence a line, without the parts that name commands."""
     text = error.found if isinstance(error, CurationError) else str(error)
     st.error("\n\n".join(map(plain, text.splitlines())), icon=":material/error:")
 
@@ -209,7 +209,7 @@ def query(text: str, need: str | None) -> None:
 
 
 def said(about: str, *words: str) -> None:
-    """Show people's remarks about a topic, one a line."""
+    """Show people's remarks about a topic, one remark a line."""
     lines = "".join(f'<span dir="auto">{escape(line)}</span>' for line in words)
     named = query_link(about, about.query_id) if isinstance(about, QueryName) else escape(about)
     st.html(f'<div class="gs-opinion"><b dir="auto">{named}</b>{lines}</div>')

@@ -116,7 +116,7 @@ def small_text(sent: UploadedFile, longest: int) -> str:
     try:
         return sent.read().decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"The file is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+        raise InputError(f"The file is not UTF-8 (byte {error.start}). Save the file as UTF-8.") from error
 
 
 def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None:

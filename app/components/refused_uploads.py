@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 BROKEN_OFF = "This upload was interrupted. Send the file again."
-NO_LENGTH = "This upload does not state the length of its file."
+NO_LENGTH = "The upload does not state the length of the file."
 OF_ONE_FULL = "You have too many open uploads. Close other tabs or remove files."
 OF_ALL_FULL = "The server has too many uploads in memory. Try again in some minutes."
 

@@ -189,11 +189,11 @@ class Deciding extends Loop {
     const { elsewhere, waiting } = this.counts;
     const parts = [
       elsewhere ? `Pairs that a different reviewer decides now: ${thousands(elsewhere)}.` : "",
-      waiting ? `Sent back, and here again with one more opinion: ${thousands(waiting)}.` : "",
+      waiting ? `Sent back, to return with one more opinion:  ${thousands(waiting)}.` : "",
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
     this.root.querySelector(".nothing .why").textContent =
-      `${parts.join(" ") || "A pair comes here when annotators disagree on it."} This page refreshes by itself.`;
+      `${parts.join(" ") || "A pair appears here when annotators disagree."} This page refreshes by itself.`;
     this.phase("nothing");
     this.lookLater();
   }
@@ -214,11 +214,11 @@ class Deciding extends Loop {
     const { picked, note } = this.item.draft;
     if (picked === undefined) {
       this.item.closeNote(); // so that the next key chooses
-      return this.status.notice("Choose a grade first, or x: no grade can be given. Then Enter decides.");
+      return this.status.notice("Choose a grade first, or press x if no grade can be given. Then Enter decides.");
     }
     if (!note) {
       this.item.field.focus();
-      return this.status.notice("A decision needs a reason: one sentence that stays with it.");
+      return this.status.notice("A decision needs a reason: one sentence, kept with the decision.");
     }
     if (this.item.evidence.holds(picked)) return this.toKeys();
     const [showing] = this.queue;
@@ -258,7 +258,7 @@ class Deciding extends Loop {
     this.later = [...this.later.filter((id) => id !== showing.pair_id), showing.pair_id];
     this.remember({ showing, kind: "later" });
     this.dry = false;
-    this.trace.show({ words: "Put off, comes again after the others", about: plain(showing.title) });
+    this.trace.show({ words: "Put off; the pair returns after all others", about: plain(showing.title) });
     this.toKeys();
     this.next();
   }

@@ -209,7 +209,7 @@ class Grading extends Loop {
     const known = refused?.request ? ` In the server's log it is ${refused.request}.` : "";
     this.status.notice(refused
       ? `An answer was not taken: ${refused.message}.${known}`
-      : "That item was answered in another tab or window; the answer given there counts.");
+      : "You answered this item in another tab or window; that answer counts.");
     if (to !== "judgments") return;
     for (const answer of answers) this.item.keep(answer, answer);
     this.list.forget(ids);
@@ -524,10 +524,10 @@ class Grading extends Loop {
     const title = answers ? "My answers" : "Items put off";
     this.root.querySelector(".history h1").textContent = title;
     this.root.querySelector(".history").setAttribute("aria-label", title);
-    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "They come back after all others, in this order. ",
+    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "Items put off come back after all others, in this order.  ",
       node("span", { className: "by-key" }, ...["↑", "↓", "Enter"].flatMap((key, place) => [["", " ", " and "][place], node("kbd", {}, key)]),
         `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`),
-      node("span", { className: "by-touch" }, answers ? "Touch an item to change it." : "Touch one to take it up now."));
+      node("span", { className: "by-touch" }, answers ? "Touch an item to change it." : "Touch an item to grade it now."));
     this.root.querySelector(".filter").hidden = !answers;
     this.root.querySelector(".history .withheld").hidden = true;
     this.root.querySelector(".pages").hidden = true;
@@ -545,13 +545,13 @@ class Grading extends Loop {
     if (this.filling === filling) this.search.show(found);
     const grades = new Map(found.grades.map((one) => [`${one.guide_hash} ${one.value}`, one]));
     const answers = found.answers.map((one) => ({ ...one, given: grades.get(`${one.guide_hash} ${one.grade}`) }));
-    return [answers, this.search.filtered ? "No answer of yours fits all of this." : undefined];
+    return [answers, this.search.filtered ? "None of your answers matches this search." : undefined];
   }
 
   async #readPutOff() {
     const found = await ask("/api/put-off");
     if (found.length && !this.guide.hash) await this.readGuide(found[0].guide_hash);
-    return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "Nothing is put off."];
+    return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "No item is put off."];
   }
 
   // Bring an item that was put off on screen now. Which item is the last of its query may be another then.
@@ -589,8 +589,8 @@ class Grading extends Loop {
     if (!this.guide.scale) return;
     this.search.fill(this.guide.scale);
     const asked = this.question.choices(this.keymap.used).map(([key]) => key).join(" ");
-    this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: where a query ends with that question"],
-      [this.keymap.of("mark"), "Next marked word"], [this.keymap.of("put-off"), "Items put off: take one up now"],
+    this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: whether the corpus answers a query"],
+      [this.keymap.of("mark"), "Next marked word"], [this.keymap.of("put-off"), "Items put off: grade an item now"],
       [this.keymap.of("settings"), "Settings"]], this.keymap.of("whole"));
   }
 

@@ -37,7 +37,7 @@ export class Practice {
     const needed = Math.ceil(mark * total - 1e-9);
     const enough = right >= needed ? `${needed} ${needed === 1 ? "was" : "were"} needed` : "the lead lets you go on";
     this.root.querySelector(".result .why").textContent =
-      `You gave the expected grade ${right} times of ${total}; ${enough}. From here on your answers count.`;
+      `You gave the expected grade in ${right} of ${total} items; ${enough}. From here on your answers count.`;
   }
 
   #write(title, parts, explanation) {

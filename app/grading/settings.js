@@ -74,7 +74,7 @@ export class Settings {
     this.dialog.querySelector(".own[aria-pressed]")?.removeAttribute("aria-pressed");
     this.asking = name;
     line?.setAttribute("aria-pressed", "true");
-    if (line) this.#say(`Press the new key of ${line.firstChild.textContent}. Esc leaves it as it is.`);
+    if (line) this.#say(`Press the new key of ${line.firstChild.textContent}. Esc keeps the current key.`);
   }
 
   #leave() {

@@ -29,7 +29,7 @@ site's search runs as a web worker.
 """
 NOT_BUILT = (
     "This copy of goldgrade has no built documentation: run `make site` in the folder of the repository, "
-    "and load this page again. The same pages are in its folder docs/."
+    "and load this page again. The same pages are in the folder docs/ of the repository."
 )
 _BACK = '<a class="way" href="/">Go to your first page</a>'
 

@@ -1,4 +1,6 @@
-"""Adjudicate: the reviewer decides the pairs on which annotators disagree, without seeing who they are."""
+"""Adjudicate: a page on which the reviewer decides pairs on which annotators disagree, without seeing
+names.
+"""
 
 from __future__ import annotations
 

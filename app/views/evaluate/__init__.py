@@ -42,7 +42,7 @@ def show(annotator: Annotator) -> None:
         releases, overrides = list_releases(cursor), gate_overrides(cursor)
         evaluations = submitted_evaluations(cursor, annotator)
     if not releases:
-        st.info("There is no release yet. Once a release is frozen, you can score runs on it here.")
+        st.info("There is no release yet. Freeze a release to score runs here.")
         missing_stage(context.store, annotator, "freeze")
         return
     *places, column = st.columns([1, 1, 2])

@@ -86,7 +86,7 @@ def _replace(context: PageContext, sample: SampleReport) -> None:
         ui.sentences(
             f"The sample has {pluralize(sample.size, 'query', 'queries')}, and people have judged "
             f"{judged:,} of them.",
-            "Judgments stay, and so do queries that a round shows. Other queries leave the set unless the "
+            "Judgments and queries that a round shows stay. Other queries leave the set unless the "
             "new sample has them too.",
         )
         with st.container(horizontal=True):

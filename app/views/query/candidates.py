@@ -122,7 +122,7 @@ def _grade_sentence(pair: PairConsensus, names: Mapping[int, str]) -> str:
         return NO_GRADE.get(pair.how, "Decided: no grade can be given")
     grade, votes = _named(pair.grade, names), pluralize(sum(pair.votes.values()), "vote")
     if pair.how == "disputed":
-        return f"In dispute: until it is decided, {grade} counts"
+        return f"In dispute: until a decision, {grade} counts"
     if pair.how == "adjudicated":
         return f"{grade}, decided"
     if pair.how in (MAJORITY, MEDIAN, "single"):

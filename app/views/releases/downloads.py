@@ -1,4 +1,5 @@
-"""Downloads of exports and snapshots: the route streams a file from the folder of the job that made it.
+"""Downloads of exports and snapshots: a route that streams a file from the folder of the job that made the
+file.
 
 Only the person who requested a file can download the file, because a reason for opening sealed grades is
 personal. The address of a download contains the random name of the folder, which nobody can guess.

@@ -47,7 +47,7 @@ def _state(work: QuarterWork) -> str:
     done = f"{pluralize(work.whole, f'{of} is', f'{of} are')} judged by everybody who was asked"
     if work.state == DONE:
         return f"Round {work.round}, done: {done}."
-    return f"Round {work.round}, {work.state}: {done}. The figures include only these."
+    return f"Round {work.round}, {work.state}: {done}. The figures include only fully judged pairs."
 
 
 def show(context: PageContext) -> None:

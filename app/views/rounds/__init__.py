@@ -19,8 +19,8 @@ from curation.store import Annotator
 KINDS = {
     "labeling": "Labeling",
     "audit": "Audit",
-    "pilot": "Pilot: its judgments do not count",
-    "practice": "Practice: its answers do not count",
+    "pilot": "Pilot: judgments do not count",
+    "practice": "Practice: answers do not count",
 }
 PARTS = {"Progress": progress.show, "Questions": show_questions, MANAGE: manage.show}
 
@@ -50,7 +50,7 @@ def _state(status: RoundStatus) -> str:
         facts.append("paused")
     facts.append(f"guide {status.guide_hash[:8]}")
     if status.late:
-        facts.append(f"{pluralize(status.late, 'answer')} came after it was closed")
+        facts.append(f"{pluralize(status.late, 'answer')} came after the round was closed")
     if status.withdrawn:
         facts.append(f"{pluralize(status.withdrawn, 'item was', 'items were')} moved to another annotator")
     return "  ·  ".join(facts)

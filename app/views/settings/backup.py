@@ -54,7 +54,7 @@ def _snapshot(context: PageContext) -> None:
 
 def _start(context: PageContext, reason: str) -> Job:
     if not reason.strip():
-        raise InputError("Say why you take a snapshot: it holds sealed grades.")
+        raise InputError("Say why you take a snapshot: the snapshot holds sealed grades.")
     return context.begin_with_result(KIND, BackupRequest(reason=reason.strip()), context.own(KIND))
 
 

@@ -49,7 +49,7 @@ WHOLE = -1
 """The part of the guide with title and text; the remaining parts are numbered by grade."""
 NO_COLOUR = "#777777"
 MAX_GRADES, MAX_EXAMPLES = 10, 20
-EXAMPLE = {"query": "Query", "document": "What the document says", "why": "Why it gets this grade"}
+EXAMPLE = {"query": "Query", "document": "What the document says", "why": "Why the document gets this grade"}
 Change = Callable[[GuideFields], GuideFields]
 ValueChange = Callable[[GuideFields, Any], GuideFields]
 """A function that changes the guide's fields, given the value of a widget."""

@@ -122,7 +122,7 @@ def _write(task: WritingTask, text: str, writer: str) -> str:
 
 def _pass(task: WritingTask, writer: str) -> str:
     more = pass_task(project_store(), task.task_id, writer)
-    return "Skipped." if more else "Skipped. Its region has no other document."
+    return "Skipped." if more else "Skipped. The region has no other document."
 
 
 def _written(queue: WritingQueue) -> None:
