@@ -330,5 +330,5 @@ def test_columns_that_are_not_read_are_named_and_two_of_whole_numbers_may_be_pla
     )
     fields = ChunkFields(start="begin", end="finish")
     assert read(release, tmp_path / "run.jsonl", row, fields=fields).unread == ""
-    with pytest.raises(InputError, match="name them with --map start=COLUMN and --map end=COLUMN"):
+    with pytest.raises(InputError, match="name the columns with --map start=COLUMN and --map end=COLUMN"):
         read(release, tmp_path / "run.jsonl", row, row | {"rank": 2})

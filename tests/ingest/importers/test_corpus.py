@@ -173,10 +173,7 @@ def test_large_documents_in_csv_are_taken_whole(store, write):
             "c.csv",
             "sku,title\n1,2\n",
             None,
-            [
-                "the documents' ids: name it with --map id=COLUMN",
-                "add a column with a number for each document",
-            ],
+            ["the documents' ids: name it with --map id=COLUMN", "add a column that numbers the documents"],
         ),
         (
             "c.jsonl",

@@ -201,7 +201,7 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
         (
             HEAD + "a,d1,x,1\n",
             JudgmentFields(grade="grade", annotator_columns={"grade": "g"}),
-            "leave the other",
+            "leave out other options",
         ),
         (
             HEAD + "a,d1,x,1\n",

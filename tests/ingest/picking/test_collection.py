@@ -231,7 +231,10 @@ def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Pa
     ("files", "sentence"),
     [
         ({"one.txt": ".I 1\n.W\ntext\n"}, "does not say whether it holds documents or queries"),
-        ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several formats of collections"),
+        (
+            {"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'},
+            "several formats of test collections",
+        ),
         ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "holds documents and queries"),
         ({"notes.txt": "hello\n"}, "notes.txt: not in a known format of test collections"),
         ({"r.trec": "1 Q0 d 1 2.0 t\n"}, "a run"),
