@@ -100,7 +100,7 @@ def _find_file(named: Path) -> Path:
     files_named = [file for file in files if file.stem.startswith(named.name)]
     if len(files_named) != 1:
         raise InputError(
-            f"{named} is no file and no one guide of goldgrade: expected a path, or the beginning of one of "
+            f"{named} is not a file or a guide of goldgrade: expected a path, or the beginning of one of "
             f"{', '.join(file.stem for file in files)}."
         )
     return files_named[0]
@@ -360,7 +360,7 @@ def _remarks_at_end(entry: str) -> str:
 
 
 class _Writer(yaml.SafeDumper):
-    """A YAML writer that quotes texts with a line break other than \\n: plain style reads it as a space."""
+    """A YAML writer that quotes texts with a line break other than \\n, which would be read as a space."""
 
 
 def _quoted(writer: _Writer, text: str) -> yaml.ScalarNode:

@@ -1,11 +1,11 @@
 """Files of a test collection, recognized by kind (documents, queries or judgments) and by format. A zip
 archive is read as a folder.
 
-A style is a usual layout of the files of a test collection: `trec`, `smart`, `beir` or `hf`. A file is
-recognized by its beginning. Where the beginning does not suffice, the file's name decides: SMART's documents
-and queries look the same, and tables are called corpus, queries and qrels. A file that is not recognized is
-listed with the reason. A file that could be of two kinds is refused, because goldgrade does not guess the
-kind of a file.
+A style is a usual layout of the files of a test collection: `trec`, `smart`, `beir` or `hf`. The kind and the
+format of a file are recognized from the beginning of the file. If the beginning does not suffice, the file's
+name decides: SMART's documents and queries look the same, and tables are called corpus, queries and qrels. A
+file that is not recognized is listed with the reason. A file that could be of two kinds is refused, because
+goldgrade does not guess the kind of a file.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CollectionFile(NamedTuple):
 
     Attributes
     ----------
-    style: one of `STYLES`; '' for TREC qrels, which collections of several styles have.
+    style: one of `STYLES`; '' for TREC qrels, which are part of collections of several styles.
     kind: DOCUMENTS, QUERIES or JUDGMENTS; '' for a file that is not imported.
     found: description of the file, or the reason for which the file is not imported.
     """
@@ -81,7 +81,9 @@ def find_collection(
     several styles or no known style, or there are too many files.
     """
     if style is not None and style not in STYLES:
-        raise InputError(f"there is no collection format {style!r}; expected one of {', '.join(STYLES)}")
+        raise InputError(
+            f"{style!r} is not a format of test collections; expected one of {', '.join(STYLES)}"
+        )
     paths = _files_of_collection(path)
     tables = style if style in ("beir", "hf") else _style_of_tables(path, paths)
     looks = [_recognize_file(file, path, tables, encoding) for file in paths]
@@ -137,7 +139,7 @@ def _of_one_style(
 
 def _recognize_file(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile:
     if _ABOUT.fullmatch(path.name):
-        return CollectionFile(path, "a text about the collection, by its name")
+        return CollectionFile(path, "a description of the collection, as the file's name shows")
     table = _table_file(path, root, tables, encoding)
     if table is not None:
         return table

@@ -40,10 +40,10 @@ Filter = Mapping[str, Any]
 FIELD, WORDS = "query_filter", "query_filter_words"
 """Fields of a query's metadata: the filter as an object, and as a sentence."""
 NEED = f"nullif(concat_ws(chr(10), q.information_need, nullif(q.metadata ->> '{WORDS}', '')), '')"
-"""SQL for the information need of a query `q`, with the filter as a sentence below it."""
+"""SQL for the information need of a query `q`, followed by the query's filter as a sentence."""
 Pair = tuple[str, str]
 Withdraw = Callable[[Cursor, str], int]
-"""Function by which an import withdraws items of rounds that are outside a filter; returns their number."""
+"""Function that withdraws items outside a filter from rounds, for imports; returns the number of items."""
 _FILTERS = f"""
 SELECT query_id, metadata ->> '{FIELD}' FROM queries
 WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
@@ -90,7 +90,7 @@ def checked_filter(value: Any) -> Filter:
 def _problem_of(field: str, wanted: Any) -> str:
     if isinstance(wanted, Mapping) or field.startswith("$"):
         operators = [field] if field.startswith("$") else list(wanted)
-        return f"the filter has the operator {', '.join(operators)!r}; there are values and lists of values"
+        return f"the filter has the operator {', '.join(operators)!r}; expected values and lists of values"
     if not texts(wanted):
         return f"the filter has no value for {field!r}"
     if field == AT and (isinstance(wanted, list) or period(wanted) is None):
@@ -136,7 +136,7 @@ def _not_valid(moment: Any, metadata: Mapping[str, Any]) -> str | None:
 
 
 def keep_items(cursor: Cursor, author: str) -> int:
-    """Withdraw no items, for imports into a project without rounds."""
+    """Return 0 without withdrawing items, for imports into a project without rounds."""
     return 0
 
 

@@ -49,7 +49,7 @@ GradeMap = Annotated[
     str | None,
     Option(
         "Grades of another scale",
-        "Grades of another scale: 100=3,10=2,1=1,0=0. Map to cannot-tell or no-grade where needed.",
+        "Grades of another scale: 100=3,10=2,1=1,0=0. Further values are cannot-tell and no-grade.",
     ),
 ]
 Encoding = Annotated[
@@ -168,7 +168,7 @@ class CorpusRequest(ImportRequest):
     titles_only: bool = option(
         False,
         "Judge documents by their title alone",
-        "Import documents without text. Annotators judge them by title.",
+        "Import documents without text. Annotators judge these documents by title.",
     )
     markup: str | None = option(
         None,
@@ -217,7 +217,7 @@ class RunRequest(ImportRequest):
     record = RunFields
     map: Sequence[str] = columns_option(RunFields)
     format: str | None = format_option(RUN_FORMATS)
-    name: str = option("", "Name of the run", "Name of the run. A pool refers to it as run:NAME.")
+    name: str = option("", "Name of the run", "Name of the run. A pool refers to the run as run:NAME.")
     skip_unknown: SkipUnknown = False
     skip_repeated: bool = option(
         False,
@@ -379,10 +379,10 @@ def request_of(
     """
     kind = REQUESTS.get(what)
     if kind is None:
-        raise InputError(f"{what!r}: no kind of file; expected one of {', '.join(REQUESTS)}.")
+        raise InputError(f"{what!r} is not a kind of file; expected one of {', '.join(REQUESTS)}.")
     if unknown := options.keys() - flat(kind()).keys():
         listed = ", ".join(name for name in flat(kind()) if name not in ("path", "source", "map"))
-        raise InputError(f"{', '.join(sorted(unknown))}: no option of {what}; it has {listed}.")
+        raise InputError(f"{', '.join(sorted(unknown))}: not an option of {what}; expected {listed}.")
     return with_columns(with_file(filled(kind, options), path), columns or {})
 
 

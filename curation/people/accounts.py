@@ -1,4 +1,4 @@
-"""Accounts: roles of people, their ways to sign in, invitations, and changes of accounts by a lead.
+"""Accounts of people: roles, ways to sign in, invitations, and changes of accounts by a lead.
 
 A deactivated person cannot sign in, and open pages of that person are refused. The judgments of a deactivated
 person remain and count. At least one lead stays active, and nobody can change the account with which they are
@@ -141,7 +141,7 @@ def end_sign_ins(store: Store, name: str, begins: str = "", author: str = COMMAN
 
     begins: beginning of the id of one sign-in; '' for all. but: id of a sign-in that stays open. Raises
     ------
-    NotFoundError: the project does not know the name, or the person has no such sign-in.
+    NotFoundError: the project does not know the name, or the person does not have this sign-in.
     RefusedError: the author is a different person and not a lead.
     """
     with store.transaction(new_data_version=False) as cursor:

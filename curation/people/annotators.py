@@ -45,7 +45,9 @@ def add_annotator(
     """
     problems = name_problems(name, role)
     if password is None and email is None:
-        problems.append("neither a password nor an e-mail address: expected one to sign in with")
+        problems.append(
+            "neither a password nor an e-mail address: expected a password or an address to sign in with"
+        )
     problems += [] if password is None else password_problems(password)
     problems += [] if email is None else email_problems(email)
     refuse_problems(problems)
@@ -84,7 +86,7 @@ def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str
     problem = f"differs from {other!r} by {differs}" if differs else "is already in use as a name"
     whose = f"; that is the address of {person!r}" if person != other else ""
     raise RefusedError(
-        f"The {what} {given!r} {problem}{whose}. One person has one name, and judgments belong to it: use "
+        f"The {what} {given!r} {problem}{whose}. One person has one name, to which judgments belong: use "
         f"{person!r} for the same person. A different person needs a {what} that looks different.",
         command="`goldgrade people list` shows who is known.",
     )

@@ -91,9 +91,7 @@ def withheld(count: int, what: str = "pair", plural: str = "") -> str:
     if not count:
         return ""
     verb = "is" if count == 1 else "are"
-    return (
-        f"{pluralize(count, what, plural)} {verb} of parts that a release seals: their grades are not named."
-    )
+    return f"{pluralize(count, what, plural)} {verb} of parts that a release seals: the grades are not shown."
 
 
 def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:

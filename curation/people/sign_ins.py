@@ -166,7 +166,7 @@ def change_password(store: Store, name: str, old: str, new: str, visit: Visit = 
     hashed = hash_password(new)
     with store.transaction() as cursor:
         if _current_password(cursor, name) != current:
-            raise RefusedError("The password was changed meanwhile. Sign in with the newer password.")
+            raise RefusedError("The password was changed at the same time. Sign in with the newer password.")
         record_event(cursor, "change password", {"name": name}, name)
         return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, hashed))
 

@@ -32,7 +32,7 @@ def test_people_are_told_what_was_counted_left_out_and_used(goldgrade: Any, writ
     documents = write("c.jsonl", [{"id": "a", "title": "A\0", "text": "x"}, {"title": "lost"}])
     told = goldgrade("import", "corpus", documents)
     assert "The corpus now has 1 document." in told
-    assert "Fields used: id id, title title, body text; all others are metadata." in told
+    assert "Fields used: id id, title title, body text; all other columns are metadata." in told
     assert "Left out: 1 document: no id." in told
     assert "Replaced: 1 × NUL character, by U+FFFD." in told
     assert "Nothing changed: the project has the same 1 document." in goldgrade("import", "corpus", documents)

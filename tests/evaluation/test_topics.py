@@ -80,7 +80,7 @@ def test_bad_rows_of_topics_are_named_by_their_lines(
         f"line {first + 3}: '101' is already the id of a different text",
     ]
     topics.write_text("id\ttext\n1\tnobody asks this\n")
-    with pytest.raises(InputError, match="no topic could be taken from it: 1 topic with a text"):
+    with pytest.raises(InputError, match="no topic could be read from the file: 1 topic with a text"):
         evaluate_runs(project, "v1", [foreign], OWN, reading=ReadingOptions(topics=topics))
 
 

@@ -89,7 +89,7 @@ class CorpusImport:
         figures = {name: getattr(self, name) for name in names}
         remarks = [
             f"The stored version of the corpus is {self.snapshot}.",
-            fields_used(self.fields, "all others are metadata"),
+            fields_used(self.fields, "all other columns are metadata"),
         ]
         if self.without_text:
             have = pluralize(self.without_text, "document has", "documents have")
@@ -139,7 +139,7 @@ class CorpusBuilder:
         return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
 
     def keep(self, document: Document, _: int) -> None:
-        """Keep a document for writing if its version is new."""
+        """Keep a document to be stored, if the version of the document is new."""
         if document.content_hash not in self.known:
             self.new.append(document)
         if len(self.new) == _BATCH:
@@ -186,7 +186,7 @@ def import_corpus_files(
 
     Parameters
     ----------
-    add: whether to add the documents to the current corpus; otherwise they become the whole corpus.
+    add: whether to add the documents to the current corpus; otherwise the documents replace the corpus.
 
     Raises
     ------
@@ -384,7 +384,7 @@ def write_corpus(
     """
     if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
         raise RefusedError(
-            "Another import changed the corpus meanwhile; nothing was written. Run this import again."
+            "A different import changed the corpus; nothing was written. Run this import again."
         )
     for batch in batches:
         append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))

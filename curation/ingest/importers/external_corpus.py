@@ -277,7 +277,7 @@ def link_corpus(
     Raises
     ------
     InputError: a file cannot be read, a field is missing, or an id has two different texts.
-    RefusedError: another process changed the corpus meanwhile.
+    RefusedError: another process changed the corpus during the import.
     """
     files, others = _readable_files(location)
     source = str(Path(location).absolute())

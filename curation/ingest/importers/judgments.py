@@ -55,10 +55,10 @@ _POOLED_UNJUDGED = "-1"
 _NO_GRADE = "not a whole number, and not the name of a grade"
 _NO_MAP = "not in --grade-map, and not the name of a grade"
 _REJECTED = (
-    "A rejected grade does not count: remove such rows. If accept and reject are the grades, use "
+    "A rejected grade does not count: remove its row. If accept and reject are the grades, use "
     "--map grade={column} --grade-map accept=3,{word}=0,ignore=cannot-tell"
 )
-_SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
+_SKIP_UNKNOWN = "Or leave out rows with unknown names with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "The file has only ids of queries. Import the queries first (`goldgrade import queries "
     f"PATH`), or name the column with their texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
@@ -196,7 +196,7 @@ class JudgmentFile:
             line, column, word = self._rejected[0]
             many = pluralize(len(self._rejected), "row says", "rows say")
             way_out = _REJECTED.format(column=column, word=word)
-            self._problems.add(line, f"{many} {column}: {word}, this one first", way_out)
+            self._problems.add(line, f"{many} {column}: {word}, first in this row", way_out)
         if self._times.no_time:
             self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 

@@ -85,7 +85,8 @@ class KnownQueries:
 
         Raises
         ------
-        InputError: several queries have the text, or the name is an id of one query and the text of another.
+        InputError: several queries have the text, or the name is the id of one query and the text of a
+        different query.
         """
         of_id = None if by == "text" else self.of_id(name)
         if by == "id":

@@ -206,7 +206,7 @@ def add_query(
     if query_id and holds_address(query_id):
         problems.append("The id holds an e-mail address, which goldgrade does not store. Give another.")
     problems += [
-        f"The {what} holds bytes that are no characters; expected text in UTF-8."
+        f"The {what} holds bytes that are not characters; expected text in UTF-8."
         for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
         if clean(given, Counter()) != given
     ]

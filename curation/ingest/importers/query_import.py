@@ -115,11 +115,11 @@ class QueryImport:
         if changes:
             shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.queries, 'query', 'queries')}: {shown}."
-        remarks = [fields_used(self.fields, "all others are metadata")]
+        remarks = [fields_used(self.fields, "all other columns are metadata")]
         if self.known_as:
             pairs = join_words([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
             remarks.append(
-                f"{len(self.known_as):,} of them have a known text and keep the project's id: {pairs}. "
+                f"{len(self.known_as):,} queries have a known text and keep the project's id: {pairs}. "
                 "Judgments may name these queries by either id."
             )
         if self.answers:
@@ -171,7 +171,7 @@ def import_queries(
         counts["unchanged"] = len(rows) - sum(counts.values())
         personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
         if added or changed:
-            detail = {"source": records.source, **counts, "known under another id": len(known_as)}
+            detail = {"source": records.source, **counts, "known under a different id": len(known_as)}
             detail |= {"personal data": personal} if personal else {}
             record_event(cursor, "import queries", detail, author)
         withdrawn = withdraw(cursor, author)

@@ -25,7 +25,7 @@ from curation.store import Store
 
 Item = TypeVar("Item")
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or leave such rows out with "
+    UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or leave out their rows with "
     "--skip-unknown."
 }
 

@@ -35,7 +35,7 @@ FAILURE_MODES = (*"single-hop multi-hop ambiguous out-of-domain adversarial unan
 BY_PEOPLE = (*"entity misspelling synonym".split(), *FAILURE_MODES)
 MAX_NAME_LENGTH = 40
 MAX_OWN = 200
-"""Greatest number of tags that a project may declare. A field with more values is no category."""
+"""Greatest number of tags that a project may declare. A field with more values is not a category."""
 NAME_EXPECTED = (
     f"A tag has lower-case letters, digits and hyphens, begins with a letter or digit, and has at most "
     f"{MAX_NAME_LENGTH} characters."
@@ -191,8 +191,8 @@ def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
 
 
 def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
-    """Return whether a statement changes a query's tag. The first statement of a rule is not stored if it
-    denies the tag.
+    """Return whether a statement changes a query's tag. The first statement of a rule is not stored if the
+    statement denies the tag.
     """
     last = in_force.get((word.query_id, word.tag))
     if last is None:

@@ -112,7 +112,7 @@ def _resolved_fields(records: Records, asked: ReferenceFields) -> ReferenceField
     if asked.reference is None and context is not None:
         records.refuse_columns(
             f"next to {context!r}, {used.reference!r} may hold a system's answers: name the column of the "
-            f"references with --map reference=COLUMN, --map reference={used.reference} if it is"
+            f"references with --map reference=COLUMN, --map reference={used.reference} if this is the column"
         )
     return used
 

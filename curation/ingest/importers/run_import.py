@@ -42,7 +42,7 @@ from curation.store import COMMAND_LINE, Store
 from curation.store.documents import current_versions, ids_alike
 
 REPEATED = "a document again for the same query"
-_SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
+_SKIP_UNKNOWN = "Or leave out lines with unknown names with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or name the right column "
     "with --map query=COLUMN: query_id holds ids, query_text texts, and query ids or texts. "
@@ -88,7 +88,9 @@ class RunImport:
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentence = f"Nothing changed: the project has this run {self.name!r} with {places}."
         if self.is_new:
-            sentence = f"Imported the run {self.name!r}: {places}. A pool names it as run:{self.name}."
+            sentence = (
+                f"Imported the run {self.name!r}: {places}. A pool refers to the run as run:{self.name}."
+            )
         figures = {"places": self.entries, "queries": self.queries}
         return ImportOutcome(self.is_new, sentence, "lines", figures, self.left_out, list(self._remarks()))
 

@@ -41,7 +41,7 @@ class KnownDocuments:
 
 
 class UnknownNames:
-    """Unknown queries and documents of a file, with the records that name them.
+    """Unknown queries and documents that a file names, with the records in which the names are.
 
     Parameters
     ----------

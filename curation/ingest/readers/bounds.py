@@ -31,8 +31,8 @@ text.
 """
 MAX_UNPACKED, MAX_TIMES = 64_000_000, 40
 """Limits on unpacking a file: the number of bytes that any file may unpack to, and for larger files a
-multiple of the packed size. Logs and runs unpack to 5 to 25 times their size, and lines of a run take 27
-times their size in memory.
+multiple of the packed size. Gzipped logs and runs unpack to 5 to 25 times the packed size, and lines of a run
+take 27 times their size in memory.
 """
 OF_PARQUET = 3
 """Factor by which the limits on unpacking are larger for Parquet, because Parquet stores repeated values

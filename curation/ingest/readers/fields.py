@@ -1,10 +1,10 @@
 """Fields of each kind of imported file: labels of the fields, and usual names of their columns.
 
-Each class of columns in this module stands for one kind of file. Its values are names of columns in one file:
-None stands for the usual column, if the file has this column, and '' means that the file has no column for
-the field. Imports (`Records.resolve`), the options of commands and the forms of the app are made from these
-classes. A column is found by its usual names, ignoring case and punctuation. A required field may be inside
-an object, such as `question` in an object `inputs`.
+Each class of columns in this module stands for one kind of file. The values of an object of the class are
+names of columns in one file: None stands for the usual column, if the file has this column, and '' means that
+the file has no column for the field. Imports (`Records.resolve`), the options of commands and the forms of
+the app are made from these classes. A column is found by its usual names, ignoring case and punctuation. A
+required field may be inside an object, such as `question` in an object `inputs`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[s
 
     Raises
     ------
-    InputError: a field is not `known`, a field that takes one column has two, or a pair has no `=`.
+    InputError: a field is not `known`, two columns are given for a field that takes one column, or a pair has
+    no `=`.
     """
     fields_of, columns, problems = {field.name: field for field in known}, dict[str, Any](), []
     for name, equals, column in (pair.partition("=") for pair in pairs):
@@ -193,7 +194,7 @@ class FileColumns:
 
     columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
     reads_nothing_else: ClassVar[bool] = False
-    """Whether an import ignores the columns of a file that no field uses."""
+    """Flag: an import ignores the columns of a file that no field uses."""
 
     @property
     def used(self) -> dict[str, str]:
@@ -410,7 +411,7 @@ class JudgmentFields(FileColumns):
     )
     note: str | None = column("Note", ("note",), rare=True)
     time: str | None = column("Time", ("submitted_at",), rare=True)
-    cannot_tell: str | None = column("True where no grade could be given", rare=True)
+    cannot_tell: str | None = column("True if the annotator cannot tell the grade", rare=True)
     evidence: str | None = column("Evidence", ("evidence",), rare=True, objects=True)
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_map: Mapping[str, str] = field(default_factory=dict)

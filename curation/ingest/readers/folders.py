@@ -52,7 +52,7 @@ def files_at(location: str | Path) -> dict[str, Path]:
 
     Raises
     ------
-    InputError: the location is an address, does not exist, cannot be read, or holds no file.
+    InputError: the location is an address, does not exist, cannot be read, or the folder has no files.
     """
     refuse_address(location)
     root = Path(location).absolute()

@@ -109,7 +109,7 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
     if not path.exists():
         problems.stop("there is no such file")
     if not path.is_file():
-        problems.stop("is not a regular file", "Write its content to a file first.")
+        problems.stop("is not a regular file", "First write the content to a regular file.")
     try:
         with path.open("rb") as file:
             start = file.read(64)
@@ -178,7 +178,7 @@ def text_lines(
     except (EOFError, zlib.error, gzip.BadGzipFile):
         problems.stop(f"the gzip data is cut off or damaged after line {number}", "Fetch the file again.")
     if bad_lines:
-        more = f" ({bad_lines:,} lines have such bytes)" if bad_lines > 1 else ""
+        more = f" ({bad_lines:,} lines have undecodable bytes)" if bad_lines > 1 else ""
         problems.add_general(f"{first_bad} is not {encoding}{more}", _other_encoding(path, encoding))
 
 

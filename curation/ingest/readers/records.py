@@ -256,7 +256,7 @@ class Records:
     def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
         """Refuse a file if all its records were left out."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
-        self.problems.stop(f"no {what} could be taken from it: {reasons}")
+        self.problems.stop(f"no {what} could be read from the file: {reasons}")
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
         """Return the rows of the file in blocks of columns.
@@ -328,7 +328,9 @@ class Records:
                     f"Name a value inside the objects, such as {option}={name}.text, or write texts there."
                 )
                 if not is_object:
-                    way_out = f"Write one text there, or name another column with {option}=COLUMN."
+                    way_out = (
+                        f"Write one text in each cell, or choose a different column with {option}=COLUMN."
+                    )
                 self.problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
 
     def _read_ids(self, record: Record) -> None:
@@ -355,7 +357,9 @@ class Records:
             try:
                 yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
             except UnlikeFormatError as error:
-                self.problems.add(line, f"has the keys of {error}, and another format", "Export it again.")
+                self.problems.add(
+                    line, f"has the keys of {error}, but a different structure", "Export it again."
+                )
 
     def _read_rows(self) -> Iterator[Record]:
         if self.format == "parquet":
@@ -385,7 +389,9 @@ class Records:
             record.fields[name] = None
             if name in self._read:
                 problem = f"{name!r} has bytes that are not text in UTF-8; expected a text"
-                way_out = f"Write texts there, or name another column with {self._read[name]}=COLUMN."
+                way_out = (
+                    f"Write texts in the cells, or choose a different column with {self._read[name]}=COLUMN."
+                )
                 self.problems.add(record.line, problem, way_out)
             else:
                 self._replaced[BYTES] += 1

@@ -85,7 +85,7 @@ def test_lists_without_nuggets_are_counted_and_objects_of_another_form_are_named
     project: Store, tmp_path: Path
 ) -> None:
     none = [{"qid": "q-kettle", "nuggets": []}]
-    with pytest.raises(InputError, match="could be taken from it: 1 empty list of nuggets"):
+    with pytest.raises(InputError, match="could be read from the file: 1 empty list of nuggets"):
         import_nuggets(project, jsonl(tmp_path / "none.jsonl", none))
     fact = {"text": "hot", "importance": "vital"}
     bad = [

@@ -144,7 +144,7 @@ def test_what_cannot_be_a_document_is_left_out_and_counted(store, write):
 
 def test_a_file_without_one_document_is_refused_with_the_reasons(write, refused):
     error = refused(import_corpus, write("c.csv", "id,text\n,x\n,y\n"))
-    assert "no document could be taken from it: 2 no id" in str(error)
+    assert "no document could be read from the file: 2 no id" in str(error)
 
 
 def test_large_documents_in_csv_are_taken_whole(store, write):
@@ -202,7 +202,7 @@ def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, 
         return read(*arguments)
 
     monkeypatch.setattr(corpus_module, "read_documents", read_slowly)
-    with pytest.raises(RefusedError, match="Another import changed the corpus meanwhile"):
+    with pytest.raises(RefusedError, match="A different import changed the corpus"):
         import_corpus(store, path)
     assert [document.document_id for document in documents_in_force(store)] == ["o"]
 

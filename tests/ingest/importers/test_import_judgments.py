@@ -208,7 +208,7 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
             JudgmentFields(annotator="annotator", annotator_name="x"),
             "leave out one of them",
         ),
-        (HEAD + "a,d1,x,\n", None, "no judgment could be taken from it: 1 no grade"),
+        (HEAD + "a,d1,x,\n", None, "no judgment could be read from the file: 1 no grade"),
         ("query,document,annotator,grade,note\na,d1,x,1," + "n" * 5_000, None, "a note of 5,000 characters"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_query_known_from_traffic_stays_active_once_it_is_imported(store, writ
             ["line 2: query '9' has the text 'other', but 'mine' in the project"],
         ),
         ("q.csv", "id,name\n1,a\n", ["the query's text: name it with --map text=COLUMN", "'id', 'name'"]),
-        ("q.csv", "id,query\n1,\n", ["no query could be taken from it: 1 empty query"]),
+        ("q.csv", "id,query\n1,\n", ["no query could be read from the file: 1 empty query"]),
     ],
 )
 def test_bad_input_is_refused_in_sentences_and_changes_nothing(

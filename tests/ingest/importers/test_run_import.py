@@ -260,7 +260,7 @@ def test_an_import_says_what_was_read_left_out_and_put_in_order(project, write):
     lines = "1 Q0 d2 2 3 t\n1 Q0 d1 1 2 t\n9 Q0 d1 1 2 t\n2 Q0 d1 10 3 t\n2 Q0 d2 20 2 t\n"
     imported = import_run(project, write("r.trec", lines), "shop", skip_unknown=True)
     assert imported.outcome.sentences == [
-        "Imported the run 'shop': 4 places for 2 queries. A pool names it as run:shop.",
+        "Imported the run 'shop': 4 places for 2 queries. A pool refers to the run as run:shop.",
         "Left out: 1 line: unknown query.",
         "Read as trec. Fields used: query query, document document, rank rank, score score.",
         "1 query was not in the order of its ranks and was reordered.",

@@ -93,7 +93,7 @@ def test_trecs_sgml_is_taken_with_its_unclosed_tags(store: Store, folder: Callab
         ["TREC documents", "TREC topics", "TREC qrels"],
     )
     assert [(file.path.name, file.found) for file in imported.passed] == [
-        ("README", "a text about the collection, by its name")
+        ("README", "a description of the collection, as the file's name shows")
     ]
     documents = rows_of(store, "SELECT document_id, title, body, metadata::TEXT FROM documents ORDER BY 1")
     assert documents[0][:3] == ("AP1", "Ships & trains", "First paragraph goes on.\nSecond one .")

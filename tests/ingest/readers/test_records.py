@@ -143,7 +143,7 @@ def test_a_latin_1_file_is_refused_with_line_byte_and_way_out_and_read_with_its_
     path = write("a.csv", "id,text\n1,ok\n2,café crème\n3,naïve\n".encode("latin-1"))
     refusal = _refusal(path)
     assert "line 3, character 6: the byte 0xE9" in refusal
-    assert "(2 lines have such bytes)" in refusal
+    assert "(2 lines have undecodable bytes)" in refusal
     assert "--encoding latin-1" in refusal
     texts = [record.fields["text"] for record in Records(path, FileLayout(encoding="latin-1"))]
     assert texts == ["ok", "café crème", "naïve"]

@@ -67,8 +67,8 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
         earlier, source, matching, total = rows[0]
         raise RefusedError(
             f"This looks like the log {earlier[:8]} ({source}), exported again: it has {matching:,} of the "
-            f"{total:,} different rows of that one, and not all of them can be recognised, because they have "
-            "no session or time, or another count. Nothing was imported, because they would count twice. "
+            f"{total:,} different rows of that log, and not all rows can be recognized, because some have no "
+            "session or time, or a changed count. Nothing was imported, because rows would count twice. "
             "Delete the earlier log first; or take all rows, if both logs count.",
             command=f"`goldgrade import traffic --delete {earlier[:8]}` deletes it; --known-rows takes all.",
         )

@@ -3,11 +3,11 @@
 A file is recognized by its content, because rotated logs change their names.
 
 Each reading of the folder is a separate import, because samples that were drawn earlier do not have the new
-rows. Sessions go on from file to file, so turned pages and robots' sessions are found in all rows of the log.
-Rows that are set aside for their session, or because a different log has the same rows, stay in the table
-`traffic_set_aside`. After each new file, the cleaning rules are applied again to the sessions of that file,
-and rows move between the tables. The resulting rows are the same as for one file with all lines in the order
-of reading.
+rows. A session may go on in the next file, so turned pages and robots' sessions are found in all rows of the
+log. Rows that are set aside for their session, or because a different log has the same rows, stay in the
+table `traffic_set_aside`. After each new file, the cleaning rules are applied again to the sessions of that
+file, and rows move between the tables. The resulting rows are the same as for one file with all lines in the
+order of reading.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def import_log_folder(
         with store.transaction(appends=True, large=True) as cursor:
             if _read_files(cursor, log_id) != known:
                 raise RefusedError(
-                    "This log was imported meanwhile, and nothing was changed. Import it again."
+                    "A different process imported this log now, and nothing was changed. Import it again."
                 )
             append_traffic(cursor, _read_batches(paths), counts, key)
             store_import(cursor, import_id, folder.name, 0, counts, author)
@@ -193,7 +193,7 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
             path=files[changed[0]],
             way_out="Put new rows into a new file, and restore the imported file. Or delete the log, and "
             "import all files of the log again.",
-            command=f"`goldgrade import traffic --delete {next(iter(known.values()))[:8]}` deletes it.",
+            command=f"`goldgrade import traffic --delete {next(iter(known.values()))[:8]}` deletes the log.",
         )
     return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
 

@@ -90,8 +90,9 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
         later = [other.label for other in others if other.read_at > deleted.imported_at]
         if later:
             raise RefusedError(
-                f"{join_words(later, 8)} left out rows as known, which may be in {deleted.source} alone: "
-                "they would be in no log. Delete that log first, then this one, and import it again."
+                f"{join_words(later, 8)} left out known rows, which may be only in {deleted.source}: "
+                "these rows would be lost. Delete the later log first, then this log, and import the later "
+                "log again."
             )
         for table in _TABLES:
             cursor.execute(f"DELETE FROM {table} WHERE list_contains(?, import_id)", [deleted.imports])  # noqa: S608

@@ -56,7 +56,7 @@ def keep_session_key(cursor: Cursor, key: str) -> None:
         put_setting(cursor, SETTING, key)
     elif stored_key != key:
         raise RefusedError(
-            "Another log was imported meanwhile, and nothing was changed. Import this log again."
+            "A different log was imported at the same time, and nothing was changed. Import this log again."
         )
 
 

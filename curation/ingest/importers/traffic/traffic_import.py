@@ -129,7 +129,7 @@ class TrafficImport:
             yield f"{pluralize(self.files.read, 'file was', 'files were')} read{before}."
             if self.files.gone:
                 gone = pluralize(self.files.gone, "file is", "files are")
-                yield f"{gone} no longer there; the rows stay."
+                yield f"{gone} missing now; the imported rows are kept."
             if self.files.same:
                 pairs = [f"{name} (the same as {first})" for name, first in self.files.same.items()]
                 names = join_words(pairs, MAX_NAMES)
@@ -195,7 +195,7 @@ def import_traffic(
 def resolved_fields(records: Records, asked: TrafficFields) -> TrafficFields:
     if asked.query is None and "action_name" in records.columns:
         records.problems.stop(
-            "is a log of events (it has the field action_name), which repeats a query for each of its clicks",
+            "is a log of events (it has the field action_name), which repeats a query for each click",
             "Import the log of queries (ubi_queries) instead, or insist with --map query=COLUMN.",
         )
     used = records.resolve(asked)

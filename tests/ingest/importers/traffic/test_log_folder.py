@@ -225,7 +225,7 @@ def test_a_log_that_left_out_rows_of_another_is_deleted_before_it(log, store, tm
     import_log_folder(store, log)
     other = import_traffic(store, write_file(tmp_path, "other.csv", lines([("cup", 9, "s9", ""), *PAGES])))
     assert other.left_out[KNOWN] == 2
-    with pytest.raises(RefusedError, match=r"other\.csv\) left out rows as known"):
+    with pytest.raises(RefusedError, match=r"other\.csv\) left out known rows"):
         delete_log(store, logs_of(store)[0].import_id)
     delete_log(store, other.import_id)
     assert delete_log(store, logs_of(store)[0].import_id).rows == 2
@@ -241,5 +241,5 @@ def test_files_that_are_gone_keep_their_rows_and_the_command_says_so(log, store)
     write_file(log, "2026-02.csv", lines(PAGES))
     shown = invoke([*goldgrade, "traffic", str(log)]).stdout
     assert "1 file was read; 1 were read before." in shown
-    assert "1 file is no longer there; the rows stay." in shown
+    assert "1 file is missing now; the imported rows are kept." in shown
     assert "│ shop" in invoke([*goldgrade, "traffic", "--list"]).stdout

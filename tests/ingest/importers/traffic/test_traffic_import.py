@@ -177,7 +177,7 @@ BAD_COUNTS = ("0", "-2", "many", "", "1.5", "inf", "nan", "9e18", "1000000000001
             TrafficFields(time="tiem", metadata=("devise",)),
             ["--map time names 'tiem'", "--map metadata names 'devise'"],
         ),
-        ("t.csv", "query,time\n,1\n ,2\n", None, ["no query could be taken from it: 2 empty query"]),
+        ("t.csv", "query,time\n,1\n ,2\n", None, ["no query could be read from the file: 2 empty query"]),
         ("t.jsonl", '{"action_name": "click", "user_query": "a"}', None, ["log of events", "ubi_queries"]),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_log_that_is_known_whole_is_imported_without_a_row_and_a_deleted_one_c
     assert (nothing.rows, nothing.traffic, nothing.left_out) == (0, 0, {KNOWN: 2})
     with pytest.raises(NotFoundError, match=r"No log begins with 'x'. The project has \w{8} "):
         delete_log(store, "x")
-    with pytest.raises(RefusedError, match=r"\(u.csv\) left out rows as known, which may be in t.csv"):
+    with pytest.raises(RefusedError, match=r"\(u.csv\) left out known rows, which may be only in t.csv"):
         delete_log(store, first.import_id)
     delete_log(store, nothing.import_id)
     assert delete_log(store, first.import_id[:10], "exported twice").rows == 2
