@@ -224,7 +224,7 @@ def document_fields(store: Store) -> set[str]:
 
 
 def lacking(wanted: Filter, there: Collection[str]) -> str:
-    """Return a clause about the fields of a filter that no document has; '' if there are no such fields."""
+    """Return a clause about the fields of a filter that no document has; '' if all fields are known."""
     missing = [name for name in wanted if name != AT and name not in there]
     if AT in wanted and not any(name in there for name in VALID):
         missing.append(" or ".join(VALID))

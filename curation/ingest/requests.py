@@ -295,7 +295,7 @@ class DecisionsRequest(ImportRequest):
     map: Sequence[str] = columns_option(DecisionFields)
     reason: str = option(
         "",
-        "Reason of decisions without one of their own",
+        "Reason of decisions without a reason",
         "Reason for decisions whose line has no reason. The reason is one sentence.",
     )
     every_pair: bool = option(

@@ -80,7 +80,7 @@ class SealAccess(NamedTuple):
         """
         if not self.shows(query_id):
             raise RefusedError(
-                f"A release seals what people said of the query {query_id}. A lead can read the "
+                f"A release seals the grades of the query {query_id}. A lead can read the "
                 "grades with a reason, which is logged with name and time.",
                 command='--reason "why" gives the reason.',
             )

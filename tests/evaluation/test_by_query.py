@@ -151,7 +151,7 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
                 side_by_side(cursor, runs, secret, LEE)
         rows = cursor.execute("SELECT DISTINCT evaluation_id FROM evaluation_lists").fetchall()
         assert rows == [(open_part,)], "not even stored"
-        with pytest.raises(RefusedError, match="seals what people said"):
+        with pytest.raises(RefusedError, match="seals the grades of the query"):
             side_by_side(cursor, [(open_part, "a")], secret, LEE)
         with pytest.raises(NotFoundError):
             by_query(cursor, [(open_part, "a")], WALT)

@@ -53,7 +53,7 @@ TRIED_DOCUMENTS = 100
 
 
 class LinkedFile(NamedTuple):
-    """A file in which documents stay; a row of the table `left_files`."""
+    """A file that holds documents of the corpus; a row of the table `left_files`."""
 
     file_id: str
     location: str

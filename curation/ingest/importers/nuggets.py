@@ -197,7 +197,7 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
         importance = text_of(row.get(column or ""))
         redacted = redact(text)
         if not text or redacted.is_empty:
-            rows.left_out["empty nugget" if not text else "nugget with nothing but personal data"] += 1
+            rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
         elif importance.strip().lower() not in (VITAL, OKAY):
             expected = f"importance of {text[:60]!r}: found {importance!r}, expected {VITAL} or {OKAY}"
             records.problems.add(record.line, expected, way_out)

@@ -5,19 +5,21 @@ Each kind of personal data has a rule in `RULES`: a pattern and, for numbers, of
 check digits of identity numbers). A rule that mistakes a part number for personal data spoils a good query,
 so the rules need strong evidence.
 
-email        local part, @ (or "(at)") and a domain with a top level
-card         14 to 19 digits of a known issuer that pass Luhn, unbroken or in the groups printed on cards
-iban         country, its length, modulo 97
-ip           addresses of the public internet. Reserved addresses stay, and so do four small numbers
-             (a version such as 4.5.2.1) unless "ip" precedes
-mac          six pairs of hexadecimal digits
-phone        +country, 00country, a trunk 0 with groups, 3-3-4 with brackets, hyphens, dots or spaces; any 7
-             to 15 digits after a word such as "phone", 9 to 15 in groups. Ten bare digits without such a word
-             are a part number, and so are three groups after a trunk 0 in an unusual form
-national id  the identity numbers that `python-stdnum` checks
-key          known beginnings (`ghp_`, `AKIA`, `sk-` …), private keys, JSON web tokens, user:password@ in
-             addresses, and long tokens whose letters and digits alternate as in random text. Forty digits of
-             0 to f are a commit
+- email: local part, @ (or "(at)"), and a domain with a top level.
+- card: 14 to 19 digits of a known card issuer that pass the Luhn check, unbroken or in the groups printed on
+  cards.
+- iban: a known country, the length of this country's IBANs, and the check modulo 97.
+- ip: an address of the public internet. Reserved addresses are kept. Four small numbers (a version such as
+  4.5.2.1) are also kept unless the word "ip" precedes the numbers.
+- mac: six pairs of hexadecimal digits.
+- phone: a number with +country or 00country, a trunk 0 with groups, or 3-3-4 digits with brackets, hyphens,
+  dots or spaces; also any 7 to 15 digits after a word such as "phone", or 9 to 15 digits in groups. Ten bare
+  digits without a word such as "phone" are kept as a part number. Three groups of digits after a trunk 0 in
+  an unusual form are also kept.
+- national id: an identity number that `python-stdnum` can check.
+- key: a known beginning of a secret key (`ghp_`, `AKIA`, `sk-` …), a private key, a JSON web token,
+  user:password@ in an address, or a long token whose letters and digits alternate as in random text. Forty
+  hexadecimal digits are kept as the hash of a commit.
 
 A number without a check digit counts as personal data only if its shape is rare. Nine bare digits (the Dutch
 BSN, a SSN or SIN without hyphens) count as personal data only after the name of the number, because one in

@@ -274,6 +274,8 @@ def _by_score(lines: list[RunRow]) -> list[RunRow]:
 
 
 def _has_gaps(ordered: list[RunRow]) -> bool:
-    """Return whether ranks are missing from a list that is ordered by rank; equal ranks are no gap."""
+    """Return whether ranks are missing from a list that is ordered by rank; equal ranks do not count as a
+    gap.
+    """
     steps = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
     return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in steps)
