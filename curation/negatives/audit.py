@@ -5,13 +5,11 @@ search again. A simple random sample without replacement is drawn from each stra
 included with probability n_h / N_h. Each stratum gets the same number of pairs, or all its pairs if it has
 fewer, because `audit_rate` computes a rate for each stratum.
 
-The population of an audit has three strata:
-
-'top'     pairs within the pool's depth in some system's list that nobody judged: over the budget, not drawn
-          into the sample of the pool, from a later system or corpus, or waiting for their round
-'below'   pairs below the pool's depth in every list, and within a greater depth in at least one list: such
-          pairs are often mined as hard negatives
-'random'  pairs drawn for a pool as easy negatives, and outside that greater depth in every list
+The population of an audit has three strata. The stratum 'top' has unjudged pairs within the pool's depth in
+some system's list: over the budget, not drawn into the sample of the pool, from a later system or corpus, or
+waiting for their round. The stratum 'below' has pairs below the pool's depth in every list, and within the
+audit's depth in at least one list, which are often mined as hard negatives. The stratum 'random' has pairs
+drawn for a pool as easy negatives, and outside the audit's depth in every list.
 
 The population of an audit leaves out pairs that are judged or planned in an open round, also under the id of
 an identical document; documents without text; and near-duplicates of a relevant document, as `hard_negatives`

@@ -1,9 +1,9 @@
 """Tags by rule: a rule for each tag that a query's text shows, for the current queries or for any texts.
 
-    question       begins as a question does, or ends in a question mark
-    temporal       names a year, date or time, or asks for the latest, current or coming things
-    multi-intent   has two sentences, compares (`vs`), or begins with two kinds joined by "and"
-    short, long    has at most 2 words; has at least 6 words (separated by white space, as in lengths)
+A query is tagged question if it begins like a question or ends in a question mark. A query is tagged
+temporal if it names a year, date or time, or asks for the latest, current or coming things. A query is tagged
+multi-intent if it has two sentences, compares (`vs`), or begins with two kinds joined by "and". A query is
+tagged short with at most 2 words, and long with at least 6 words (separated by white space).
 
 Tag rules read normalised texts. docs/tags.md explains the meaning of each tag, and how often the rules agree
 with people.

@@ -1,17 +1,17 @@
 """A chat with a language model: the endpoint from the environment, the prompts, and the model's replies.
 
-    GOLDGRADE_LLM_URL     the address, such as https://host/v1; /chat/completions is added if it is missing
+    GOLDGRADE_LLM_URL     the endpoint's address, such as https://host/v1, with or without /chat/completions
     GOLDGRADE_LLM_MODEL   the model's name, as the endpoint knows it
-    GOLDGRADE_LLM_KEY     the key, which is sent as a bearer token
+    GOLDGRADE_LLM_KEY     the endpoint's key, which is sent as a bearer token
     GOLDGRADE_LLM_PRICES  prices of a million tokens read and written, such as 0.15,0.60
 
 A project stores the model's name with each answer, but never the endpoint's address or key. Prompts are
 files; each prompt is identified by the hash of its text.
 
-    the endpoint is busy or gives no answer    the request is sent again, as `curation.core.web` says
-    the endpoint refuses the key or address    a RefusedError
-    any other status                           the call is rejected, because repeating it cannot help
-    a malformed answer, or a refusal           returned as a reply, because it may have been paid
+If the endpoint is busy or does not answer, the request is sent again (`curation.core.web`). If the endpoint
+refuses the key or the address, a RefusedError is raised. Any other HTTP status rejects the call, because
+sending the request again cannot help. A malformed answer or a refusal is returned as a reply, because the
+reply may have been paid.
 
 The key is removed from every text of the endpoint before goldgrade shows or stores the text.
 """
