@@ -1,12 +1,13 @@
 """The data-set card: how a release was made, how far people can trust it, and its known limits.
 
-The card is written from the content of the release alone. The manifest in the project adds how many grades
-were half judged; a packed release has no manifest. The templates `card.md` and `limits.md` have the words.
+The data-set card is written only from the content of the release. The number of grades that lack planned
+opinions comes from the manifest in the project, which a packed release does not have. The templates `card.md`
+and `limits.md` contain the text.
 
-The sections follow what data sheets ask for (Gebru and others 2021, Datasheets for Datasets): the origin of
-the queries, the annotators and their agreement, the coverage, and what is not known. The card names no
-person, because a release has no names. An undefined figure has its reason, and each figure has its size next
-to it.
+The sections follow Gebru and others (2021), Datasheets for Datasets: the origin of the queries, the
+annotators and their agreement, the coverage, and the unknown facts. The data-set card names no person,
+because a release contains no names. The card gives a reason for each undefined figure, and the sample size
+next to each figure.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def synthetic_sentence(synthetic: int, queries: int) -> str:
-    """Say how many queries language models wrote, and how to read figures about these queries."""
+    """Return sentences on the queries that language models wrote, and on figures about these queries."""
     return (
         f"{synthetic:,} of {queries:,} queries ({percent(synthetic, queries)}) were written by a language "
         "model, not asked by anybody. Read figures on these queries apart from figures on other queries."
@@ -47,7 +48,7 @@ def percent(part: int, whole: int) -> str:
 
 @cache
 def template(package: str | None, name: str) -> Template:
-    """Load a Markdown template of a package."""
+    """Load a Markdown template from the files of a package."""
     environment = Environment(
         loader=PackageLoader(str(package), "."),
         autoescape=False,  # noqa: S701 it is Markdown
@@ -62,13 +63,13 @@ def template(package: str | None, name: str) -> Template:
 
 
 def _table_cell(value: Any) -> str:
-    """Write a cell of a Markdown table, which stays on its line and in its column."""
+    """Escape a text as a cell of a Markdown table."""
     text = f"{value:,}" if isinstance(value, int) else str(value)
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def limits_of(release: FrozenRelease) -> list[str]:
-    """List the known limits of a release, in sentences for its users."""
+    """List the known limits of a release, as sentences for users of the data set."""
     codes = PairCodes()
     pairs, judged = codes.of(release.walk("candidates")), codes.of(release.walk("qrels"))
     hows = Counter(row["how"] for row in release.walk("qrels"))
@@ -97,7 +98,7 @@ def limits_of(release: FrozenRelease) -> list[str]:
 
 
 def card_text(release: FrozenRelease, licence: str = UNKNOWN) -> str:
-    """Write the card in Markdown, without front matter; `licence` is the licence that the owner names."""
+    """Write the data-set card in Markdown, without front matter. `licence` is the owner's licence."""
     agreement = release.rows("agreement")[0]
     return template(__package__, "card.md").render(
         release=release,
@@ -173,12 +174,12 @@ def _measure_coverage(release: FrozenRelease) -> dict[str, Any]:
 
 
 def _pooled_candidates(release: FrozenRelease) -> Iterator[dict[str, Any]]:
-    """Walk through the candidates that a pool of this project proposed."""
+    """Yield the candidates of a release that come from a pool of the project."""
     return (row for row in release.walk("candidates") if row["pool_id"] is not None)
 
 
 def _system_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
-    """List each system with its number of proposed pairs, its deepest rank, and the share with a grade."""
+    """List for each system the number of proposed pairs, the deepest rank, and the share of graded pairs."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
     for row in _pooled_candidates(release):
@@ -192,7 +193,7 @@ def _system_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Row
 
 
 def _band_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
-    """List the drawn pairs of each sampled pool, by band of ranks; empty where no pool was sampled."""
+    """List the pairs that were drawn from each sampled pool, by band of ranks; empty without a draw."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for row in release.walk("pool_sample"):
@@ -214,7 +215,7 @@ def _band_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
 
 
 def _ranks_of_band(design: Mapping[str, Any] | None, band: int) -> str:
-    """Return the ranks of a band, from the design of its pool."""
+    """Return the first and last rank of a band, from the sampling design of the pool."""
     if design is None:
         return f"band {band}"
     lasts = [0, *(last for last, _ in design["bands"])]

@@ -1,4 +1,4 @@
-"""The coverage of a release: the map, its regions, and the boundaries of the grid."""
+"""The coverage of the corpus by a release's queries: map, regions, and boundaries of the grid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curation.releases.verify import FrozenRelease
 
 
 class ReleasedCoverage(NamedTuple):
-    """The coverage of a release.
+    """The coverage of the corpus by the queries of a release.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ReleasedCoverage(NamedTuple):
 
 
 def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
-    """Read the coverage of a release; None if the release has no map."""
+    """Read the coverage of a release; None if the release has no coverage map."""
     rows = release.rows("coverage")
     if not rows:
         return None
@@ -55,7 +55,7 @@ def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
 
 
 def about_map(coverage: ReleasedCoverage) -> str:
-    """Describe the map, and say how many of its regions have a query."""
+    """Describe the coverage map, with the number of its regions that have a query."""
     return (
         f"Coverage map {coverage.map_id[:12]}…: {coverage.regions_asked:,} of {coverage.regions:,} regions "
         f"of the corpus have a query. A region has {coverage.least_documents:,} documents or more; "
@@ -64,7 +64,7 @@ def about_map(coverage: ReleasedCoverage) -> str:
 
 
 def about_grid(coverage: ReleasedCoverage) -> str:
-    """Describe the grid and its boundaries; empty where no query has a cell."""
+    """Describe the grid of dispersion and alignment; empty if no query has a cell of the grid."""
     figures = {"Δ": coverage.dispersion, "J": coverage.alignment}
     cut = [f"{name} {at.lower:.3f} and {at.upper:.3f}" for name, at in figures.items() if at]
     if not cut:

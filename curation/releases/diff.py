@@ -1,9 +1,9 @@
-"""The difference of two releases: their queries, grades, documents, agreement and settings side by side.
+"""The difference between two releases: queries, grades, documents, agreement and settings side by side.
 
 Queries are compared by their ids, pairs by query and document, documents by their content hashes. Grades are
-compared for the queries that both releases have. A query that is only in one release brings or takes all of
-its grades. Changed grades of a part that is sealed in either release are counted, and listed only after an
-opening of the seal (`seal`). Settings that differ between the releases are shown as text.
+compared for the queries that both releases have. All grades of a query that is only in one release count as
+new or gone. Changed grades of a part that either release seals are counted, and listed only if somebody opens
+the seal (`seal`). Settings that differ between the releases are shown as text.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
 
 UNEXPLAINED = "more or other votes"
-"""The reason for a grade that differs without any known change."""
+"""Name of the change for a grade that differs although no change is known."""
 COUNTS = ("kept", "higher", "lower", "new", "gone", "sealed")
 ALPHAS = ("ordinal", "nominal")
 
 Rows = list[dict[str, Any]]
 ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
-"""Fields of the header that are not among the settings."""
+"""Fields of the release's header that are not compared as settings."""
 VERSIONS = "frozen with"
 
 
 class ReleaseSummary(NamedTuple):
-    """One of the two releases; `queries` and `grades` are part of the split → number."""
+    """One of the two compared releases. `queries` and `grades` map each part of the split to a number."""
 
     name: str
     release_id: str
@@ -49,7 +49,7 @@ class ReleaseSummary(NamedTuple):
 class ComparedRelease:
     """A release whose rows are arranged for the comparison.
 
-    closed: queries whose grades one of the two releases lacks; their grades are left out of both.
+    closed: queries whose grades are missing in one of the releases, and are therefore left out of both.
     """
 
     def __init__(self, release: FrozenRelease, closed: Collection[str] = ()) -> None:
@@ -86,7 +86,7 @@ class ComparedRelease:
 
 
 def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collection[str]) -> Rows:
-    """List the pairs of these queries whose grade differs, or is in one release only.
+    """List the pairs of these queries whose grade differs between the releases, or is only in one release.
 
     A row has query_id, text, document_id and part; the grades before and after (None without a grade) and
     their origins how_before and how_after, such as 'majority'; document, which is 'gone', 'new' or 'changed'
@@ -117,10 +117,13 @@ def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collect
 
 
 def change_of(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
-    """Name the known change of a pair whose grade differs. The change need not be the reason.
+    """Return the known change of a pair whose grade differs between the releases.
 
-    Where the pair was judged again between the releases, the change of that re-labeling, such as 're-labeled:
-    guide changed'; otherwise the change of the document; 'decided' where a reviewer's decision is new; or ''.
+    The change need not be the reason for the other grade.
+
+    For a pair that was judged again between the releases, return the change of the re-labeling, such as
+    're-labeled: guide changed'. Otherwise return the change of the document, 'decided' for a new decision by
+    a reviewer, or ''.
     """
     again = after.relabeled.get(pair)
     if again is not None and again != before.relabeled.get(pair):
@@ -146,7 +149,10 @@ def grade_counts(
     changes: Rows,
     hidden: Collection[str],
 ) -> dict[str, dict[str, int]]:
-    """Count the kept, changed, new and gone grades of each part; `hidden`: queries with hidden grades."""
+    """Count the kept, changed, new and gone grades of each part.
+
+    `hidden` are the queries with sealed grades.
+    """
     counts_of = {part: dict.fromkeys(COUNTS, 0) for part in after.summary.queries}
     for query_id, _ in before.qrels.keys() & after.qrels.keys():
         if query_id in both:
@@ -165,7 +171,7 @@ def grade_counts(
 def agreement_figures(
     before: ComparedRelease, after: ComparedRelease
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    """Return the figures of agreement before and after: alphas, equal grades, and blind duplicates."""
+    """Return the agreement figures of both releases: alphas, equal grades, and blind duplicates."""
     figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
     between = {
         f"{name} (pairs)": (_figure_between(before, *figure), _figure_between(after, *figure))
@@ -186,7 +192,7 @@ def _figure_between(release: ComparedRelease, name: str, value: str) -> Estimate
 
 
 def _blind_duplicates(release: ComparedRelease) -> Estimate:
-    """Pool the blind duplicates of all annotators, because numbers of people differ between releases."""
+    """Pool the blind duplicates of all annotators, because annotators' numbers differ between releases."""
     pooled = pooled_consistency([IntraAgreement(**row) for row in release.agreement.get("within", [])])
     if not pooled.n:
         return Estimate(why="no blind duplicates")
@@ -243,7 +249,7 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
 
     Parameters
     ----------
-    reason: the reason for opening the seal, which also names the changed grades of sealed parts.
+    reason: the reason for opening the seal; with a reason, changed grades of sealed parts are listed, too.
 
     Raises
     ------
@@ -259,7 +265,10 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
 
 
 def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -> Diff:
-    """Compare two releases that were read before; a reason also names changed grades of sealed parts."""
+    """Compare two releases that were read before.
+
+    With a reason, changed grades of sealed parts are listed, too.
+    """
     closed = old.closed_queries | new.closed_queries
     before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)
     both = before.queries.keys() & after.queries.keys()
@@ -290,7 +299,7 @@ def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) 
 
 
 def _queries_only_in(here: ComparedRelease, there: ComparedRelease) -> Rows:
-    """List the queries of a release that the other release does not have."""
+    """List the queries that are only in this one of the two releases."""
     return [
         {
             **{name: row[name] for name in ("query_id", "text", "part")},
@@ -305,7 +314,7 @@ def _queries_only_in(here: ComparedRelease, there: ComparedRelease) -> Rows:
 def _changed_queries(
     before: ComparedRelease, after: ComparedRelease, both: Collection[str], field: str
 ) -> Rows:
-    """List the queries of both releases whose field (text or part) differs."""
+    """List the queries of both releases whose text or part differs."""
     rows = ((before.queries[name][field], after.queries[name]) for name in sorted(both))
     return [
         {"query_id": row["query_id"], "text": row["text"], "before": old, "after": row[field]}
@@ -315,7 +324,7 @@ def _changed_queries(
 
 
 def _document_changes(before: ComparedRelease, after: ComparedRelease) -> dict[str, dict[str, int]]:
-    """Return the gone, new and changed documents, each with its number of grades."""
+    """Return the gone, new and changed documents, each with the number of its grades."""
     old, new = before.documents, after.documents
     changed = {name for name in old.keys() & new.keys() if old[name] != new[name]}
     return {
@@ -326,14 +335,14 @@ def _document_changes(before: ComparedRelease, after: ComparedRelease) -> dict[s
 
 
 def _count_grades(names: Iterable[str], judged: Counter[str]) -> dict[str, int]:
-    """Return document id → number of grades, the largest number first."""
+    """Map each document id to its number of grades, the largest number first."""
     return {name: judged[name] for name in sorted(names, key=lambda name: (-judged[name], name))}
 
 
 def _setting_changes(
     before: ComparedRelease, after: ComparedRelease
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Return the settings that differ between the releases."""
+    """Return the settings that differ between the releases, with both values."""
     in_files = before.release.file or after.release.file  # a file does not name the versions that froze it
     old, new = _read_settings(before, not in_files), _read_settings(after, not in_files)
     return {
@@ -366,7 +375,7 @@ def _read_settings(side: ComparedRelease, with_versions: bool) -> dict[str, str]
 
 
 def _describe_evidence(side: ComparedRelease) -> dict[str, object] | None:
-    """Return the number of pairs with evidence, of ranges, and a hash; None without evidence."""
+    """Summarize the evidence of a release: numbers of pairs and ranges, and a hash; None without evidence."""
     named = (((row["query_id"], row["document_id"]), row) for row in side.release.walk("evidence"))
     rows = [(pair, row) for pair, row in named if pair in side.qrels]
     pairs = {pair for pair, _ in rows}
@@ -388,7 +397,7 @@ def _without_fields(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Walk through the values of nested objects, as ('split: seed', '1') and so on."""
+    """Yield the values of nested objects with the names of their fields, such as ('split: seed', '1')."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _flatten(f"{path}: {name}" if path else str(name), item)

@@ -1,4 +1,4 @@
-"""The difference of two releases for people: sentences and tables for the terminal and the page."""
+"""The difference between two releases for people: sentences and tables for terminal and HTML page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from curation.releases.gate_override import gate_override_sentences, with_gate_o
 
 CHANGED = "Changes that the releases record for these grades. A change need not be the reason for a grade."
 LIMIT = 50
-"""The most rows of a table, unless somebody asks for more."""
+"""Default maximum number of rows of a table."""
 
 
 def title_of(diff: Diff) -> str:
-    """Name the compared releases, with their marks."""
+    """Return a title with the names of both releases, marked if they were frozen against the gate."""
     old, new = (with_gate_override(release.name, release.mark) for release in (diff.old, diff.new))
     return f"From release {old} to {new}"
 
@@ -57,7 +57,7 @@ def findings(diff: Diff) -> list[str]:
 
 
 def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
-    """Return the sections of the page, in the order in which people read them, without empty sections."""
+    """Return the sections on the difference of two releases, in reading order, without empty sections."""
     sections = [
         Section("Grades", _grades_sentence(diff), (), _grade_tables(diff, limit), _sealed_remark(diff)),
         Section("What had changed", CHANGED, (), (_change_table(diff),)),

@@ -10,14 +10,14 @@ from curation.store import Cursor
 from curation.store.release_parts import read_part
 
 MARK = "frozen against the gate"
-"""The mark beside a release whose labels do not have the agreement that its project demands."""
+"""The mark beside the name of a release whose labels miss the agreement that the project demands."""
 
 
 def gate_override_of(header: Mapping[str, Any]) -> str | None:
     """Return the mark of a release that was frozen against the gate; None for other releases.
 
-    Every text with the release's name has the mark: `with_gate_override` next to the name, and
-    `gate_override_sentences` above its figures.
+    Every text with the release's name shows the mark: `with_gate_override` next to the name, and
+    `gate_override_sentences` above the release's figures.
     """
     if not header.get("override"):
         return None
@@ -26,24 +26,24 @@ def gate_override_of(header: Mapping[str, Any]) -> str | None:
 
 
 def shortfall(figure: str, state: str) -> str:
-    """Say whether a figure of the gate is too low or not known."""
+    """Return a text that tells whether an agreement figure is too low or not known."""
     return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
 
 
 def with_gate_override(name: str, mark: str | None) -> str:
-    """Return the name of a release, with its mark in short."""
+    """Return the name of a release, with a short form of its mark."""
     return f"{name} ({MARK})" if mark else name
 
 
 def gate_override_sentences(name: str, mark: str | None) -> list[str]:
-    """Return a warning for readers of a marked release's figures; empty for other releases."""
+    """Return a warning about the figures of a release frozen against the gate; empty for other releases."""
     if not mark:
         return []
     return [f"{name} was {mark}. Its grades do not meet the project's agreement threshold."]
 
 
 def gate_overrides(cursor: Cursor) -> dict[str, str]:
-    """Read the marks of releases: name → mark, for the releases with a mark."""
+    """Read a map from release name to mark, for releases that were frozen against the gate."""
     overrides = {}
     for row in list_releases(cursor):
         try:

@@ -1,4 +1,4 @@
-"""The manifest of an export or a packed release: it names the release and the sum of each file.
+"""The manifest of an export or a packed release, with the release's name and a checksum of each file.
 
 The text of a manifest is a function of its fields (sorted keys, two spaces, one line feed at the end), so no
 space in the text can change unseen. The field `sum` is the SHA-256 of the canonical JSON of all other fields.
@@ -18,14 +18,14 @@ MANIFEST = "manifest.json"
 
 
 def manifest_text(contents: Mapping[str, Any]) -> str:
-    """Return the text of a manifest; its `sum` is computed, whatever the contents say."""
+    """Return the text of a manifest with these contents. The field `sum` is always computed."""
     rest = {name: value for name, value in contents.items() if name != "sum"}
     whole = rest | {"sum": hashlib.sha256(canonical_json(rest).encode("utf-8")).hexdigest()}
     return f"{json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True)}\n"
 
 
 def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
-    """Return the fields of a manifest, None if it has no fields; and the problem of the manifest, or ''."""
+    """Return the fields of a manifest (None if unreadable), and its problem or ''."""
     try:
         text = content.decode("utf-8")
         manifest = json.loads(text)
@@ -40,7 +40,7 @@ def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
 
 
 def _names_files(manifest: Any) -> bool:
-    """Say whether a manifest names files, all within the folder."""
+    """Check whether a manifest names files, and only files within the folder."""
     files = manifest.get("files") if isinstance(manifest, dict) else None
     return isinstance(files, dict) and all(
         isinstance(entry, dict)

@@ -1,4 +1,4 @@
-"""The operations of a release: to freeze the current labels, and to export a release."""
+"""Background operations on releases: freezing the current labels, and exporting a release."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _freeze_release(store: Store, request: FreezeRequest, progress: Progress, au
 
 
 def _export_release(store: Store, request: ExportRequest, progress: Progress, author: str) -> Exported:
-    """Write the zip file into the request's folder."""
+    """Export the release as a zip file into the request's folder."""
     return export_zip(store, request, author, progress)
 
 

@@ -1,4 +1,4 @@
-"""An overview of releases: the list, the content of a release, its exports, and the logs of its seal."""
+"""Overview of releases: list, content of a release, exports, and logs of sealed grades."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ WHERE action = 'export' AND detail->>'release' = ? ORDER BY rowid
 
 
 class ListedRelease(NamedTuple):
-    """A release in the list.
+    """A release in the list of releases.
 
     Attributes
     ----------
     grades: number of grades; None if the manifest was altered.
-    openings: how often somebody opened its seal, under any name of the release.
+    openings: how often somebody opened the seal of the release, under any of its names.
     sealed_evaluations: number of evaluations on its sealed parts, with refused requests, under any name.
     mark: the mark of a release that was frozen against the gate.
     """
@@ -51,7 +51,7 @@ class ListedRelease(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownRelease:
-    """A release and the log of its seal.
+    """A release, and the log of requests for its sealed grades.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ShownRelease:
 
     @property
     def sentences(self) -> list[str]:
-        """Say what the release lacks, how it was frozen, and whether somebody opened its seal."""
+        """Return sentences on grades of other versions, on the freeze, and on openings of the seal."""
         sentences = [*half_judged_sentence(self.half_judged), *left_out_sentences(self.left_out)]
         if self.changed:
             single = "marked grade was given on another version of its document."
@@ -104,7 +104,7 @@ class ShownRelease:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the parts, and of the logs of the seal."""
+        """Tables of the parts of the release, and of the openings of its seal."""
         title = (
             f"Release {self.name}, frozen {self.frozen_at:%Y-%m-%d %H:%M} UTC by {self.frozen_by}: "
             f"{pluralize(self.documents, 'document')}"
@@ -140,7 +140,7 @@ def releases(store: Store) -> list[ListedRelease]:
 
 
 def show(store: Store, name: str) -> ShownRelease:
-    """Show a release, with the logs of its seal.
+    """Read the content of a release, with the logs of its seal.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def show(store: Store, name: str) -> ShownRelease:
 
 
 def override_sentence(shown_release: ShownRelease) -> list[str]:
-    """Say that a release was frozen against the gate, by whom and why; empty for other releases."""
+    """Return sentences on a freeze against the gate, with person and reason; empty for other releases."""
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]
@@ -208,7 +208,7 @@ def release_table(releases: Sequence[ListedRelease]) -> Table:
 def part_table(
     title: str, queries: Mapping[str, int], grades: Mapping[str, int], sealed: Collection[str]
 ) -> Table:
-    """Make a table of the parts of a release."""
+    """Make a table of the parts of the split in a release."""
     rows = (
         (part, count, grades[part], "sealed" if part in sealed else "")
         for part, count in sorted(queries.items())

@@ -1,15 +1,15 @@
-"""A packed release: a zip file with a Parquet table for each part, as it is read.
+"""Reading of a packed release: a zip file with a Parquet table for each part.
 
     manifest.json   names the release and the sum of each file (`manifest`)
     release.json    the form of the file, and the sum of each part as it was frozen: these make the release id
     PART.parquet    the rows of a part (`part_tables`), without queries whose grades are left out
 
-A part is compared with its sum the first time that it is read whole. A part without the rows of sealed
-queries can only be compared with the sum of its other rows. The id does not prove that these rows are the
-release's.
+A part is compared with its checksum when it is first read completely. A part without the rows of sealed
+queries can only be compared with the checksum of its other rows. The release id does not prove that these
+other rows belong to the release.
 
-Tables are compressed already. So a file that is compressed once more was not written by goldgrade, and the
-reader stops at a table whose rows would take hundreds of times its bytes.
+Parquet tables are already compressed. So goldgrade did not write a zip file that compresses the tables again,
+and refuses a table whose rows would take hundreds of times its bytes.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
 RELEASE = "release.json"
 PACKED = 1
-"""The form of these files; a different form is refused."""
+"""The version of the format of packed releases. A file with another version is refused."""
 TEXT_COLUMNS = ("title", "body", "url", "published", "group_key", "metadata")
-"""Columns of the table of documents besides the fields of the part."""
+"""Columns that the table of documents has in addition to the fields of the part."""
 MAX_TIMES, ALWAYS = 300, 16 << 20
-"""The most memory of a table's rows: this many times the bytes of the table, or this many bytes if more."""
+"""Maximum memory of a table's rows: a multiple of the table's bytes, or a number of bytes if that is more."""
 
 
 class PackedPart(PartText):
-    """The text of a part, made from its table."""
+    """The text of a part of a packed release, made from its Parquet table."""
 
     def __init__(self, rows: Callable[[], Iterator[dict[str, Any]]], expected: str, what: str) -> None:
         super().__init__()
@@ -54,11 +54,11 @@ class PackedPart(PartText):
         self._checked = False
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Walk through the rows; the first time, compare them with the sum after the last row.
+        """Yield the rows. The first time, compare the rows with the checksum after the last row.
 
         Raises
         ------
-        RefusedError: the rows differ from the sum.
+        RefusedError: the rows do not agree with the checksum.
         """
         sha256 = hashlib.sha256()
         for row in self._rows():
@@ -75,7 +75,7 @@ class PackedPart(PartText):
 
 
 class PackedRelease:
-    """A release in a file.
+    """A packed release that is read from its file.
 
     Attributes
     ----------
@@ -133,14 +133,14 @@ class PackedRelease:
         }
 
     def problems(self) -> list[str]:
-        """List what was altered since the release was packed, a sentence for each file and part."""
+        """List the alterations since the release was packed, a sentence for each altered file and part."""
         checks: list[Callable[[], object]] = [partial(self._checked_content, name) for name in self._sums]
         return _list_refusals(checks) or _list_refusals(
             partial(deque, text, 0) for text in self.texts.values()
         )
 
     def documents(self, ids: Iterable[str]) -> Iterator[tuple[str, Document | None]]:
-        """Walk through documents, as `release_rows.pinned_documents`; ids are in the order of the file."""
+        """Yield documents as `release_rows.pinned_documents` does, with ids in the order of the file."""
         wanted = iter(ids)
         document_id = next(wanted, None)
         for batch in self._read_batches("documents"):
@@ -175,7 +175,7 @@ class PackedRelease:
             yield from rows
 
     def _read_batches(self, part: str) -> Iterator[pa.RecordBatch]:
-        """Read the rows of a part's table; a part without a row has no batch."""
+        """Read the rows of a part's Parquet table in batches. A part without rows gives no batch."""
         name = f"{part}.parquet"
         if name not in self._sums:
             return
@@ -234,7 +234,7 @@ class PackedRelease:
 
 
 def _list_refusals(checks: Iterable[Callable[[], object]]) -> list[str]:
-    """Make the checks, and list the sentences of those that refuse."""
+    """Run the checks, and list the error sentences of failed checks."""
     problems = []
     for check in checks:
         try:
@@ -245,7 +245,7 @@ def _list_refusals(checks: Iterable[Callable[[], object]]) -> list[str]:
 
 
 def _bytes_of(batch: pa.RecordBatch) -> int:
-    """Compute the memory of the rows, with each text as often as the rows have it."""
+    """Compute the memory that a table's rows need, with repeated texts counted each time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

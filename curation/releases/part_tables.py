@@ -1,10 +1,10 @@
-"""The rows of a part of a release as a Parquet table, written and read.
+"""Writing and reading of the rows of a release's part as a Parquet table.
 
-Texts, numbers and lists of texts are columns of their type. Every other value, such as the votes of a pair,
-is a JSON text in a column. Where some rows lack a field, the column is null there; a field that some rows
-lack and that is null in other rows is a column of JSON. The metadata of a column say how it was written, and
-whether it was added to the part, such as the text of a document. The rows are walked twice, because the types
-follow from all rows. The same rows give the same bytes.
+Fields with texts, numbers or lists of texts are columns of the same type. Fields with other values, such as
+the votes of a pair, are columns of JSON texts. If a row lacks a field, the column is null in the row. A field
+that some rows lack and that is null in other rows is a column of JSON. The metadata of a column tell how the
+column was written, and whether the export added the column, such as the text of a document. The rows are read
+twice, because the types of columns depend on all rows. The same rows always give the same bytes of Parquet.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 FORM, ABSENT, ADDED = b"goldset", b"goldset_absent", b"goldset_added"
-"""Keys of a column's metadata: 'json' or 'plain'; whether null is a missing field; whether it was added."""
+"""Keys of a column's metadata: form ('json' or 'plain'), whether null is a missing field, whether added."""
 NUMBERS = {"traffic": int, "inclusion_probability": float, "rank": int, "score": float, "confidence": float}
-"""Columns of numbers that may be empty in a whole release → their type."""
+"""Map from columns of numbers that may be empty in a whole release to their type."""
 _MISSING = object()
 _LARGEST = 2**63
 
 
 def write_part(path: Path, rows: Iterable[Row], added: Iterable[str] = ()) -> int:
-    """Write the rows, which are walked twice, and return their number; without a row no file is written.
+    """Write the rows to a Parquet file, and return their number. Without a row, no file is written.
 
     added: fields that the part does not have.
     """
@@ -51,7 +51,7 @@ def write_part(path: Path, rows: Iterable[Row], added: Iterable[str] = ()) -> in
 
 
 def batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """Return the rows of a batch as the part has them, without the added fields."""
+    """Return the rows of a batch in the form of the release's part, without the added fields."""
     fields = [field for field in batch.schema if ADDED not in field.metadata]
     columns = [values_of(batch.column(field.name)) for field in fields]
     for index, field in enumerate(fields):
@@ -67,7 +67,7 @@ def batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 
 def values_of(column: pa.Array) -> list[Any]:
-    """Return the values of a column; a dictionary is decoded first, which is sixteen times faster."""
+    """Return the values of a column. Dictionary columns are decoded first, which is sixteen times faster."""
     import pyarrow as pa
 
     plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
@@ -76,7 +76,7 @@ def values_of(column: pa.Array) -> list[Any]:
 
 
 def _schema(rows: Iterable[Row], added: frozenset[str]) -> pa.Schema | None:
-    """Return the columns by name, ids first; None without a row."""
+    """Return the columns of a table by name, ids first; None without a row."""
     import pyarrow as pa
 
     kinds: dict[str, set[Any]] = {}
@@ -93,7 +93,7 @@ def _schema(rows: Iterable[Row], added: frozenset[str]) -> pa.Schema | None:
 
 
 def _kind(value: Any) -> Any:
-    """Return the type of a column that can hold the value, 'texts' for a list of texts, otherwise 'json'."""
+    """Return the column type for a value: its type, 'texts' for a list of texts, or 'json'."""
     if isinstance(value, list):
         return "texts" if all(type(item) is str for item in value) else "json"
     if isinstance(value, int) and not -_LARGEST <= value < _LARGEST:

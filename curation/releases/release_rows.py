@@ -1,8 +1,9 @@
-"""Frozen releases as the project stores them: a row for each name, with its manifest, and the documents.
+"""Frozen releases in the project's database: a row with a manifest for each name, and the documents.
 
 The manifest has the SHA-256 of each part and a CRC-32 of each line, which shows the first altered line. The
-manifest also names the versions of the packages that froze the release, which are not part of the id. It has
-a sum of its own fields and of the other columns: the name, the time, and the person who froze the release.
+manifest also names the versions of the packages that froze the release, which are not part of the id. The
+manifest also has a checksum of its fields and of the row's other columns: the name, the time, and the person
+who froze the release.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from curation.store.documents import StoredDocuments
 from curation.store.release_parts import PartText, batched, read_part
 
 FORMAT = 2
-"""The form of a release's content."""
+"""The version of the format of a release's content."""
 NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 SUFFIX, FORMER_SUFFIX = ".goldgrade", ".goldset"
-"""Endings of the names of packed releases, today's and the former."""
+"""Endings of the file names of packed releases: the present ending and the former ending."""
 NO_NUMBER = "somebody who judged nothing of this release"
 _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
 Table = list[dict[str, Any]]
-"""The rows of a part."""
+"""Type of the rows of a release's part."""
 PartRows = Table | PartText
-"""The rows of a part of a draft, as a list or, where there are many rows, as text."""
+"""Type of the rows of a draft's part: a list, or a text for a part with many rows."""
 
 
 class ReleaseRow(NamedTuple):
-    """A release under its name; `manifest` is JSON."""
+    """The stored row of a release under one of its names. `manifest` is JSON."""
 
     name: str
     release_id: str
@@ -64,13 +65,13 @@ def signed_row(
 
 
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
-    """Read all releases in the order of freezing; times do not count, because a clock may step back."""
+    """Read all releases in the order of freezing. Times do not count, because a clock may be set back."""
     sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY rowid"
     return fetch(cursor, ReleaseRow, sql)
 
 
 def released_queries(store: Store) -> dict[str, list[str]]:
-    """Read the queries of all releases: release id → query ids, for a draw that leaves them out."""
+    """Read a map from release id to query ids, for a draw of queries that leaves out released queries."""
     with store.reading() as cursor:
         return {
             release_id: [row["query_id"] for row in read_part(cursor, release_id, "queries")]
@@ -79,17 +80,17 @@ def released_queries(store: Store) -> dict[str, list[str]]:
 
 
 def is_file(reference: str) -> bool:
-    """Say whether a reference is a file, not a name or id of a release."""
+    """Check whether a reference to a release is a file, not a name or an id."""
     return "/" in reference or os.sep in reference or reference.endswith((SUFFIX, FORMER_SUFFIX))
 
 
 def begins_id(reference: str) -> bool:
-    """Say whether a reference can be the beginning of a release id, with at least six digits."""
+    """Check whether a reference can be the beginning of a release id: at least six hex digits."""
     return re.fullmatch(r"[0-9a-f]{6,64}", reference) is not None
 
 
 def graded_pairs(row: ReleaseRow) -> int | None:
-    """Read the number of a release's grades from its manifest; None if the manifest was altered."""
+    """Read the number of grades from the manifest of a release; None if the manifest was altered."""
     try:
         return int(json.loads(row.manifest)["parts"]["qrels"]["lines"])
     except (ValueError, KeyError, TypeError):
@@ -111,7 +112,7 @@ def half_judged_sentence(count: int) -> list[str]:
 
 
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
-    """Find the release of that name, or else the first release whose id begins with it.
+    """Find the release with this name, or else the first release whose id begins with the name.
 
     Raises
     ------
@@ -139,7 +140,7 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
 
 
 def pinned_documents(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
-    """Walk through the documents of these ids and content hashes; None where the project lost the text."""
+    """Yield the documents with these ids and content hashes, or None if the project lost the text."""
     import pyarrow as pa
 
     for batch in batched(versions.items()):

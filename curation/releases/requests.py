@@ -1,4 +1,4 @@
-"""Requests of a release: to freeze the current labels, and to export a release for other tools."""
+"""Requests about releases: to freeze the current labels, and to export a release for other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations that draw a sample and top it up; a draw may leave out released queries."""
+"""Background operations that draw a sample of queries, with or without released queries, or top it up."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The seal of a release: the parts that a freeze seals, and the only way to their grades.
+"""The seal of a release: the parts that a freeze seals, and the logged access to their grades.
 
-A gold set on which teams tune systems measures memory. So each release names its sealed parts, and an export,
-a comparison or an evaluation calls `open_sealed` before it gives grades to anybody. The entry in the log is
-committed first, so a request that fails or is stopped later is in the log as well. The same grades in the
-project are behind `curation.people.seal_access`.
+If teams tune systems on a gold set, evaluation on the same set overestimates the systems. So each release
+names its sealed parts, and an export, a comparison or an evaluation calls `open_sealed` before it gives
+grades to anybody. The log entry is committed before any grade is returned, so the log also has requests that
+fail later. `curation.people.seal_access` guards the same grades in the project.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from curation.store import COMMAND_LINE, Store, utc_now
 
 
 def chosen_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the parts of a split that a freeze seals: the part named test, if any, and the wanted parts.
+    """Return the parts of a split that a freeze seals: the part named test, if any, and requested parts.
 
-    Nobody can leave test open by naming other parts. Otherwise its grades could leave without a log, if
-    somebody froze the same labels again.
+    The part test is always sealed, even if a request names only other parts. Otherwise somebody could freeze
+    the same labels again and get the test grades without a log entry.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def chosen_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[
 
 
 def refuse_unknown_parts(parts: Iterable[str], wanted: Iterable[str]) -> None:
-    """Refuse names that are not parts of the split, all at once."""
+    """Refuse all names that are not parts of the split, in one error."""
     known = sorted(parts)
     problems = [
         f"The split has no part {name!r}; it has {', '.join(known)}."
@@ -49,10 +49,10 @@ def open_sealed(
     actor: str = COMMAND_LINE,
     parts: Collection[str] | None = None,
 ) -> Unsealing | None:
-    """Open the grades of a release, and log who takes them, for what and why; None if no part is sealed.
+    """Open the sealed grades of a release, and log person, purpose and reason; None if no part is sealed.
 
-    Call this function before anybody gets the first of these grades. A packed release has no log, so its
-    sealed grades need a reason as well, but nobody records it.
+    Call this function before anybody gets the first sealed grade. Sealed grades of a packed release need a
+    reason as well, but the file has no log to record the reason.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def open_sealed(
 
 
 def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
-    """Refuse parts whose grades a packed release does not have."""
+    """Refuse parts of the split whose grades a packed release does not have."""
     missing = sorted(set(parts).difference(release.file.with_grades)) if release.file else []
     if missing and release.file:
         raise RefusedError(

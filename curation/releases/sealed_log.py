@@ -1,12 +1,13 @@
-"""The log of sealed evaluations, and the number of them that each evaluator has in a month.
+"""The log of evaluations on sealed parts, and the monthly limit of these evaluations for each evaluator.
 
-A sealed part that everybody evaluates on becomes a part by which teams choose systems. So a sealed evaluation
-is logged, with the person and the reason, before anybody gets its figures, and every report says how many
-there were. A refused request is logged and counted in the same way, because a refusal also reveals something.
+If everybody can evaluate on a sealed part, teams start to choose systems by this part. So a sealed evaluation
+is logged, with person and reason, before anybody gets its figures, and every report tells the number of
+earlier sealed evaluations. A refused request is logged and counted in the same way, because a refusal can
+also reveal grades.
 
-Leads see all figures. Evaluators see one rounded figure of each system, a number of times a month for each
-part (`MONTHLY`, or the number that a lead chose). A part is counted by its name in all releases, because
-releases of one project share grades.
+Leads see all figures of a sealed evaluation. Evaluators see one rounded figure of each system, and may
+evaluate on each sealed part only a limited number of times a month (`MONTHLY`, or the number that a lead
+chose). The limit counts a part by its name across all releases, because releases of one project share grades.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SETTING = "sealed evaluations a month"
 
 
 class SealedEvaluation(NamedTuple):
-    """An evaluation of one system on sealed parts.
+    """A logged evaluation of one system on sealed parts of a release.
 
     Attributes
     ----------
@@ -58,12 +59,12 @@ class SealedEvaluation(NamedTuple):
 
     @property
     def shown(self) -> dict[str, dict[str, Any]]:
-        """The figure that was shown for each measure; empty where the request was refused."""
+        """The figure that was shown for each measure; empty if the request was refused."""
         return {} if self.figures is None else dict(json.loads(self.figures))
 
 
 class SealedCount(NamedTuple):
-    """The number of evaluations of sealed parts, for the report of a further evaluation.
+    """The counts of evaluations on sealed parts, for the report of a new evaluation.
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class SealedCount(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Say how often the parts were evaluated, and how many evaluations are left."""
+        """Return sentences on the number of evaluations on the parts, and on the number that is left."""
         parts = ", ".join(self.parts)
         sentence = (
             f"With this evaluation {parts} has {pluralize(self.evaluations, 'sealed evaluation')} and "
@@ -95,7 +96,7 @@ class SealedCount(NamedTuple):
 
 
 def sealed_evaluations(cursor: Cursor, release_id: str) -> list[SealedEvaluation]:
-    """Read all sealed evaluations of a release's content, under any of its names, oldest first."""
+    """Read all sealed evaluations of a release, under any name of the same content, oldest first."""
     sql = f"""
         SELECT {", ".join(SealedEvaluation._fields)} FROM sealed_evaluations
         WHERE release_id = ? ORDER BY rowid
@@ -104,7 +105,7 @@ def sealed_evaluations(cursor: Cursor, release_id: str) -> list[SealedEvaluation
 
 
 def query_values(cursor: Cursor, evaluation_ids: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    """Read the values of queries by the first measure: evaluation id → query id → value, None without one."""
+    """Map evaluation id and query id to the value of the first measure; None for a query without a value."""
     sql = """
         SELECT evaluation_id, query_id, value FROM sealed_evaluation_values
         WHERE evaluation_id IN (SELECT unnest(?::TEXT[])) ORDER BY ALL
@@ -118,7 +119,7 @@ def query_values(cursor: Cursor, evaluation_ids: Sequence[str]) -> dict[str, dic
 def log_sealed_evaluation(
     cursor: Cursor, rows: Sequence[SealedEvaluation], values: Sequence[Mapping[str, float | None]] = ()
 ) -> SealedCount:
-    """Log the systems of one request, in a transaction before anybody gets their figures.
+    """Log the evaluated systems of one request, before anybody gets the figures.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def _count_evaluations(cursor: Cursor, row: SealedEvaluation) -> SealedCount:
 def left_this_month(cursor: Cursor, person: str, parts: Sequence[str], now: datetime) -> int:
     """Count the sealed evaluations of these parts that an evaluator has left in the month (UTC) of `now`.
 
-    Refused requests under the same name from before the account was made do not count.
+    Refused requests with the same name from before the account existed do not count.
     """
     sql = """
         SELECT count(*) FROM sealed_evaluations JOIN annotators a ON a.name = evaluated_by

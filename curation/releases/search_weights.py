@@ -1,8 +1,8 @@
 """Search weights: the number of searches that an evaluated query represents.
 
-A query counts as often as it was asked, over its probability of being evaluated: the probability of being
-drawn, times the share of its stratum's drawn queries that are evaluated (Särndal, Swensson & Wretman 1992,
-Model Assisted Survey Sampling, section 5.7).
+The weight of a query is its number of searches over its probability of being evaluated: the probability of
+being drawn, times the share of its stratum's drawn queries that are evaluated (Särndal, Swensson & Wretman
+1992, Model Assisted Survey Sampling, section 5.7).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.core.statistics.arrays import Floats
 def search_weights(
     strata: Sequence[str], traffic: Floats, probability: Floats, drawn: Mapping[str, int]
 ) -> Floats:
-    """Compute the weights of Q evaluated queries, shape (Q,); NaN for a query that was not drawn.
+    """Compute the search weights of Q evaluated queries, shape (Q,); NaN for a query that was not drawn.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Frozen releases as all rooms read them, and the verification of every byte against its sums.
+"""Reading of frozen releases, and verification of every byte of a release against its checksums.
 
-All content of a release is read through `load_release`, which refuses an altered release, and a release of a
-newer goldgrade. It takes the name of a release, its id, the beginning of its id, or its file.
+All code reads the content of a release by `load_release`, which refuses an altered release, and a release of
+a newer goldgrade. The argument of `load_release` is the name of a release, its id, the beginning of its id,
+or its file.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ from curation.store.release_parts import PartSum, PartText, read_parts
 
 MAX_PROBLEMS = 20
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
-"""Parts without grades, whose altered lines are shown. Altered lines of other parts show only their ids."""
+"""Parts of a release without grades: a verification shows their altered lines.
+
+For an altered line of another part, only the ids in the line are shown.
+"""
 ROW_ALTERED = (
     "the record of the release was altered: its name, the time and person of the freeze, the gate, or the "
     "versions"
@@ -42,7 +46,7 @@ ROW_ALTERED = (
 
 
 def altered_sentences(name: str, problems: Sequence[str], altered: int) -> list[str]:
-    """Say that a release or export was altered, and list the first problems."""
+    """Return sentences that a release or export was altered, with the first problems."""
     more = altered - len(problems)
     further = [f"  … and {more:,} more"] if more > 0 else []
     return [f"{name} was ALTERED:", *(f"  {problem}" for problem in problems), *further]
@@ -50,7 +54,7 @@ def altered_sentences(name: str, problems: Sequence[str], altered: int) -> list[
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of a verification.
+    """The result of the verification of a release.
 
     Attributes
     ----------
@@ -72,7 +76,7 @@ class Verified:
 
     @property
     def sentences(self) -> list[str]:
-        """Say whether the release is intact, or list the problems."""
+        """Return a sentence that the release is intact, or a list of its problems."""
         if not self.intact:
             return altered_sentences(self.name, self.problems, self.altered)
         counts = f"{pluralize(self.parts, 'part')} and {pluralize(self.documents, 'document')}"
@@ -89,7 +93,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class FrozenRelease:
-    """A release that was not altered; `texts` is part → text.
+    """An unaltered release. `texts` maps each part to its text.
 
     file: the packed release, which may lack the grades of some parts; None for a release of the project.
     """
@@ -100,7 +104,7 @@ class FrozenRelease:
 
     @property
     def closed_queries(self) -> set[str]:
-        """The queries of parts whose grades are not in the file."""
+        """The queries of parts whose grades are missing in the file."""
         if self.file is None:
             return set()
         return {row["query_id"] for row in self.walk("queries") if row["part"] not in self.file.with_grades}
@@ -113,14 +117,14 @@ class FrozenRelease:
     def documents(
         self, store: Store, ids: Collection[str] | None = None
     ) -> Iterator[tuple[str, Document | None]]:
-        """Walk through the pinned documents, all or some by id; None where the project no longer has one."""
+        """Yield the documents of the release, all or some by id; None for a document that was lost."""
         chosen = self.versions
         if ids is not None:
             chosen = {name: chosen[name] for name in sorted(ids) if name in chosen}
         return pinned_documents(store, chosen) if self.file is None else self.file.documents(chosen)
 
     def rows(self, part: str) -> Table:
-        """Read the rows of a part; empty where the release has no such part.
+        """Read the rows of a part of the release; empty if the release has no such part.
 
         Raises
         ------
@@ -129,11 +133,11 @@ class FrozenRelease:
         return list(self.walk(part))
 
     def walk(self, part: str) -> Iterator[dict[str, Any]]:
-        """Walk through the rows of a part, for parts with a row for each judgment, grade or candidate.
+        """Yield the rows of a part one by one, for parts with a row for each judgment, grade or candidate.
 
         Raises
         ------
-        RefusedError: as `rows`, when the wrong row is reached.
+        RefusedError: as for `rows`, but only when the invalid row is reached.
         """
         try:
             yield from self.texts.get(part, PartText())
@@ -145,7 +149,7 @@ class FrozenRelease:
 
     @cached_property
     def header(self) -> dict[str, Any]:
-        """The first row of the release, which describes it."""
+        """The header of the release: the row that describes its content."""
         return self.rows("release")[0]
 
     @property
@@ -155,7 +159,7 @@ class FrozenRelease:
 
 
 def load_release(store: Store, name: str | FrozenRelease) -> FrozenRelease:
-    """Read a release to use its content, without a check of the documents that it pins.
+    """Read a release to use its content, without a check of its documents.
 
     Parameters
     ----------
@@ -181,7 +185,7 @@ def load_release(store: Store, name: str | FrozenRelease) -> FrozenRelease:
 
 
 def _read_unchecked(store: Store, reference: str) -> FrozenRelease:
-    """Read a release of a file or of the project, without a check of its sums."""
+    """Read a release from a file or from the project, without a check of its checksums."""
     if "://" in reference:
         raise InputError(
             f"{reference.partition('?')[0]} is an address, and goldgrade does not download releases. "
@@ -197,7 +201,7 @@ def _read_unchecked(store: Store, reference: str) -> FrozenRelease:
 
 
 def refuse_other_form(release: FrozenRelease) -> None:
-    """Refuse a release of a different goldgrade, because the meaning of its content is not known here.
+    """Refuse a release from another version of goldgrade, because this version does not know its format.
 
     Raises
     ------
@@ -217,12 +221,12 @@ def refuse_other_form(release: FrozenRelease) -> None:
 
 
 def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
-    """Compare a release with its sums, its id and the documents of the corpus.
+    """Compare a release with its checksums, its id and the documents of the corpus.
 
     Raises
     ------
     NotFoundError: there is no such release.
-    RefusedError: a newer goldgrade froze it.
+    RefusedError: a newer goldgrade froze the release.
     """
     return verified_and_opened(store, name, progress)[0]
 
@@ -230,7 +234,7 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
 def verified_and_opened(
     store: Store, name: str, progress: Progress = silent
 ) -> tuple[Verified, FrozenRelease]:
-    """Verify a release as `verify`, and return the release as well, so that its parts are read once."""
+    """Verify a release as `verify` does, and return the release as well, so that parts are read only once."""
     release = _read_unchecked(store, name)
     file = release.file
     problems = _part_problems(release.row, release.texts) if file is None else file.problems()
@@ -276,9 +280,9 @@ def _part_problems(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:
 
 
 def _first_difference(part: str, text: PartText, expected: PartSum) -> str:
-    """Say where the part begins to differ.
+    """Describe the first line of a part that differs from the frozen part.
 
-    A line that may have a grade is shown without it, because people read sealed grades only for a reason.
+    A line that may contain a grade is shown without the grade, because it may be sealed.
     """
     lines = list(text.lines())
     sums_now, sums = _line_sums(text.sums), _line_sums(expected)

@@ -1,4 +1,4 @@
-"""Verification of an exported folder: each file is compared with the manifest."""
+"""Verification of an exported folder, by comparison of each file with the manifest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class VerifiedExport:
 
     @property
     def sentences(self) -> list[str]:
-        """Say whether the folder is intact, or list the problems."""
+        """Return a sentence that the exported folder is intact, or a list of its problems."""
         if not self.intact:
             return altered_sentences(str(self.out), self.problems, self.altered)
         files = pluralize(self.files, "file")
@@ -79,7 +79,7 @@ def verify_export(out: Path) -> VerifiedExport:
 
 
 def _problems_of_files(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return file → problem, by the sums of the manifest."""
+    """Map each altered file to its problem, by the checksums of the manifest."""
     problems = {}
     for name, entry in files.items():
         path = out / name

@@ -1,1 +1,1 @@
-"""Exports: the files of a release in the formats of other tools."""
+"""Exports of a release as files in the formats of other tools."""

@@ -1,4 +1,4 @@
-"""The formats ragas, deepeval and langsmith: questions with reference answers, for evaluators of answers.
+"""The export formats ragas, deepeval and langsmith: questions with reference answers, to evaluate answers.
 
 - Ragas: `EvaluationDataset.from_jsonl` (https://docs.ragas.io/en/stable/references/evaluation_schema/).
 - DeepEval: `EvaluationDataset.add_goldens_from_json_file` (https://deepeval.com/docs/evaluation-datasets).
@@ -26,7 +26,7 @@ def _format(
     of_question: Callable[[Mapping[str, Any], str | None, Sequence[Document]], dict[str, Any]],
     ending: str = ".jsonl",
 ) -> ExportFormat:
-    """Make a format with an object for each question of a part: an array in .json, lines in .jsonl files."""
+    """Make an export format with an object for each question of a part, in a .json or .jsonl file."""
 
     def write(folder: Path, source: ExportSource) -> Written:
         def lines(part: str) -> Iterable[str]:

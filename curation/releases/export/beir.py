@@ -1,10 +1,10 @@
-"""The formats beir and leaderboard: a folder for BEIR's GenericDataLoader.
+"""The export formats beir and leaderboard: a folder for BEIR's GenericDataLoader.
 
     corpus.jsonl, queries.jsonl, qrels/<part>.tsv, qrels/<part>.jsonl, evidence.jsonl
 
-MTEB and `datasets` take the same folder by its README.md. They read the qrels from qrels/<part>.jsonl, which
-has the same rows: in a table without types, an id such as 007 becomes the number 7. The format leaderboard is
-the folder without the grades of sealed parts, which can be given to anybody.
+MTEB and the package `datasets` load the same folder by its README.md. Both read the qrels from
+qrels/<part>.jsonl with the same rows, because in a table without types an id such as 007 becomes the number
+7. The format leaderboard is the same folder without the grades of sealed parts, so anybody may have it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ QRELS = ("query-id", "corpus-id", "score")
 
 
 def write_beir(folder: Path, source: ExportSource) -> Written:
-    """Write the corpus, the queries of all parts, and the grades of the source."""
+    """Write the corpus, the queries of all parts, and the grades of the requested parts."""
     of_query, of_document = source.prefixes
     corpus = (
         {

@@ -1,4 +1,4 @@
-"""The formats csv and parquet: one table of all grades, a row for each grade.
+"""The export formats csv and parquet: one table with a row for each grade.
 
 To add a column, add its name to `COLUMNS` and its field to `export_source.Judged`, at the same position.
 """
@@ -19,7 +19,7 @@ COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
 
 
 def write_csv(folder: Path, source: ExportSource) -> Written:
-    """Write qrels.csv, in which no spreadsheet takes a cell for a formula."""
+    """Write qrels.csv, with cells that no spreadsheet interprets as a formula."""
     rows = (
         [quote_formula(c) if isinstance(c, str) else c for c in row[: len(COLUMNS)]]
         for row in source.judged()
@@ -32,7 +32,7 @@ CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for
 
 
 def write_parquet_table(folder: Path, source: ExportSource) -> Written:
-    """Write qrels.parquet, with the release id in the schema's metadata."""
+    """Write the file qrels.parquet, with the release id in the metadata of its schema."""
     rows = (
         (*row[: len(COLUMNS)], *row.about, *(source.about[row.query_id][column] for column in ABOUT_QUERIES))
         for row in source.judged()

@@ -1,10 +1,11 @@
-"""Exports: a release written for other tools, with a README and a manifest of every file's sum.
+"""Export of a release in the format of another tool, with a README and a manifest of file checksums.
 
-An export is made from a release that was verified first. The files are written into a folder next to their
-place, and moved there when all are whole, so that nobody finds a half-written export. Grades of sealed parts
-pass the seal (`seal`) before the first file is opened.
+An export is made from a release that was verified first. The files are written into a temporary folder next
+to the target, and moved to the target when all files are complete, so that nobody finds an incomplete export.
+An export opens the seal of sealed parts (`seal`) before the first file is written.
 
-The manifest names the release and the options of the export. README.md is the data-set card (`readme`).
+The manifest names the release and the options of the export. The file README.md is the data-set card
+(`readme`).
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ LAYOUT = "3"
 
 @dataclass(frozen=True)
 class Exported:
-    """An export of a release.
+    """The report on an export of a release.
 
     Attributes
     ----------
     counts: numbers of documents, of queries by part, and of written grades by part.
     without_grades: parts whose grades are not in the export.
-    opening: the entry in the log about its sealed grades; None if the export has no sealed grades.
+    opening: the log entry about the export's sealed grades; None if the export has no sealed grades.
     ids: changes of ids.
     rows: file → number of rows, for formats that make a row from several grades.
     left_out: reason → number.
@@ -73,7 +74,7 @@ class Exported:
 
     @property
     def sentences(self) -> list[str]:
-        """Say what was written, which grades the export has, and what was left out."""
+        """Return sentences on the written files, the exported grades, and the left-out rows."""
         grades = pluralize(sum(self.counts["grades"].values()), "grade")
         files = pluralize(len(self.files) + 1, "file")
         remarks = [f"Exported {self.name} as {self.format}: {files}, {grades}."]
@@ -92,7 +93,7 @@ class Exported:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """A table of the files."""
+        """A table of the exported files."""
         rows = tuple((file, entry["bytes"], entry["sha256"]) for file, entry in self.files.items())
         return (Table(f"Exported {self.name} as {self.format}", ("file", "bytes", "sha256"), rows),)
 
@@ -113,7 +114,7 @@ def _check_request(request: ExportRequest) -> None:
 
 
 def graded_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the parts whose grades are written, in order, for a release with this header.
+    """Return the parts of the split whose grades are written, in order, for a release with this header.
 
     Raises
     ------
@@ -136,7 +137,7 @@ def graded_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str
 
 
 def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) -> Exported:
-    """Write the files next to their place, and move them there when all are whole."""
+    """Write all files into a temporary folder, and move the files to the target when all are complete."""
     try:
         private = not set(source.parts).isdisjoint(sealed_parts(source.release.header))
         with staged(out, private=private) as new:
@@ -201,7 +202,7 @@ def _write_manifest(folder: Path, exported: Exported, request: ExportRequest) ->
 
 
 def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
-    """Refuse a folder with other files than an export of the same release in the same format."""
+    """Refuse a target folder that has files other than an export of the same release in the same format."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -228,9 +229,9 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
 def export(
     store: Store, request: ExportRequest, out: Path, actor: str = COMMAND_LINE, progress: Progress = silent
 ) -> Exported:
-    """Write a release in one of `FORMATS` into the folder `out`.
+    """Export a release in one of `FORMATS` into the folder `out`.
 
-    An export of the same release in the same format is replaced; the same options give the same bytes. A
+    An export of the same release in the same format is replaced. The same options give the same bytes. A
     folder with other files is refused. The reason for taking sealed grades is logged before any of these
     grades is written.
 

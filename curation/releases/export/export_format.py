@@ -1,4 +1,4 @@
-"""The record of an export format, and the result of its writer."""
+"""The record that defines an export format, and the result of the format's write function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """The result of a writer.
+    """The result of writing a release in an export format.
 
     Attributes
     ----------
@@ -61,5 +61,5 @@ class ExportFormat:
 
     @property
     def help(self) -> str:
-        """The name for the help, with its note."""
+        """The format's name with its note, for the help text."""
         return f"{self.name} ({self.note})" if self.note else self.name

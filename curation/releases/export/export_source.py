@@ -1,4 +1,4 @@
-"""The rows of a release for the writers of exports, without the grades that nobody asked for."""
+"""The rows of a release for the export formats, without grades of parts that were not requested."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from curation.store import Document, Store
 
 
 class Judged(NamedTuple):
-    """A grade, with the text and part of its query.
+    """A grade of a pair, with the text of its query and the part of the split.
 
     Attributes
     ----------
@@ -43,14 +43,14 @@ class Judged(NamedTuple):
 
     @property
     def about(self) -> tuple[Any, ...]:
-        """The columns of `ExportSource.about_grades`."""
+        """The columns that `ExportSource.about_grades` returns."""
         known = (self.how, self.votes, self.confidence)
         return known if self.evidence is None else (*known, self.evidence)
 
 
 @dataclass(frozen=True)
 class ExportSource:
-    """The rows of a release, without the grades that nobody asked for.
+    """The rows of a release for an export, without grades of parts that were not requested.
 
     Attributes
     ----------
@@ -65,20 +65,20 @@ class ExportSource:
 
     @cached_property
     def queries(self) -> Table:
-        """The queries of all parts."""
+        """The queries of all parts of the split."""
         return self.release.rows("queries")
 
     def rows(self, part: str) -> Iterator[dict[str, Any]]:
-        """Walk through the rows of a part of the release about queries whose grades are written."""
+        """Yield the rows of a part of the release that concern queries whose grades are exported."""
         return (row for row in self.release.walk(part) if row["query_id"] in self._open_queries)
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[Document]:
-        """Walk through all pinned documents, or some by id, batch by batch."""
+        """Yield the documents of the release, all or some by id, batch by batch."""
         documents = self.release.documents(self.store, ids)
         return (document for _, document in documents if document is not None)
 
     def documents_by_id(self, ids: Iterable[str]) -> dict[str, Document]:
-        """Read some of the documents, by id."""
+        """Read some documents of the release by id."""
         return {document.document_id: document for document in self.documents(set(ids))}
 
     @cached_property
@@ -91,24 +91,24 @@ class ExportSource:
 
     @property
     def relevant_grade(self) -> int:
-        """The lowest grade of a relevant document."""
+        """The lowest grade with which the release counts a document as relevant."""
         return int(self._split["relevant_grade"])
 
     @property
     def near_duplicate(self) -> float:
-        """The least similarity (Jaccard of word shingles) of documents that the split takes for the same."""
+        """The Jaccard similarity of word shingles from which the split treats documents as the same."""
         threshold = self._split.get("document_threshold")
         return float(threshold) if isinstance(threshold, int | float) else NEAR_DUPLICATE
 
     @cached_property
     def scale(self) -> dict[int, str]:
-        """The names of the grades in the guides of the judgments, from the lowest grade on."""
+        """The names of the grades in the labeling guides of the release, from the lowest grade on."""
         grades = (grade for guide in self.release.walk("guides") for grade in guide["scale"])
         return dict(sorted({grade["value"]: grade["name"] for grade in grades}.items()))
 
     @cached_property
     def drawn(self) -> dict[str, int]:
-        """The number of queries that the sample drew, by stratum; empty without a sample."""
+        """The number of sampled queries in each stratum; empty without a sample."""
         strata = (stratum for sample in self.release.walk("sampling") for stratum in sample["report"])
         return {stratum["name"]: stratum["drawn"] for stratum in strata}
 
@@ -118,7 +118,7 @@ class ExportSource:
         return {query["query_id"]: query["part"] for query in self.queries}
 
     def judged(self, part: str | None = None) -> Iterator[Judged]:
-        """Walk through the grades, of one part or of all parts, by query and document id."""
+        """Yield the grades of one part or of all parts, ordered by query id and document id."""
         texts = {query["query_id"]: query["text"] for query in self.queries}
         for row in self.rows("qrels"):
             query_id = row["query_id"]
@@ -138,14 +138,14 @@ class ExportSource:
 
     @property
     def about_grades(self) -> tuple[str, ...]:
-        """The columns of `Judged.about`, with evidence where the release has evidence."""
+        """The columns that `Judged.about` returns, with evidence if the release has evidence."""
         return ("how", "votes", "confidence", *(["evidence"] if self._evidence else []))
 
     @cached_property
     def about(self) -> dict[str, dict[str, Any]]:
-        """The row of each query, with its `traffic_weight`; None for a query that was not drawn.
+        """The row of each query, with its `traffic_weight`, which is None for a query that was not sampled.
 
-        The weight is the number of searches that the query represents where its part is evaluated.
+        The weight is the number of searches that the query represents in an evaluation on its part.
         """
         about = {}
         for part in set(self.part_of.values()):
@@ -161,20 +161,20 @@ class ExportSource:
 
     @property
     def above_lowest(self) -> int:
-        """The second grade of the scale, from which evaluation takes documents for relevant."""
+        """The second lowest grade of the scale, from which evaluation counts documents as relevant."""
         return list(self.scale)[1]
 
     @cached_property
     def with_relevant(self) -> dict[str, int]:
-        """The number of queries with a relevant document in each part, by the rule of evaluation."""
+        """The number of queries in each part with a relevant document, as evaluation defines relevance."""
         split_of = {row.query_id: row.part for row in self.judged() if row.grade >= self.above_lowest}
         return {part: sum(split == part for split in split_of.values()) for part in self.parts}
 
     def questions(self, part: str) -> Iterator[tuple[dict[str, Any], str | None, list[Document]]]:
-        """Walk through the queries of a part, each with its first reference answer and relevant documents.
+        """Yield the queries of a part, each with its first reference answer and its relevant documents.
 
-        The documents with the best grades come first. A grade on another version of a document makes no
-        document relevant, because people judged a different text.
+        The documents with the highest grades come first. A grade of another version of a document does not
+        count here, because people judged a different text.
         """
         answers = {row["query_id"]: row["answers"][0] for row in self.release.walk("answers")}
         relevant: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -190,10 +190,10 @@ class ExportSource:
                 yield query, answers.get(name), best
 
     def unjudged(self) -> list[tuple[str, str]]:
-        """List (query id, document id) of the candidates without a grade, in order.
+        """List the candidates without a grade as (query id, document id), in order.
 
-        Nobody judged such a candidate, or it got no grade: a dispute is open, nobody could tell, or people
-        judged another version of the document.
+        A candidate without a grade was never judged, or is disputed, or nobody could tell its relevance, or
+        people judged another version of the document.
         """
         pairs = {(row["query_id"], row["document_id"]) for row in self.rows("candidates")}
         graded = {(row["query_id"], row["document_id"]) for row in self.rows("qrels")}
@@ -201,9 +201,10 @@ class ExportSource:
 
     @cached_property
     def prefixes(self) -> tuple[str, str]:
-        """The prefixes of the ids of queries and documents; empty where no query and document share an id.
+        """The prefixes for the ids of queries and documents; empty if no query and document share an id.
 
-        The evaluator of BEIR drops a document that has the id of the query. So does MTEB's, by an option.
+        Prefixes are needed because BEIR's evaluator drops a document that has the same id as the query.
+        MTEB's evaluator has an option that does the same.
         """
         shared = not {query["query_id"] for query in self.queries}.isdisjoint(self.release.versions)
         return PREFIXES if shared else ("", "")

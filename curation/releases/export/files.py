@@ -1,4 +1,4 @@
-"""The files that export formats write: lines, tables, Parquet, and a file for each part."""
+"""Functions that write the files of export formats: lines, tables, Parquet, and a file for each part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
 ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
-"""Columns about a query, from `ExportSource.about`."""
+"""Columns of facts about a query, from `ExportSource.about`."""
 TYPES = {
     **dict.fromkeys(("score", "relevance", "rating"), "int32"),
     "traffic": "int64",
@@ -23,22 +23,22 @@ TYPES = {
     "tags": "list<string>",
     "evidence": "ranges",
 }
-"""Column of a table → its type; other columns are text."""
+"""Map from column of a table to its type. All other columns are text."""
 
 
 def json_line(value: Any) -> str:
-    """Write JSON on one line, with real characters and keys in their order."""
+    """Return a value as JSON on one line, with characters unescaped and keys in their given order."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines in UTF-8, with a line feed after each line, on every system."""
+    """Write lines to a file in UTF-8, with a line feed after each line on every operating system."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str) -> None:
-    """Write a table with a header; fields are quoted where they need quotes."""
+    """Write a table with a header to a file. Only fields that need quotes are quoted."""
     with path.open("w", encoding="utf-8", newline="") as file:
         plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         quoted = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -71,12 +71,12 @@ def write_parquet(
 
 
 def types_of(columns: Iterable[str]) -> dict[str, str]:
-    """Return column → type."""
+    """Map each column of an exported table to its type."""
     return {name: TYPES.get(name, "string") for name in columns}
 
 
 def csv_types(columns: Iterable[str]) -> dict[str, Any]:
-    """Return the types for the configs of CSV files, without which 007 becomes a number and NA a null."""
+    """Return the column types for configs of CSV files. Without types, 007 becomes a number and NA a null."""
     types = [{"name": name, "dtype": kind} for name, kind in types_of(columns).items()]
     return {"keep_default_na": False, "features": types}
 
@@ -84,13 +84,13 @@ def csv_types(columns: Iterable[str]) -> dict[str, Any]:
 def write_evidence(
     folder: Path, source: ExportSource, query: Callable[[str], str], document: Callable[[str], str]
 ) -> dict[str, dict[str, str]]:
-    """Write evidence.jsonl, with a range of a document's text on each line, and return its config.
+    """Write evidence.jsonl, with a marked range of a document's text on each line, and return its config.
 
-    Without evidence there is no file and no config.
+    For a release without evidence, no file is written and no config is returned.
 
     Parameters
     ----------
-    query, document: return an id as this format writes it.
+    query, document: functions that return an id in the form of the export format.
     """
     if "evidence" not in source.about_grades:
         return {}
@@ -106,19 +106,19 @@ def write_evidence(
 def write_parts(
     folder: Path, source: ExportSource, ending: str, lines: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
-    """Write a file of lines for each part, named after the part; returns split → file."""
+    """Write a file of lines for each part, named after the part, and return a map from split to file."""
     for part in source.parts:
         write_lines(folder / f"{part}{ending}", lines(part))
     return files_of_parts(source, ending)
 
 
 def files_of_parts(source: ExportSource, ending: str) -> dict[str, str]:
-    """Return split → file, for files that are named after the parts."""
+    """Return a map from split to file, for files that are named after the parts."""
     return {split: f"{part}{ending}" for part, split in split_names(source.parts).items()}
 
 
 def json_array(objects: Iterable[Any]) -> Iterator[str]:
-    """Write the lines of an array, with an object on each line."""
+    """Yield the lines of a JSON array, with an object on each line."""
     before = "["
     for row in objects:
         yield f"{before}{json_line(row)}"
@@ -127,9 +127,9 @@ def json_array(objects: Iterable[Any]) -> Iterator[str]:
 
 
 def split_names(parts: Iterable[str]) -> dict[str, str]:
-    """Return part → its name as a split of `datasets`, which takes letters, digits and underscores.
+    """Map each part to a valid name of a split in `datasets`: letters, digits and underscores.
 
-    Different parts have different names.
+    Different parts always get different names.
     """
     names: dict[str, str] = {}
     for part in parts:

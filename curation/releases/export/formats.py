@@ -1,8 +1,9 @@
-"""The export formats, in the order of the help.
+"""The list of all export formats, in the order of the help text.
 
-A module has the record of a format, or the records of similar formats. The bytes of an export depend only on
-the release and the options (Parquet files also on the version of pyarrow). The command line's help reads the
-records, so format modules import heavy packages where they write.
+Each module of formats holds the record of a format, or the records of similar formats. The bytes of an export
+depend only on the release and the options (Parquet files also on the version of pyarrow). The command line
+reads the records for its help, so format modules import heavy packages only in the functions that write
+files.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _ALL = (
     *(RANK_EVAL, RATINGS, LABEL_STUDIO, RAGAS, DEEPEVAL, LANGSMITH),
 )
 FORMATS: dict[str, ExportFormat] = {format.name: format for format in _ALL}
-"""Name → format, in the order of the help."""
+"""Map from name to export format, in the order of the help text."""
 GONE = {
     "letor": "the format letor is gone: write full, which has the ranks and scores of the pools",
     "ntuples": "the format ntuples is gone: write triplets, which has one negative in a row",
     "ranx": 'the format ranx is gone: write trec, and read it with ranx.Qrels.from_file(..., kind="trec")',
 }
-"""Former format → the format to write instead."""
+"""Map from the name of a removed export format to a sentence on its replacement."""

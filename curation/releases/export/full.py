@@ -1,12 +1,13 @@
-"""The format full: each part of the release as one Parquet table, with the texts and fields of the documents.
+"""The export format full: a Parquet table for each part of the release, with document texts and fields.
 
-A query whose grades nobody asked for keeps its text. No other part has a row about the query, and no figure
-rests on its relevant documents. `release.json` has the sum of each part as it was frozen, and these sums make
-the release id. A part that lacks rows also has the sum of its other rows. So anybody with all grades can
-compute the id again (`releases.packed`).
+The export has the text of each query, also of queries whose grades are left out. For a query without exported
+grades, no other part has a row, and no figure depends on its relevant documents. `release.json` has the
+checksum of each frozen part, and the release id is computed from these checksums. For a part that lacks rows,
+`release.json` also has the checksum of the exported rows. So anybody who has all grades can compute the
+release id again (`releases.packed`).
 
-People can guess few unknown grades from a sum: somebody who has all other rows of a release can try all
-grades of a handful of pairs, as with the release id.
+A checksum can reveal only a handful of unknown grades: somebody who has all other rows of a release could try
+all possible grades of a few pairs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
 OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
-"""Figures of a query's coverage that depend on its relevant documents."""
+"""Coverage figures of a query that depend on its relevant documents."""
 
 READING = """\
 gold = pd.read_parquet("queries.parquet").query("part == @sys.argv[1]")
@@ -39,7 +40,7 @@ gold = gold.rename(columns={"document_id": "doc_id", "grade": "relevance"})"""
 
 
 def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Walk through the rows of a part, without the judgments of these queries' pairs."""
+    """Yield the rows of a part of the release, without judgments of these queries."""
     for row in rows:
         if part == "split":
             yield _open_split(row, closed)
@@ -50,7 +51,7 @@ def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]
 
 
 def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
-    """Return the row of the split with a certificate that names no document of these queries."""
+    """Return the row of the split, with a certificate that names no documents of these queries."""
     from curation.splits.certificate import parsed_certificate, without_sealed
 
     certificate = parsed_certificate(canonical_json(row), "The release")
@@ -58,7 +59,7 @@ def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
 
 
 def write_full(folder: Path, source: ExportSource) -> Written:
-    """Write a table for each part that has rows, and `release.json`."""
+    """Write a Parquet table for each part that has rows, and the file `release.json`."""
     closed = frozenset(name for name, part in source.part_of.items() if part not in source.parts)
     parts: dict[str, dict[str, Any]] = {}
     rows: dict[str, int] = {}
@@ -83,7 +84,7 @@ def write_full(folder: Path, source: ExportSource) -> Written:
 
 
 class _WholeDocuments:
-    """The rows of the part 'documents', with all fields of each document."""
+    """Yield the rows of the part 'documents', with all fields of each document."""
 
     def __init__(self, source: ExportSource) -> None:
         self._source = source

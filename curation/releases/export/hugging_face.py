@@ -1,4 +1,4 @@
-"""The format hf: Parquet files that `datasets.load_dataset` and MTEB's retrieval loader take.
+"""The export format hf: Parquet files for `datasets.load_dataset` and MTEB's retrieval loader.
 
 The folder has three configs: `corpus` and `queries` with one split each, and `default` with a split for each
 part. MTEB looks for qrels under the name `default`.
@@ -26,7 +26,7 @@ READING = (
 
 
 def write_hf(folder: Path, source: ExportSource) -> Written:
-    """Write the corpus, the queries of all parts, and the grades of the source."""
+    """Write the corpus, the queries of all parts, and the grades of the requested parts."""
     of_query, of_document = source.prefixes
     corpus = (
         (f"{of_document}{document.document_id}", document.title, document.body)

@@ -1,7 +1,7 @@
-"""The format label-studio: a judged pair is a task, with its grade and evidence as an annotation.
+"""The export format label-studio: each judged pair as a task, with grade and evidence as an annotation.
 
-config.xml is the interface (https://labelstud.io/guide/tasks#Basic-Label-Studio-JSON-format). Offsets count
-code points.
+config.xml is the interface (https://labelstud.io/guide/tasks#Basic-Label-Studio-JSON-format). Offsets of
+evidence count Unicode code points.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LABELS = f'<Labels name="evidence" toName="document"><Label value="{EVIDENCE}"/
 
 
 def write_label_studio(folder: Path, source: ExportSource) -> Written:
-    """Write the tasks of each part, and the interface."""
+    """Write the Label Studio tasks of each part, and the file of the labeling interface."""
     write_lines(folder / "config.xml", _interface(source))
     splits = write_parts(folder, source, ".json", lambda part: json_array(_tasks(source, part)))
     return Written({"default": splits})

@@ -1,4 +1,4 @@
-"""An export in one file: a packed release, or a zip file of any other format."""
+"""Export of a release into one file: a packed release, or a zip file of another format."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ from curation.store import COMMAND_LINE, Store
 from curation.store.staging import staged, sync_all
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first time that a zip file can name."""
+"""The earliest time that a zip file can store."""
 MODE = 0o100644 << 16
 
 
 def zip_name(name: str, format: str) -> str:
-    """Return the name of the file of a release in a format."""
+    """Return the file name for a release exported in a format."""
     return f"{name}{SUFFIX}" if format == FULL.name else f"{name}-{format}.zip"
 
 
 def export_zip(
     store: Store, request: ExportRequest, actor: str = COMMAND_LINE, progress: Progress = silent
 ) -> Exported:
-    """Export into a zip file in the request's folder, which only this user can read; raises as `export`."""
+    """Export into a zip file in the request's folder, which only this user can read.
+
+    Raises the errors of `export`.
+    """
     folder = Path(request.folder)
     is_packed = request.format == FULL.name
     whole = folder / f"{request.name}-{request.format}"
@@ -48,7 +51,7 @@ def export_zip(
 
 
 class PackedFile(NamedTuple):
-    """A packed release, with the export in it; `sha256` is the sum of the file."""
+    """The report on a packed release and the export in its file. `sha256` is the checksum of the file."""
 
     file: Path
     bytes: int
@@ -57,7 +60,7 @@ class PackedFile(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Say which file was written, and which sealed grades the file has."""
+        """Return sentences on the written file, and on the sealed grades in the file."""
         exported = self.exported
         lines = [f"Packed {exported.name}: {self.file}, {self.bytes:,} bytes."]
         lines += gate_override_sentences(exported.name, exported.mark)
@@ -80,7 +83,7 @@ def pack_release(
     *,
     reason: str | None = None,
 ) -> PackedFile:
-    """Pack a release into one file, whole or not at all; also raises as `export`.
+    """Pack a release into one file. After an error, no file is left. Also raises the errors of `export`.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""README.md of an export: the data-set card under front matter, and the rules of the figures.
+"""The README.md of an export: front matter, data-set card, and rules of the evaluation figures.
 
-The template `readme.md` has the words. The front matter names the files as configs, by which
-`datasets.load_dataset` takes the folder. Each config names the release, because `datasets` would take two
-folders with the same name for the same data.
+The template `readme.md` contains the text. The front matter names the files as configs, with which
+`datasets.load_dataset` loads the folder. Each config names the release, because `datasets` would confuse two
+folders that have the same name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIZES = (
 
 
 def write_readme(folder: Path, source: ExportSource, format: ExportFormat, written: Written) -> None:
-    """Write the card under its front matter, and the rules of the figures."""
+    """Write the front matter, the data-set card, and the rules of the evaluation figures."""
     import yaml
 
     queries = Counter(source.part_of.values())
@@ -43,7 +43,7 @@ def write_readme(folder: Path, source: ExportSource, format: ExportFormat, writt
 
 
 def front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
-    """Return the front matter of the card, which machines read."""
+    """Return the machine-readable front matter of the data-set card."""
     licence = source.request.licence
     row = source.release.row
     named: dict[str, Any] = {"license": licence}

@@ -1,4 +1,4 @@
-"""The formats ratings and rank-eval: grades as search engines import them.
+"""The export formats ratings and rank-eval: grades in formats that search engines import.
 
 - Quepid and OpenSearch's Search Relevance Workbench read ratings as query,docid,rating: a query is its text.
 - A `_rank_eval` request of Elasticsearch and OpenSearch has queries, rated documents and a metric.
@@ -32,7 +32,7 @@ METRIC = {"dcg": {"k": 10, "normalize": True}}
 
 
 def write_ratings(folder: Path, source: ExportSource) -> Written:
-    """Write a table for each part."""
+    """Write a table of ratings for each part."""
     for part in source.parts:
         write_table(folder / f"{part}.csv", COLUMNS, (row[1:4] for row in source.judged(part)), ",")
     return Written({"default": files_of_parts(source, ".csv")}, loading=csv_types(COLUMNS))
@@ -44,7 +44,7 @@ RATINGS = ExportFormat(
 
 
 def write_rank_eval(folder: Path, source: ExportSource) -> Written:
-    """Write the body of a request for each part."""
+    """Write the body of a `_rank_eval` request for each part."""
 
     def body(part: str) -> Iterator[str]:
         yield f'{{"templates": [{json_line(TEMPLATE)}], "metric": {json_line(METRIC)}, "requests":'

@@ -1,7 +1,7 @@
-"""The format trec: topics and qrels, as trec_eval and its relatives read them.
+"""The export format trec: topics and qrels for trec_eval and similar tools.
 
-Fields end at white space, so ids with white space are percent-encoded. The encoding covers the whole corpus,
-judged or not, so the same table translates the ids of a run.
+White space separates the fields of these files, so ids with white space are percent-encoded. The encoding
+covers all documents of the corpus, judged or not, so the same table translates the ids of a run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPACE = re.compile(r"[\s%]")
 
 
 def write_trec(folder: Path, source: ExportSource) -> Written:
-    """Write the topics of all parts and the qrels, with pairs without a grade as -1 where they are wanted."""
+    """Write the topics of all parts and the qrels, on request with -1 for pairs without a grade."""
     queries = without_space(query["query_id"] for query in source.queries)
     documents = without_space(source.release.versions)
     write_lines(folder / "topics.tsv", topic_lines(source.queries, queries))
@@ -50,21 +50,21 @@ def write_trec(folder: Path, source: ExportSource) -> Written:
 
 
 def topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str, str]) -> Iterator[str]:
-    """Write a line of id and text for each query of a release; `written` is id → its form in the file."""
+    """Write a line with id and text for each query. `written` maps an id to its form in the file."""
     return (f"{written[query['query_id']]}\t{' '.join(query['text'].split())}" for query in queries)
 
 
 def release_topics(cursor: Cursor, release_id: str) -> str:
-    """Make the file of topics of a release, with the queries of all its parts."""
+    """Make the topics file of a release, with the queries of all its parts."""
     queries = list(read_part(cursor, release_id, "queries"))
     ids = without_space(query["query_id"] for query in queries)
     return "".join(f"{line}\n" for line in topic_lines(queries, ids))
 
 
 def without_space(ids: Iterable[str]) -> dict[str, str]:
-    """Return id → id without white space.
+    """Map each id to a form without white space.
 
-    If any id has white space, '%' is encoded in all ids, so that different ids stay different.
+    If any id has white space, '%' is also encoded in all ids, so that different ids stay different.
     """
     known = sorted(set(ids))
     if not any(re.search(r"\s", name) for name in known):
@@ -73,7 +73,7 @@ def without_space(ids: Iterable[str]) -> dict[str, str]:
 
 
 def write_encoded(folder: Path, **ids: Mapping[str, str]) -> int:
-    """Write ids.tsv, with the ids of each kind that were encoded, if any; returns the number of these ids."""
+    """Write ids.tsv with the ids that were encoded, if any, and return their number."""
     encoded = [
         (kind, written, original)
         for kind, known in ids.items()

@@ -1,17 +1,17 @@
-"""The format triplets: rows for training and testing encoders with sentence-transformers.
+"""The export format triplets: rows to train and test encoders with sentence-transformers.
 
-A negative is a document that people graded below relevant, and that a system ranked for the query or that
-came with imported judgments; the best ranked documents come first. A random document of a pool is never a
-negative. Neither is a document with nearly the text of a relevant document, whatever its grade. A text with
-several ids is written once. Grades on another version of a document are left out, because people judged a
-different text.
+A hard negative is a document that people graded below relevant, and that a system ranked for the query or
+that came with imported judgments. The best ranked documents come first. A randomly drawn document of a pool
+is never a hard negative. A near-duplicate of a relevant document is never a hard negative, whatever its
+grade. A text that has several document ids is written only once. Grades of another version of a document are
+left out, because people judged a different text.
 
     <part>.jsonl       anchor, positive, negative
     ids/<part>.jsonl   query_id, positive_id, negative_ids: the same rows in the same order
 
-A trainer takes every column for a text, so the ids have a separate file. Where queries have filters, that
-file has the kind of each negative (negative_kinds). An outdated negative may have nearly the text of a
-relevant document, but not the same text.
+Training code takes every column for a text, so the ids are in a separate file. If queries have filters, the
+file of ids also has the kind of each negative (negative_kinds). A negative of the kind outdated may be a
+near-duplicate of a relevant document, but not have the same text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NO_NEGATIVE = "query without a hard negative"
 
 
 def write_triplets(folder: Path, source: ExportSource) -> Written:
-    """Write each relevant document with each of the best hard negatives, up to the number in the request.
+    """Write rows of each relevant document with the best hard negatives, up to the number in the request.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _ids_of_row(
 
 
 def _kinds_of_negatives(source: ExportSource) -> dict[str, dict[str, str]]:
-    """Return query id → document id → kind of negative, for documents outside the filter of the query."""
+    """Map query id and document id to the kind of negative, for documents outside the query's filter."""
     kinds: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in source.rows("qrels"):
         if row["how"] in (OUTSIDE, OUTDATED) and "version" not in row:
@@ -111,7 +111,7 @@ def _kinds_of_negatives(source: ExportSource) -> dict[str, dict[str, str]]:
 def _usable_queries(
     source: ExportSource, documents: Mapping[str, Document], left_out: Counter[str]
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Find the queries that make triplets, in order: id, relevant documents by grade, negatives by rank."""
+    """Find the queries with triplets, in order: id, relevant documents by grade, negatives by rank."""
     ranks = _best_ranks(source)
     by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in source.rows("qrels"):
@@ -138,7 +138,7 @@ def _usable_queries(
 def _find_positives(
     rows: Sequence[Mapping[str, Any]], documents: Mapping[str, Document], left_out: Counter[str]
 ) -> list[str]:
-    """Return the relevant documents, best graded first, each text once."""
+    """Return the relevant documents of a query, the best graded first, each text once."""
     of_text: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: (-row["grade"], row["document_id"])):
         of_text.setdefault(documents[row["document_id"]].text, row["document_id"])
@@ -154,7 +154,7 @@ def _find_negatives(
     source: ExportSource,
     left_out: Counter[str],
 ) -> list[str]:
-    """Return the negatives that have neither nearly the text of a relevant document nor each other's text."""
+    """Return the hard negatives without near-duplicates of relevant documents and without equal texts."""
     from curation.core.similarity.shingles import near_duplicate, word_shingles
 
     texts = {name: documents[name].text for name in (*relevant, *negatives)}
@@ -173,7 +173,7 @@ def _find_negatives(
 
 
 def _best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
-    """Return (query id, document id) → the best rank that any system of any pool gave.
+    """Map each (query id, document id) to its best rank in any system of any pool.
 
     The rank is infinite for a document that only came with imported judgments.
     """

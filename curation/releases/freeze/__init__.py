@@ -1,1 +1,1 @@
-"""Freezing: the content of a release from the state of a project."""
+"""Freezing of a release: making its content from the state of a project."""

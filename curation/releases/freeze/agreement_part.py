@@ -1,4 +1,4 @@
-"""The part 'agreement' of a release: the figures of its labels, with annotators under their numbers."""
+"""The part 'agreement' of a release: agreement figures, with numbers instead of annotators' names."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from curation.releases.release_rows import NO_NUMBER, Table
 
 AGREEMENT_SEED = 0
 BETWEEN = "nominal ordinal raw units queries single annotators judgments cannot_tell".split()
-"""The figures between annotators that a release has."""
+"""Agreement figures between annotators that a release contains."""
 
 
 def agreement_part(rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, str]) -> tuple[Gate, Table]:
-    """Return the gate, which compares the figures with the project's demand, and the rows of the part.
+    """Return the agreement gate, which compares figures with the project's threshold, and the part's rows.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def agreement_part(rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, st
 
 
 def _describe_consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]:
-    """Describe the origins of the grades; a rule other than majority has its settings, inputs and errors."""
+    """Describe the consensus rule of the grades, with settings, inputs and errors unless it is majority."""
     consensus = asdict(counts)
     if counts.rule == MAJORITY:
         return {name: count for name, count in consensus.items() if name != "ruled"}
@@ -74,7 +74,7 @@ def _annotator_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any
 
 
 def _stored_figure(name: str, value: Any, pairs: int) -> Any:
-    """Return a figure as releases store it, under the name 'alpha' or, for equal grades, 'share'."""
+    """Return an agreement figure in the form of a release: 'alpha', or 'share' for equal grades."""
     if not isinstance(value, Estimate):
         return value
     is_defined = value.value is not None

@@ -1,9 +1,10 @@
-"""The checklist of a freeze: checks that block the freeze, and checks that the lead looks at before.
+"""The checklist before a freeze: checks that block the freeze, and checks for the lead's attention.
 
-The checklist compares opinions with the planned opinions. A pair lacks an opinion for each person who was
-asked about it in a round that counts, open or closed, and who has no judgment of the pair that counts. A
-person counts once, in however many rounds. A finished re-labeling replaces the plans before it. A reviewer's
-decision needs no further opinion.
+The checklist compares the number of given opinions with the number of planned opinions. A pair lacks an
+opinion for each annotator who was asked about the pair in a round that counts, open or closed, and who has no
+judgment of the pair that counts. An annotator counts once for a pair, even after several rounds. A finished
+re-labeling replaces the opinions that earlier rounds planned. A pair with a reviewer's decision needs no
+further opinion.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ WORDS = {"ok": "ok", "warn": "to look at", "block": "in the way", "unknown": "no
 
 
 class FreezeCheck(NamedTuple):
-    """A check of the checklist. The state `block` stops a freeze until somebody decides or gives a reason."""
+    """One check of the checklist before a freeze.
+
+    The state `block` stops the freeze until somebody decides the disputed pairs or gives a reason.
+    """
 
     name: str
     state: CheckState
@@ -34,7 +38,7 @@ class FreezeCheck(NamedTuple):
 
 
 def checklist(draft: ReleaseDraft) -> tuple[FreezeCheck, ...]:
-    """Check the opinions, open rounds, disputes, figures of the gate, and the seal of a draft."""
+    """Check a draft's opinions, open rounds, disputes, agreement figures and sealed parts."""
     return (
         _check_opinions(draft.opinions),
         _check_rounds(draft.open_rounds),
@@ -45,7 +49,7 @@ def checklist(draft: ReleaseDraft) -> tuple[FreezeCheck, ...]:
 
 
 def check_table(checks: Sequence[FreezeCheck]) -> Table:
-    """Make a table of the checklist for a terminal."""
+    """Make a table of the checklist before a freeze, for a terminal."""
     rows = tuple((check.name, WORDS[check.state], check.figure, check.sentence) for check in checks)
     return Table("Checklist", ("Check", "State", "Figure", "What it says"), rows, words=True)
 
@@ -105,7 +109,7 @@ def _check_seal(sealed: Sequence[str]) -> FreezeCheck:
 
 
 def refuse_open(draft: ReleaseDraft) -> None:
-    """Refuse labels with open disputes, unless these may be left out, and labels that make an empty release.
+    """Refuse labels with open disputes that may not be left out, and labels that make an empty release.
 
     Raises
     ------

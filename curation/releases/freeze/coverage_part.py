@@ -1,4 +1,4 @@
-"""The parts 'coverage' and 'query_coverage' of a release, measured by the coverage map of the project."""
+"""The parts 'coverage' and 'query_coverage' of a release, measured with the project's coverage map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curation.store import Cursor, Store, get_setting
 
 
 def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
-    """Read the map of the current corpus, or why it cannot be used; None if there never was a map."""
+    """Read the coverage map of the current corpus, or why it is unusable; None if there never was a map."""
     if get_setting(cursor, CURRENT_MAP) is None:
         return None
     try:
@@ -35,7 +35,7 @@ def coverage_tables(
     relevant_grade: int,
     progress: Progress,
 ) -> tuple[str, dict[str, PartRows]]:
-    """Measure the coverage of queries with these grades; returns a sentence about it, and its tables.
+    """Measure the corpus coverage of graded queries, and return a sentence about the coverage and its tables.
 
     Raises
     ------
@@ -81,9 +81,9 @@ def _clusters_of_queries(
 def _shapes_of_queries(
     qrels: PartRows, relevant_grade: int, coverage_map: CoverageMap, clusters: dict[str, Clusters]
 ) -> dict[str, QueryShape | None]:
-    """Return query id → dispersion and alignment, by the release's own grades.
+    """Map each query id to dispersion and alignment, computed from the grades of the release.
 
-    The figures have the digits of the release, so that the figures and the boundaries determine the cell.
+    The figures are rounded as in the release, so that figures and boundaries determine the cell of a query.
     """
     relevant: dict[str, list[Clusters]] = {query_id: [] for query_id in clusters}
     for row in qrels:

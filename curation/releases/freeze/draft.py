@@ -2,25 +2,26 @@
 
 Times, revisions, client keys, versions, and the names of people, rounds and files are left out, because they
 would differ where the labels do not. Annotators are 'a1', 'a2', … and rounds 'r1', 'r2', …, numbered by their
-judgments (`pseudonyms`). Floats are kept to six significant digits.
+judgments (`pseudonyms`). Floats are rounded to six significant digits.
 
-Where the consensus has another rule than majority, the release names the rule, with its settings, its inputs
-and the annotators' estimated errors, and each grade has its confidence. Where the release was frozen against
-the gate, it says who froze it (by number), why, and which figures were missed.
+With a consensus rule other than majority, the release names the rule, with its settings, its inputs and the
+annotators' estimated errors, and each grade has a confidence. A release that was frozen against the gate
+contains the person (by number), the reason, and the missed agreement figures.
 
-Where a random sample of a pool was judged, the part 'pool_sample' has each query's documents by band: the
-drawn documents with their probability, and the other documents. Releases without a sample have no such part.
+If a random sample of a pool was judged, the part 'pool_sample' has the documents of each query by rank band:
+the drawn documents with their probability, and the other documents. Releases without a sampled pool do not
+have the part 'pool_sample'.
 
-Where people marked evidence, the part 'evidence' has its ranges in the texts of the release. Evidence from
-another version of a text is kept where its words are found again. Releases without evidence have no such
-part.
+If people marked evidence, the part 'evidence' has its ranges in the texts of the release. Evidence from
+another version of a text is kept if the text still contains its words. Releases without evidence do not have
+the part 'evidence'.
 
-The row of a query has its filter, if any. Pairs outside the filter have the lowest grade, with the reason
-(see `freeze.sharing.grade_outside`).
+The row of a query in the release contains the query's filter, if any. Pairs outside the filter have the
+lowest grade, with the reason (see `freeze.sharing.grade_outside`).
 
 A grade belongs to the text that was judged. A pair that was judged only on another version of its document is
-left out, or kept and marked `"version": "changed"`. Judgments and decisions about another version have the
-same mark.
+left out, or kept and marked `"version": "changed"`. Judgments and decisions about another version of a
+document have the same mark.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Override:
-    """A freeze against the gate: the person, the reason, and the checks that were missed."""
+    """A freeze against the agreement gate: the person, the reason, and the missed agreement figures."""
 
     by: str
     reason: str
@@ -73,7 +74,7 @@ class Override:
 
 @dataclass
 class ReleaseDraft:
-    """A release before it is frozen. The steps of a freeze change the draft one after another.
+    """The draft of a release before the freeze. Each step of a freeze changes the draft.
 
     Attributes
     ----------
@@ -132,7 +133,7 @@ class ReleaseDraft:
         return self.left_out.get(DISPUTED, 0)
 
     def count_without_relevant(self) -> None:
-        """Set `without_relevant`, after all grades are known."""
+        """Set the field `without_relevant`, once all grades are known."""
         relevant_grade = self.split.parameters["relevant_grade"]
         lacking = without_relevant(self.tables["queries"], self.tables["qrels"], relevant_grade)
         self.without_relevant = dict(sorted(Counter(self.split.parts[name] for name in lacking).items()))
@@ -141,7 +142,7 @@ class ReleaseDraft:
 def draft_of(
     rows: Rows, request: FreezeRequest = FreezeRequest(), filters: Filters = NO_FILTERS
 ) -> ReleaseDraft:
-    """Make the draft from the rows, as the request asks.
+    """Make the draft of a release from the project's rows, as the request asks.
 
     Parameters
     ----------
@@ -202,7 +203,10 @@ def draft_of(
 
 
 def header(draft: ReleaseDraft, override: Override | None = None) -> Table:
-    """Describe the release in one row. The row leaves out fields that the release does not need."""
+    """Return the header row, which describes the release.
+
+    The header leaves out fields that the release does not need.
+    """
     described = {
         "format": FORMAT,
         "split_id": draft.split.split_id,
@@ -235,7 +239,7 @@ def _count_by_part(split: Split, counts: Mapping[str, int]) -> dict[str, int]:
 
 
 class _PairSelection:
-    """The pairs that the release takes, and the pairs that it leaves out, after all pairs were walked.
+    """The counts of pairs that a release contains or leaves out.
 
     Attributes
     ----------
@@ -266,7 +270,7 @@ class _PairSelection:
         self.relabeled: set[tuple[str, str]] = set()
 
     def takes(self, pair: PairConsensus) -> bool:
-        """Say whether the release takes a pair, and count the pair either way."""
+        """Decide whether the release contains a pair, and count the pair in either case."""
         if reason := self._why_left_out(pair):
             if self._filters.outside(*pair[:2]):  # the filter gives the grade
                 return False
@@ -303,13 +307,13 @@ class _PairSelection:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The number of pairs, and of queries without a grade, that are left out for each reason."""
+        """The number of left-out pairs, and of queries without a grade, by reason."""
         counts = self._counts | {NO_GRADE: len(self._queries - self._in_no_part - self.queries)}
         return {reason: count for reason, count in sorted(counts.items()) if count}
 
     @property
     def left_out_documents(self) -> dict[str, list[str]]:
-        """The documents whose pairs are left out, for each reason."""
+        """The ids of documents whose pairs are left out, by reason."""
         return {reason: sorted(names) for reason, names in self._named.items() if names}
 
     def _why_left_out(self, pair: PairConsensus) -> str | None:
@@ -330,5 +334,5 @@ class _PairSelection:
         return None if pair.query_id in self._rows.split.parts else NO_PART
 
     def _count_lacking(self, pair: PairConsensus) -> int:
-        """Count the planned opinions that nobody gave; a reviewer's decision needs no further opinion."""
+        """Count the planned opinions on a pair that nobody gave; 0 after a reviewer's decision."""
         return 0 if pair.how == "adjudicated" else self._rows.unanswered.get(pair[:2], 0)

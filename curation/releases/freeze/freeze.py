@@ -1,7 +1,7 @@
-"""Freezing: the current labels of the project become a release that never changes.
+"""Freezing of the project's current labels into a release that never changes.
 
-Labels pass the gate first: the agreement that the project demands. A person who freezes against the gate
-gives a reason, and the release has the reason.
+The labels must first pass the gate: a threshold of agreement between annotators. A person who freezes labels
+below the threshold gives a reason, which the release contains.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
 
 @dataclass(frozen=True)
 class Frozen:
-    """A release after its freeze.
+    """The report on a frozen release.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Frozen:
 
     @property
     def sentences(self) -> list[str]:
-        """Say what was frozen, kept and left out."""
+        """Return sentences on the frozen, kept and left-out grades."""
         done = "Froze" if self.created else "Nothing changed. The project has this content already as"
         queries = sum(self.queries.values())
         lacking = sum(self.without_relevant.values())
@@ -123,13 +123,13 @@ class Frozen:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the parts, and of the checklist."""
+        """Tables of the parts of the release, and of the checklist of the freeze."""
         parts = part_table(f"Release {self.name}", self.queries, self.grades, self.sealed)
         return (parts, check_table(self.checks))
 
 
 def readiness(store: Store, request: FreezeRequest) -> ReleaseDraft:
-    """Make the draft that `freeze` would freeze, without its tables and without a check of the split.
+    """Make the draft of the release that `freeze` would make, without tables and a check of the split.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def readiness(store: Store, request: FreezeRequest) -> ReleaseDraft:
 
 
 def freeze_problem(draft: ReleaseDraft) -> str | None:
-    """Say why a freeze would be refused even with a reason; None if nothing stands against it."""
+    """Return the problem for which a freeze would be refused even with a reason; None without a problem."""
     try:
         refuse_open(draft)
     except RefusedError as error:
@@ -156,10 +156,10 @@ def freeze_problem(draft: ReleaseDraft) -> str | None:
 def freeze(
     store: Store, request: FreezeRequest, actor: str = COMMAND_LINE, progress: Progress = silent
 ) -> Frozen:
-    """Freeze queries, grades, split, corpus and their explanations under a name.
+    """Freeze queries, grades, split and corpus as a release with a name.
 
-    A request to freeze against the gate has no effect where the gate is open. Otherwise the release has the
-    reason, with the number of the actor.
+    A reason to freeze against the gate has no effect if the labels pass the gate. Otherwise the release
+    contains the reason, with the number of the actor.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def _complete_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None
 def _add_coverage(
     store: Store, draft: ReleaseDraft, coverage_map: CoverageMap | str | None, progress: Progress
 ) -> str | None:
-    """Add the coverage by the map, if the project has a usable map; returns a sentence about the coverage."""
+    """Add the corpus coverage to the draft, if the project has a usable map, and return a sentence on it."""
     if not isinstance(coverage_map, CoverageMap):
         return coverage_map and f"The release has no clusters of its queries: {coverage_map}"
     relevant_grade = draft.split.parameters["relevant_grade"]
@@ -239,7 +239,7 @@ def _add_coverage(
 
 
 def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> None:
-    """Refuse queries that a release seals in an open part of this release, unless somebody says why."""
+    """Refuse sealed queries of a release in an open part of the new release, unless a reason is given."""
     request = draft.request
     split_of = draft.split.parts
     leaving = [query_id for query_id, split in split_of.items() if split not in draft.sealed]
@@ -257,7 +257,10 @@ def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> Non
 
 
 def _gate_override(gate: Gate, actor: str, reason: str | None) -> Override | None:
-    """Return the override, or None where the gate is open; without a reason the labels are refused."""
+    """Return the override of the agreement gate, or None if the labels pass the gate.
+
+    Without a reason, refuse labels that miss it.
+    """
     if gate.open:
         return None
     if reason is not None:
@@ -313,7 +316,7 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
 def _part_texts(
     draft: ReleaseDraft, certificate: Certificate, override: Override | None
 ) -> dict[str, PartText]:
-    """Return part name → text: the draft's tables, and the parts 'split' and 'release'."""
+    """Map part names to texts: the tables of the draft, and the parts 'split' and 'release'."""
     split = {"split_id": draft.split.split_id, "parameters": draft.split.parameters}
     tables = draft.tables | {
         "split": [split | {"certificate": rounded(asdict(certificate))}],
@@ -333,7 +336,7 @@ def _store_release(
     actor: str,
     override: Override | None,
 ) -> bool:
-    """Store the release, and say whether the name is new."""
+    """Store the release, and return whether its name is new."""
     name, sums = draft.request.name, {table: text.sums for table, text in texts.items()}
     manifest = {
         **({"half_judged": draft.half_judged} if draft.half_judged else {}),

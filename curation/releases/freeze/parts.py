@@ -1,7 +1,7 @@
-"""The parts of a release, made from the project's rows: queries, grades, judgments, pools and others.
+"""Making of a release's parts (queries, grades, judgments, pools and others) from the project's rows.
 
-People and rounds have numbers (`pseudonyms`). Texts that people wrote are kept, without the names by which
-the project knows people and without e-mail addresses.
+In a release, people and rounds have numbers instead of names (`pseudonyms`). A release keeps texts that
+people wrote, but without names of the project's people and without e-mail addresses.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def judgments(
 
 
 def _walk_judgments(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Walk through the judgments of these queries on documents of the corpus."""
+    """Yield the judgments of these queries on documents of the corpus."""
     pinned = dict(columns(rows.labels.snapshot))
     for row in table_rows(rows.judgments):
         if row["query_id"] in queries and row["document_id"] in pinned:
@@ -54,7 +54,7 @@ def _walk_judgments(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, 
 
 
 def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str, str], str], frozenset[str]]:
-    """Return (annotator, round) → `digest` of the sorted lines of the judgments, and the guides' hashes."""
+    """Map (annotator, round) to a `digest` of the sorted judgments, and return the hashes of the guides."""
     numbers: dict[tuple[str, str], int] = {}
     guides = set()
 
@@ -72,7 +72,7 @@ def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str,
 
 
 def rounds(rows: Rows, numbers: Mapping[str, str]) -> Table:
-    """Make the part of rounds, from the rounds with a number."""
+    """Make the part of labeling rounds, from the rounds that have a number."""
     used = [
         {"round": numbers[row.round_id], **_layout_of_round(row)}
         for row in rows.rounds
@@ -82,7 +82,7 @@ def rounds(rows: Rows, numbers: Mapping[str, str]) -> Table:
 
 
 def _layout_of_round(row: Round) -> dict[str, Any]:
-    """Describe a round without names: its kind, its guide, and the parameters of its layout."""
+    """Describe a labeling round without names: its kind, its guide, and the parameters of its layout."""
     parameters = json.loads(row.parameters)
     kept = {
         name: parameters[name] for name in ("overlap", "duplicates", "seed", "again") if name in parameters
@@ -91,7 +91,7 @@ def _layout_of_round(row: Round) -> dict[str, Any]:
 
 
 def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
-    """Make the part of the reviewers' decisions, with reasons that name nobody."""
+    """Make the part of the reviewers' decisions, with reasons from which names are removed."""
     pinned = dict(columns(rows.labels.snapshot))
     table = []
     for row in rows.adjudications.to_pylist():
@@ -105,9 +105,9 @@ def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str
 
 
 def people_of(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) -> dict[str, str]:
-    """Return the number of every person who judged or decided pairs of these queries, by each of their names.
+    """Map each name of the people who judged or decided pairs of these queries to the person's number.
 
-    Names of other accounts stay in texts: a word is no name only because somebody signs in with it.
+    The names of other accounts stay in texts, because an account name may be an ordinary word.
     """
     reviewers = {row["reviewer"] for row in rows.adjudications.to_pylist() if row["query_id"] in queries}
     inside = numbers.keys() | reviewers
@@ -115,7 +115,7 @@ def people_of(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) 
 
 
 def queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
-    """Make the part of queries: how each was drawn, its filter if any, and the language model that wrote it.
+    """Make the part of queries: draw and filter of each query, and the language model that wrote it.
 
     The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
     """
@@ -146,7 +146,10 @@ def queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]) -> 
 
 
 def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
-    """Make the row of a grade, with its confidence if `sure`. A disputed pair has an older grade: 'kept'."""
+    """Make the row of a pair's grade, with the confidence of the grade if `sure`.
+
+    A disputed pair has an older grade, with the origin 'kept'.
+    """
     row: dict[str, Any] = {
         "query_id": pair.query_id,
         "document_id": pair.document_id,
@@ -170,13 +173,13 @@ def edges(rows: Rows, queries: Collection[str]) -> Table:
 
 
 def guides(rows: Rows, judged_by: Collection[str]) -> Table:
-    """Make the part of guides: the current guide, and the guides of the judgments."""
+    """Make the part of labeling guides: the current guide, and the guides of the judgments."""
     used = {*judged_by, rows.guide_hash}
     return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
 
 
 def sampling(rows: Rows) -> Table:
-    """Make the part that says how the current sample was drawn; empty without a sample."""
+    """Make the part on the draw of the current sample of queries; empty without a sample."""
     return [
         {
             "sample_id": sample_id,
@@ -189,7 +192,7 @@ def sampling(rows: Rows) -> Table:
 
 
 def _describe_log(rows: Rows) -> dict[str, Any]:
-    """Describe the traffic of the sample: its rows, their times, rows left out, replaced personal data."""
+    """Describe the query logs of the sample: rows, times, left-out rows, and replaced personal data."""
     logs = list(columns(rows.logs))
     left_out: Counter[str] = Counter()
     for _, reasons, _, _ in logs:
@@ -205,12 +208,12 @@ def _describe_log(rows: Rows) -> dict[str, Any]:
 
 
 def answers(rows: Rows, queries: Collection[str]) -> Table:
-    """Make the part of reference answers."""
+    """Make the part of reference answers to the queries."""
     return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
 
 
 def nuggets(rows: Rows, queries: Collection[str]) -> Table:
-    """Make the part of nuggets, in the order in which people wrote them."""
+    """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
     return [
         {
             "query_id": query_id,
@@ -234,7 +237,7 @@ def pool_sample(rows: Rows, queries: Collection[str]) -> Table:
 
 
 def relabeled(rows: Rows, pairs: Collection[tuple[str, str]]) -> Table:
-    """Make the part of the pairs that were judged again, with the quarter and the change."""
+    """Make the part of re-labeled pairs, with the quarter of the re-labeling and the change."""
     names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
     return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
 

@@ -1,8 +1,8 @@
-"""Pseudonyms: numbers for the people and rounds of a release, which has no names.
+"""Pseudonyms: numbers that replace the names of people and rounds in a release.
 
-The numbers follow from the judgments, never from names. Annotators and rounds are distinguished by their
-judgments and by their neighbors, as in color refinement. Annotators that still look alike can be exchanged
-without a difference to the release, so their order does not matter.
+The numbers are computed from the judgments, never from names. Annotators and rounds are distinguished by
+their judgments and by their neighbors, as in color refinement. Annotators who still cannot be distinguished
+can be exchanged without changing the release, so their order does not matter.
 
 B. Weisfeiler and A. Leman (1968), The reduction of a graph to canonical form.
 """
@@ -18,7 +18,10 @@ from curation.core.digests import digest
 from curation.ingest.importers.personal_data import redact
 
 MIN_NAME = 3
-"""The shortest name that is replaced in texts. Shorter names would be found in any sentence."""
+"""Minimum length of a name that is replaced in texts.
+
+Shorter names would match parts of ordinary sentences.
+"""
 _Node = tuple[str, str]  # 'a' or 'r', and the name
 
 
@@ -41,7 +44,7 @@ def pseudonyms(
 
 
 def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
-    """Distinguish nodes also by the colors of their neighbors, until nothing changes."""
+    """Refine the colors of the nodes by the colors of their neighbors, until no color changes."""
     while True:
         neighbors: dict[_Node, list[tuple[str, str]]] = defaultdict(list)
         for (annotator, round_id), judgments in judged.items():
@@ -54,7 +57,7 @@ def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], st
 
 
 def _first_tied(colors: Mapping[_Node, str]) -> _Node | None:
-    """Find the first node that looks like a different node."""
+    """Find the first node that has the same color as another node."""
     times = Counter(colors.values())
     return min(((color, node) for node, color in colors.items() if times[color] > 1), default=(None, None))[1]
 
@@ -67,7 +70,7 @@ def _number_nodes(prefix: str, colors: Mapping[_Node, str]) -> dict[str, str]:
 def without_names(text: str, people: Mapping[str, str]) -> str:
     """Replace people's names in a text by their numbers, and personal data by placeholders.
 
-    A name is replaced as a whole word, in the same case, with letters and accents together or apart.
+    A name is replaced as a whole word, in the same case, with composed or decomposed accents.
 
     Parameters
     ----------

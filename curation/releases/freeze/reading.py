@@ -1,8 +1,8 @@
-"""The rows of a project that make a release, read in one lease of the database, with its re-labelings.
+"""Reading of the project's rows for a release, in one lease of the database, with re-labelings.
 
-A pair that was judged again is read with the change since its earlier judgment. A project without a
-re-labeling has no such rows, and its releases do not mention re-labelings. The parent is the release that was
-the newest when the last re-labeling was opened, however many releases were frozen later.
+A re-labeled pair is read with the change since its earlier judgment. The releases of a project without a
+re-labeling do not mention re-labelings. The parent is the release that was the newest when the last
+re-labeling was opened, however many releases were frozen later.
 """
 
 from __future__ import annotations
@@ -111,7 +111,10 @@ _PERSONAL = """
 """
 _PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"
 DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"
-"""The changes between two judgments of a pair. A pair with several changes has the first of these."""
+"""The changes between two judgments of a pair.
+
+A pair with several changes gets the first change in this order.
+"""
 _QUARTERS = """
 SELECT quarter, count(*), count(*) FILTER (whole) FROM relabeling_progress GROUP BY quarter ORDER BY quarter
 """
@@ -156,7 +159,7 @@ class Split:
 
 
 class Rows(NamedTuple):
-    """All rows of a project that make a release; tables have the columns of the queries above.
+    """All rows of a project for a release. The tables have the columns of the SQL queries above.
 
     Attributes
     ----------
@@ -264,7 +267,7 @@ def read_rows(cursor: Cursor) -> Rows:
 
 
 def columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:
-    """Walk through the rows of a table as tuples."""
+    """Yield the rows of an Arrow table as tuples."""
     return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
@@ -273,9 +276,9 @@ def _read_table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.
 
 
 def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
-    """Read the rows of a query about the split, range by range, and store each text once in a range.
+    """Read the rows of an SQL query range by range, and store each text once in a range.
 
-    Such a table repeats ids and hashes, and a number takes a tenth of the memory of a text.
+    The rows repeat ids and hashes, and a number takes a tenth of the memory of a text.
     """
     return pa.concat_tables(list(map(_number_texts, tables_by_range(cursor, sql, SHOWINGS, split=split_id))))
 
@@ -290,7 +293,10 @@ def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
 
 
 def _number_texts(table: pa.Table) -> pa.Table:
-    """Copy a table with texts as numbers; a column that is not copied would keep the engine's memory."""
+    """Copy a table with numbers instead of repeated texts.
+
+    A column without a copy would keep DuckDB's memory.
+    """
     every = pa.array(np.arange(table.num_rows))
     columns = [
         column.dictionary_encode() if pa.types.is_string(column.type) else column.take(every)

@@ -1,10 +1,11 @@
-"""Shared grades of identical documents, and grades that follow from the filter of a query.
+"""Grades that identical documents share, and grades that follow from the filter of a query.
 
-Without a rule, a document has only its own judgments. By the rule 'identical', documents of the corpus with
-the same title and body have the same grade for the same query. A pair that people judged keeps their grade.
-Where ids of one text have different grades, no further id gets a grade. A grade on another version of its
-document is not shared. The filter of a query decides before people and sharing: a judged or pooled pair
-outside the filter gets the lowest grade, and `reason` names the field or date that excludes the document.
+Without a sharing rule, each document has only grades from judgments of this document. By the rule
+'identical', documents of the corpus with the same title and body have the same grade for the same query. A
+pair that people judged keeps the grade from the judgments. If documents with the same text have different
+grades, no further document gets a shared grade. A grade of another version of a document is not shared. The
+filter of a query decides before people and sharing: a judged or pooled pair outside the filter gets the
+lowest grade, and `reason` names the field or date that excludes the document.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ SHARED = "shared"
 
 
 def check_rule(rule: str | None) -> None:
-    """Refuse an unknown rule of sharing."""
+    """Refuse an unknown rule of sharing grades."""
     if rule is not None and rule not in RULES:
         raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
 
@@ -71,7 +72,7 @@ def grade_outside(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
 
 
 def _pairs_like_relevant(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
-    """Find the pairs whose document has nearly the text of a relevant document."""
+    """Find the pairs whose document is a near-duplicate of a relevant document of the same query."""
     least = draft.split.parameters["relevant_grade"]
     relevant = defaultdict(list)
     for row in draft.tables["qrels"]:
@@ -90,7 +91,7 @@ def _pairs_like_relevant(store: Store, draft: ReleaseDraft, outside: Collection[
 
 
 def _shared_qrels(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
-    """Return the rows of further documents, and the number of conflicts."""
+    """Return rows of grades for identical documents, and the number of texts with conflicting grades."""
     judged = {_pair_of(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
     by_text: defaultdict[Pair, Table] = defaultdict(list)
     for row in draft.tables["qrels"]:
@@ -114,7 +115,7 @@ def _shared_qrels(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int
 
 
 def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
-    """Return the evidence, with copies for further documents, which have the same text."""
+    """Return the evidence, with copies for documents that have the same text."""
     others: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
         others[row["query_id"], row["from"]].append(row["document_id"])
@@ -127,7 +128,7 @@ def _pair_of(row: Mapping[str, Any]) -> Pair:
 
 
 def _inputs_with_shared(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
-    """Return the inputs for the check of the split, with the relevant documents among these rows."""
+    """Return the inputs of the split's check, with the relevant documents of these rows."""
     inputs = draft.graded.inputs
     relevant = {query_id: set(names) for query_id, names in inputs.relevant.items()}
     documents = dict(inputs.documents)
