@@ -32,14 +32,14 @@ def findings(diff: Diff) -> list[str]:
         f"{_arrow_text(sum(old.queries.values()), sum(new.queries.values()))} queries, "
         f"{_arrow_text(sum(old.grades.values()), sum(new.grades.values()))} grades, "
         f"{_arrow_text(old.documents, new.documents)} documents in the corpus.",
-        f"Queries: {len(diff.queries_in):,} came, {len(diff.queries_out):,} left, {len(diff.reworded):,} "
+        f"Queries: {len(diff.queries_in):,} new, {len(diff.queries_out):,} gone, {len(diff.reworded):,} "
         f"reworded, {len(diff.moves):,} moved to another part of the split.",
         _grades_sentence(diff),
     ]
     if diff.sealed:
         sentences.append(
-            f"{diff.sealed:,} of these grades are in a sealed part. People see sealed grades only for a "
-            "reason, which is logged."
+            f"{diff.sealed:,} of the changed grades are in a sealed part. People see sealed grades only if "
+            "they give a reason, which is logged."
         )
     if diff.not_compared:
         count = pluralize(diff.not_compared, "query", "queries")
@@ -49,7 +49,7 @@ def findings(diff: Diff) -> list[str]:
     documents = diff.documents
     sentences.append(
         f"Documents: {len(documents['gone']):,} gone, {len(documents['new']):,} new, "
-        f"{len(documents['changed']):,} with another text, {diff.documents_kept:,} as before."
+        f"{len(documents['changed']):,} with another text, {diff.documents_kept:,} unchanged."
     )
     name, figures = next(iter(diff.agreement.items()))
     before, after = ("unknown" if figure.value is None else figure.text() for figure in figures)
@@ -64,7 +64,7 @@ def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
         Section("Queries", _queries_sentence(diff), (), _query_tables(diff, limit)),
         Section(
             "Documents",
-            "Documents of the corpus, compared by content hash. The documents with most grades come first.",
+            "Documents of both corpora, compared by content hash. Documents with most grades come first.",
             (),
             _document_tables(diff, limit),
         ),
@@ -88,22 +88,20 @@ def _grades_sentence(diff: Diff) -> str:
         sum(counts[name] for counts in diff.grades.values()) for name in ("higher", "lower", "new", "gone")
     )
     return (
-        f"Grades of queries in both: {higher + lower:,} differ ({higher:,} higher, {lower:,} lower), "
+        f"Grades of common queries: {higher + lower:,} differ ({higher:,} higher, {lower:,} lower), "
         f"{new:,} new, {gone:,} gone."
     )
 
 
 def _sealed_remark(diff: Diff) -> str:
     if diff.opened is not None:
-        return f"The seal was opened for: “{isolated(diff.opened)}”."
-    return (
-        f"The counts include {diff.sealed:,} sealed grades, which have no rows here." if diff.sealed else ""
-    )
+        return f"Reason for opening the seal: “{isolated(diff.opened)}”."
+    return f"The counts include {diff.sealed:,} sealed grades, which this table hides." if diff.sealed else ""
 
 
 def _queries_sentence(diff: Diff) -> str:
     if not diff.moves:
-        return "No query of both releases changed its part of the split."
+        return "No query that both releases contain moved to another part of the split."
     return (
         f"{pluralize(len(diff.moves), 'query', 'queries')} moved to another part of the split. A system that "
         "was tuned on the old part of a query has seen the query."

@@ -95,12 +95,12 @@ class ShownRelease:
             sentences.append(pluralize(self.changed, single, many))
         sentences += override_sentence(self)
         if self.also_named:
-            sentences.append(f"The same content is also named {', '.join(self.also_named)}.")
+            sentences.append(f"Other names of the same content: {', '.join(self.also_named)}.")
         if not self.sealed:
             sentences.append("No part is sealed.")
         elif not self.openings:
             sentences.append(f"Nobody has opened the seal ({', '.join(self.sealed)}) yet.")
-        return [*sentences, f"Its release id is {self.release_id}."]
+        return [*sentences, f"The release id is {self.release_id}."]
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -96,8 +96,8 @@ class PackedRelease:
         self.path = path
         if not path.is_file():
             raise NotFoundError(
-                f"There is no file {path}. Pack a release where the project is.",
-                command="`goldgrade export NAME --out NAME.goldgrade` packs it.",
+                f"There is no file {path}. Pack a release on the machine that has the project.",
+                command="`goldgrade export NAME --out NAME.goldgrade` packs a release.",
             )
         try:
             self._zip = ZipFile(path)
@@ -229,7 +229,7 @@ class PackedRelease:
 
     def _altered_error(self, problem: str) -> RefusedError:
         return RefusedError(
-            f"{self.path} was altered since it was packed: {problem}. Nothing was read from it."
+            f"{self.path} was altered since it was packed: {problem}. Nothing was read from the file."
         )
 
 

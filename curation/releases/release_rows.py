@@ -135,7 +135,7 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
             return next(iter(of_id.values()))
     if not releases:
         command = "`goldgrade freeze NAME` makes a release."
-        raise NotFoundError(f"The project has no release {name!r}. It has no release yet.", command=command)
+        raise NotFoundError(f"The project has no release {name!r}. There is no release yet.", command=command)
     raise NotFoundError(f"The project has no release {name!r}. It has {', '.join(releases)}.")
 
 

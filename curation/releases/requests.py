@@ -18,13 +18,13 @@ class FreezeRequest:
     allow_changed: bool = option(
         False,
         "Keep grades of another version",
-        "Keep grades of another version of their document. The release marks them. Without this option they "
-        "are left out and counted.",
+        "Keep grades of another version of their document. The release marks kept grades. Without this "
+        "option, the release leaves these grades out and counts them.",
     )
     only_complete: bool = option(
         False,
         "Only pairs with all their votes",
-        "Leave out pairs that lack a planned opinion. Each person whom a round asked has a planned opinion.",
+        "Leave out pairs that lack a planned opinion. A round plans one opinion of each annotator it asks.",
     )
     share: str | None = option(
         None,
@@ -32,24 +32,24 @@ class FreezeRequest:
         "Rule by which documents share a grade. The rule 'identical' means the same title and body. The "
         "release names the rule and marks these grades.",
         flag="--share-grades",
-        unset="each document its own",
+        unset="each document has its own grade",
     )
     override: str | None = option(
         None,
         "Why you freeze against the gate",
-        "Reason to freeze against the gate. The release keeps the reason.",
+        "Reason to freeze below the agreement gate. The release keeps the reason.",
         unset="refuse",
     )
     seal: tuple[str, ...] = option(
         (),
         "Parts to seal as well",
-        "Part to seal besides test. People get its grades only for a reason, which is logged. Repeatable.",
+        "Part to seal besides test. To get sealed grades, people give a reason, which is logged. Repeatable.",
         unset="only the part test",
     )
     reason: str | None = option(
         None,
         "Why sealed queries are in an open part",
-        "Why queries that a release seals are in an open part. The reason is logged.",
+        "Reason to put sealed queries into an open part. The reason is logged.",
         unset="refuse",
     )
 
@@ -64,28 +64,28 @@ class ExportRequest:
     parts: tuple[str, ...] = option(
         (),
         "Parts to include",
-        "Part whose grades are written. Repeatable.",
+        "Part of the split whose grades are exported. Repeatable.",
         flag="--part",
         unset="all parts; in some formats all parts that are not sealed",
     )
     without_grades: tuple[str, ...] = option(
-        (), "Parts without grades", "Part whose grades are not written. Repeatable.", unset="none"
+        (), "Parts without grades", "Part of the split whose grades are left out. Repeatable.", unset="none"
     )
     reason: str | None = option(
         None,
         "Reason for opening the test grades",
-        "Why grades of sealed parts are exported. The reason is logged with name and time.",
+        "Reason to export grades of sealed parts. The reason is logged with name and time.",
         unset="refuse",
     )
     unjudged: bool = option(
         False,
         "Write candidates without a grade, too, as -1",
-        "Also write candidates without a grade, as -1. Only formats of TREC take this option.",
+        "Also write candidates without a grade, as -1. Only the TREC format has this option.",
     )
     negatives: int = option(
         5,
         "Hard negatives for each positive",
-        "The most hard negatives for each positive, in triplets.",
+        "Maximum number of hard negatives for each positive.",
         least=1,
         most=1_000,
     )

@@ -96,7 +96,7 @@ def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
             "unless somebody packs them and gives a reason. Leave the part out, or ask the project's lead.",
             command=f"{_flags_of('--without-grades', missing)} of an export leaves the part out, and so does "
             f"{_flags_of('--part', release.file.with_grades)}. `goldgrade export NAME --out FILE "
-            "--reason WHY` packs its grades.",
+            "--reason WHY` packs a release with sealed grades.",
         )
 
 
@@ -106,8 +106,8 @@ def _no_reason(release: FrozenRelease, sealed: Collection[str]) -> RefusedError:
     log = "" if release.file else f" `goldgrade releases {name}` shows the log."
     return RefusedError(
         f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. A person who "
-        f"takes them gives a reason, which {logged}. An export without them can be given to anybody.",
-        command=f'--reason "why" gives the reason.{log} `goldgrade export {name} --format leaderboard '
+        f"takes sealed grades gives a reason, which {logged}. Anybody may have an export without them.",
+        command=f'--reason "why" states the reason.{log} `goldgrade export {name} --format leaderboard '
         "--out DIR` exports without sealed grades, and so does any other format with "
         f"{_flags_of('--without-grades', sealed)}.",
     )

@@ -86,9 +86,9 @@ class SealedCount(NamedTuple):
         """Return sentences on the number of evaluations on the parts, and on the number that is left."""
         parts = ", ".join(self.parts)
         sentence = (
-            f"With this evaluation {parts} has {pluralize(self.evaluations, 'sealed evaluation')} and "
+            f"With this evaluation, {parts} has {pluralize(self.evaluations, 'sealed evaluation')} and "
             f"{pluralize(self.refused, 'refused request')}, by {pluralize(self.people, 'person', 'people')}. "
-            "The best of many systems was partly lucky."
+            "After many evaluations, the best system was partly lucky."
         )
         if self.left is not None:
             sentence += f" You have {pluralize(self.left, 'sealed evaluation')} of {parts} left this month."
@@ -195,8 +195,8 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
         raise RefusedError(
             f"{person} has {pluralize(left, 'sealed evaluation')} of {', '.join(parts)} left this month, and "
             f"this request is for {pluralize(systems, 'system')}. Each evaluator has {monthly_limit(cursor)} "
-            "a month for each sealed part, refused requests included. A lead can choose another number.",
-            command="`goldgrade releases --sealed-limit NUMBER` sets the number.",
+            "a month for each sealed part, refused requests included. A lead can change this limit.",
+            command="`goldgrade releases --sealed-limit NUMBER` sets the limit.",
         )
 
 

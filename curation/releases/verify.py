@@ -82,10 +82,10 @@ class Verified:
         counts = f"{pluralize(self.parts, 'part')} and {pluralize(self.documents, 'document')}"
         lacking = (
             f"The file lacks the rows of sealed queries in {', '.join(self.lacking)}. So the release id does "
-            "not prove these parts; their other rows agree with the sums of the packed file."
+            "not prove these parts, but their other rows agree with the checksums of the packed file."
         )
         return [
-            f"{self.name} is intact: {counts} are as frozen.",
+            f"{self.name} is intact: {counts} agree with the frozen release.",
             f"release id: {self.release_id}",
             *([lacking] if self.lacking else []),
         ]
@@ -144,7 +144,7 @@ class FrozenRelease:
         except ValueError:
             raise RefusedError(
                 f"The part {part!r} of the release {self.row.name!r} agrees with its sum, but is not JSON: "
-                "goldgrade did not write it. Freeze again under another name."
+                "goldgrade did not write it. Freeze the labels again under another name."
             ) from None
 
     @cached_property
@@ -189,8 +189,8 @@ def _read_unchecked(store: Store, reference: str) -> FrozenRelease:
     if "://" in reference:
         raise InputError(
             f"{reference.partition('?')[0]} is an address, and goldgrade does not download releases. "
-            "Download the file, compare its SHA-256 with the SHA-256 that packing the release printed, and "
-            "name the file."
+            "Download the file, compare its SHA-256 with the SHA-256 that was printed when the release was "
+            "packed, and give the path of the file."
         )
     if is_file(reference):
         file = PackedRelease(Path(reference))
@@ -211,12 +211,12 @@ def refuse_other_form(release: FrozenRelease) -> None:
     header = release.rows("release")
     format = header[0].get("format") if header and isinstance(header[0], dict) else None
     if not isinstance(format, int):
-        raise RefusedError(f"The release {name!r} does not name the form of its content; nothing was done.")
+        raise RefusedError(f"The release {name!r} does not name the version of its format; nothing was done.")
     if format != FORMAT:
         which = "a newer" if format > FORMAT else "an older"
         raise RefusedError(
-            f"The release {name!r} was frozen by {which} goldgrade (form {format} of the content; this "
-            f"goldgrade reads form {FORMAT}). Use that goldgrade."
+            f"The release {name!r} was frozen by {which} goldgrade (format {format} of the content; this "
+            f"goldgrade reads format {FORMAT}). Use {which} goldgrade."
         )
 
 

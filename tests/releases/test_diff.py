@@ -179,7 +179,7 @@ def test_the_command_prints_tables_and_json(two: Store) -> None:
     command = ["--project", str(two.path), "diff", "v1", "v2"]
     shown = invoke(command, catch_exceptions=False)
     assert shown.exit_code == 0
-    assert "2 of these grades are in a sealed part" in shown.stdout
+    assert "2 of the changed grades are in a sealed part" in shown.stdout
     assert "Other grades: 1" in shown.stdout
     answer = json.loads(invoke([*command, "--json"]).stdout)
     assert (answer["sealed"], len(answer["regrades"]), answer["queries_in"][0]["text"]) == (2, 1, LATE)

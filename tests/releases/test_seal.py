@@ -96,7 +96,7 @@ def test_grades_of_the_test_part_need_a_reason_in_every_format(
 
 @pytest.mark.parametrize("reason", ["", " \n"])
 def test_an_empty_reason_is_none(gold: Store, tmp_path: Path, reason: str) -> None:
-    with pytest.raises(RefusedError, match="A person who takes them gives a reason"):
+    with pytest.raises(RefusedError, match="A person who takes sealed grades gives a reason"):
         export(gold, "v1", "csv", tmp_path / "out", reason=reason)
 
 

@@ -83,11 +83,13 @@ class Exported:
             remarks.append(f"The export lacks the grades of {', '.join(self.without_grades)}.")
         if self.opening is not None:
             parts = ", ".join(self.opening.parts)
-            remarks.append(f"The export has the sealed grades of {parts}, which is logged.")
+            remarks.append(f"The export has the sealed grades of {parts}, which is logged with your reason.")
         if self.ids.get("query_prefix"):
-            remarks.append("Queries and documents share ids, so all ids got a prefix (see manifest.json).")
+            remarks.append(
+                "Some query and document ids are equal, so all ids have a prefix (see manifest.json)."
+            )
         if self.ids.get("mapped"):
-            remarks.append(f"{self.ids['mapped']:,} ids have white space and were encoded: see ids.tsv.")
+            remarks.append(f"{self.ids['mapped']:,} ids contained white space and were encoded: see ids.tsv.")
         remarks += [f"{file}: {pluralize(rows, 'row')}." for file, rows in self.rows.items()]
         return [*remarks, *left_out_sentences(self.left_out)]
 
@@ -107,7 +109,7 @@ def _check_request(request: ExportRequest) -> None:
         problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
     elif request.unjudged and not FORMATS[format].takes_unjudged:
         others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
-        problems.append(f"the format {format} has no place for pairs without a grade; {others} has")
+        problems.append(f"the format {format} has no place for pairs without a grade; choose {others}")
     if not request.licence.strip() or not request.licence.isprintable():
         problems.append(f"The licence {request.licence!r}: expected its name on one line")
     refuse_problems(problems)
@@ -127,8 +129,8 @@ def graded_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str
     asked = sorted(set(parts).intersection(sealed))
     if format.never_sealed and asked:
         raise InputError(
-            f"The format {format.name} has no grades of sealed parts, and {asked[0]} is sealed. Choose the "
-            "format beir for this part."
+            f"The format {format.name} has no grades of sealed parts, and {asked[0]} is sealed. Choose "
+            "the format beir for this part."
         )
     chosen = set(parts or known)
     if not parts and not format.sealed_by_default:
@@ -220,8 +222,8 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
         first = sorted(others)[:3]
         named = ", ".join(first if len(others) <= 3 else [*first, "…"])
         raise InputError(
-            f"has {len(others):,} other files ({named}); choose an empty or new folder. An export replaces "
-            "only an export of the same release in the same format.",
+            f"has {len(others):,} other files ({named}); choose an empty or new folder. A new export can "
+            "replace only an export of the same release in the same format.",
             path=out,
         )
 

@@ -81,7 +81,9 @@ def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     if disputed:
         sentences.append(f"{pluralize(disputed, 'pair is', 'pairs are')} disputed and without a grade.")
         sentences.append(
-            "The release leaves them out." if allowed else "Adjudicate first, or leave disputed pairs out."
+            "The release leaves disputed pairs out."
+            if allowed
+            else "Adjudicate the pairs first, or leave disputed pairs out."
         )
     elif not kept:
         sentences.append("No pair of this release is disputed.")
@@ -103,7 +105,7 @@ def _check_figure(check: GateCheck) -> FreezeCheck:
 
 def _check_seal(sealed: Sequence[str]) -> FreezeCheck:
     if sealed:
-        sentence = f"People get the grades of {join_words(sealed)} only for a reason, which is logged."
+        sentence = f"To see grades of {join_words(sealed)}, people must give a reason, which is logged."
         return FreezeCheck("seal", "ok", sentence, ", ".join(sealed))
     return FreezeCheck("seal", "warn", "No part is sealed, so teams can tune systems on every grade.", "–")
 
@@ -120,7 +122,7 @@ def refuse_open(draft: ReleaseDraft) -> None:
         raise RefusedError(
             f"{pluralize(disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide the "
             "disputed pairs first, or leave them out.",
-            command="`goldgrade disputes` shows the pairs, --allow-disputed leaves them out.",
+            command="`goldgrade disputes` shows the pairs. --allow-disputed leaves disputed pairs out.",
         )
     if sum(draft.grades.values()):
         return
@@ -128,8 +130,8 @@ def refuse_open(draft: ReleaseDraft) -> None:
         raise RefusedError(
             f"The release would be empty: {left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
             "Judge these pairs again, or keep their grades.",
-            command="`goldgrade round open NAME --again` opens a round for them, --allow-changed keeps their "
-            "grades.",
+            command="`goldgrade round open NAME --again` opens a round for these pairs. --allow-changed "
+            "keeps their grades.",
         )
     raise RefusedError(
         "No graded pair is in a part of the split, so the release would be empty. Split again.",

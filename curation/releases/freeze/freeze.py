@@ -104,7 +104,7 @@ class Frozen:
         remarks = [f"{done} {self.name}: {', '.join(counts)}."]
         if lacking:
             parts = ", ".join(f"{count:,} of {part}" for part, count in self.without_relevant.items())
-            every = " No system can be measured with it." if lacking == queries else ""
+            every = " So the release cannot measure any system." if lacking == queries else ""
             have = pluralize(lacking, "query has", "queries have")
             remarks.append(f"{have} no relevant document ({parts}).{every}")
         if self.changed:
@@ -113,12 +113,14 @@ class Frozen:
             )
         if self.sharing is not None:
             remarks.append(
-                f"Shared between identical documents: {pluralize(self.sharing['grades'], 'grade')}. "
-                f"{self.sharing['conflicts']:,} texts have different grades under different ids, so their "
-                "documents share no grade."
+                f"Grades shared between identical documents: {self.sharing['grades']:,}. "
+                f"{self.sharing['conflicts']:,} texts have different grades under different ids, so the "
+                "documents with these texts share no grade."
             )
         if self.override is not None:
-            remarks.append(f"Frozen against the gate; the release says so: “{self.override.reason}”.")
+            remarks.append(
+                f"Frozen against the gate, with this reason in the release: “{self.override.reason}”."
+            )
         return [*remarks, *left_out_sentences(self.left_out)]
 
     @property
@@ -249,10 +251,10 @@ def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> Non
         queries = pluralize(len(closed), "query", "queries")
         where = ", ".join(sorted({split_of[query_id] for query_id in closed}))
         raise RefusedError(
-            f"{queries} of {where} would be open to all, although a release seals their judgments. Split "
-            "again so that released queries keep their parts, or seal the part.",
-            command=f'--seal {where.partition(",")[0]} seals the part, and --reason "why" opens the queries, '
-            "which is logged with name and time.",
+            f"{queries} of {where} would be open to all, although a release seals these queries. Split again "
+            "so that released queries keep their parts, or seal the part.",
+            command=f'--seal {where.partition(",")[0]} seals the part. --reason "why" opens the queries, '
+            "and is logged with your name and the time.",
         )
 
 
@@ -267,9 +269,9 @@ def _gate_override(gate: Gate, actor: str, reason: str | None) -> Override | Non
         return Override(actor, reason.strip(), gate.against)
     figures = "\n".join(f"  {check.sentence}" for check in gate.against)
     raise RefusedError(
-        f"The labels do not have the agreement that this project demands:\n{figures}\n"
-        "Nothing was frozen. To freeze the labels all the same, give a reason, which the release keeps.",
-        command='`goldgrade gate` changes the demand, and --override "why" freezes all the same.',
+        f"The agreement of the labels is below the threshold of this project:\n{figures}\n"
+        "Nothing was frozen. To freeze the labels nevertheless, give a reason, which the release keeps.",
+        command='`goldgrade gate` changes the threshold. --override "why" freezes the labels nevertheless.',
     )
 
 
@@ -299,16 +301,16 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
         first = edge_sentence(without_sealed(findings.leaks[0], inputs.sealed), inputs.queries)
         if draft.sharing is not None and rules.document is None:
             raise RefusedError(
-                "The split ignored nearly identical documents, so identical documents may be relevant in "
-                f"different parts, and shared grades tie their queries. The first tie across: {first}. "
-                "Split again with that search, or freeze without sharing grades.",
+                "The split ignored near-duplicate documents, so identical documents may be relevant in "
+                f"different parts, and shared grades tie their queries. First tie between parts: {first}. "
+                "Split again with near-duplicate documents, or freeze without sharing grades.",
                 command="Split again without --no-near-duplicates, or freeze without --share-grades.",
             )
         ties = pluralize(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
-            f"Since the split was made, labels, documents or goldgrade have changed: {ties} its parts. The "
-            f"first tie: {first}. Split again.",
-            command="`goldgrade split` splits again.",
+            f"Since the split was made, labels, documents or goldgrade have changed: {ties} its parts. First "
+            f"tie between parts: {first}. Make a new split.",
+            command="`goldgrade split` makes a new split.",
         )
     return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
@@ -358,7 +360,7 @@ def _store_release(
             differ = sorted(table for table in {**before, **sums} if before.get(table) != sums.get(table))
             raise RefusedError(
                 f"The release {name!r} exists with other content (release id {known[0][:12]}…; the new id "
-                f"would be {release_id[:12]}…). These parts differ: {', '.join(differ)}. A release "
+                f"would be {release_id[:12]}…). Parts that differ: {', '.join(differ)}. A release "
                 "never changes: choose another name."
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():

@@ -293,7 +293,7 @@ def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tm
         decide(store, f"q-{topic}", f"{topic}-1", grade=0, reason="nothing in it")
     decide(store, *DISPUTE, grade=0, reason="nothing in it")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
-    assert freeze(store, "v3").sentences[1].endswith("No system can be measured with it.")
+    assert freeze(store, "v3").sentences[1].endswith("So the release cannot measure any system.")
     assert "No query has a relevant document (grade 1 or more)" in card_text(load_release(store, "v3"))
 
 
@@ -393,7 +393,8 @@ def test_an_override_is_recorded_with_its_reason_and_carried_by_the_release(tmp_
     strangers(store)
     add_names(store, "zoe", role="lead")
     frozen = freeze(store, "v1", actor="zoe", override=" a draft, to look at ")
-    assert "Frozen against the gate; the release says so: “a draft, to look at”." in frozen.sentences
+    said = "Frozen against the gate, with this reason in the release: “a draft, to look at”."
+    assert said in frozen.sentences
     told = rows(store, frozen.release_id, "release")[0]["override"]
     assert told["by"] == "somebody who judged nothing of this release"
     assert told["reason"] == "a draft, to look at"

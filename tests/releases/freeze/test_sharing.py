@@ -66,7 +66,7 @@ def test_with_the_rule_copies_have_the_grade_marked_with_where_it_comes_from(tmp
     grades = qrels(store, frozen.release_id)
     assert ("q-violin", "violin-8") not in qrels(store, plain.release_id)
     assert (plain.sharing, "sharing" in header(store, plain.release_id)) == (None, False)
-    assert "Shared between identical documents: 3 grades. 0 texts have" in " ".join(frozen.sentences)
+    assert "Grades shared between identical documents: 3. 0 texts have" in " ".join(frozen.sentences)
     shared = {pair: (row["grade"], row["from"]) for pair, row in grades.items() if row["how"] == "shared"}
     assert shared == {
         ("q-violin", "violin-8"): (3, "violin-1"),
