@@ -190,7 +190,7 @@ def test_a_release_of_a_newer_goldgrade_is_told_by_all_that_read_it(gold: Store,
 
     forge(gold, "later", newer)
     for read in readers(gold, "later", tmp_path / "out"):
-        with pytest.raises(RefusedError, match=r"'later' was frozen by a newer goldgrade \(form 99"):
+        with pytest.raises(RefusedError, match=r"'later' was frozen by a newer goldgrade \(format 99"):
             read()
     assert not (tmp_path / "out").exists()
 
