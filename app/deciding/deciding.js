@@ -189,7 +189,7 @@ class Deciding extends Loop {
     const { elsewhere, waiting } = this.counts;
     const parts = [
       elsewhere ? `Pairs that a different reviewer decides now: ${thousands(elsewhere)}.` : "",
-      waiting ? `Sent back, to return with one more opinion:  ${thousands(waiting)}.` : "",
+      waiting ? `Sent back, to return with one more opinion: ${thousands(waiting)}.` : "",
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
     this.root.querySelector(".nothing .why").textContent =

@@ -524,7 +524,7 @@ class Grading extends Loop {
     const title = answers ? "My answers" : "Items put off";
     this.root.querySelector(".history h1").textContent = title;
     this.root.querySelector(".history").setAttribute("aria-label", title);
-    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "Items put off come back after all others, in this order.  ",
+    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "Items put off come back after all others, in this order. ",
       node("span", { className: "by-key" }, ...["↑", "↓", "Enter"].flatMap((key, place) => [["", " ", " and "][place], node("kbd", {}, key)]),
         `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`),
       node("span", { className: "by-touch" }, answers ? "Touch an item to change it." : "Touch an item to grade it now."));
