@@ -55,7 +55,7 @@ def test_practice_explains_each_answer_once_it_is_saved_and_leads_to_the_real_qu
         pia.page.keyboard.press(str(given))  # a grade key does not go on
         assert pia.phase == "feedback"
         pia.go_on("Enter")
-    expect(pia.root.locator(".result")).to_contain_text("4 times of 5; 3 were needed")
+    expect(pia.root.locator(".result")).to_contain_text("in 4 of 5 items; 3 were needed")
     pia.go_on("Enter")
     pia.wait_for_item()
     expect(pia.root.locator(".banner")).to_be_hidden()
