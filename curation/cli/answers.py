@@ -65,7 +65,7 @@ def answers_status(
         str | None, typer.Option(help="A query, by id or text. Show the answers to this query.")
     ] = None,
 ) -> None:
-    """Show how far answer tasks are.
+    """Show the progress of answer tasks.
 
     The status of one task has the answers of each writer, the state of the queries, and the agreement of the
     answers. With --query the command shows the answers of one query without names, and the documents that the
@@ -126,9 +126,9 @@ def answers_nuggets(
 
     GOLDGRADE_LLM_URL names the model. Without --send the command only says how many calls it would send.
     The command sends one call for each query. The call contains the text and the need of the query, the ten
-    best documents that people judged relevant, and the words that people marked there as evidence. Nothing of
-    a query that a release seals is sent. A proposal is not a nugget yet: people change, drop and save
-    proposals on the query's page.
+    best documents that people judged relevant, and the words that people marked there as evidence. The
+    command sends nothing of a query that a release seals. A proposal is not a nugget yet: people change, drop
+    and save proposals on the query's page.
 
     \b
     Examples:

@@ -1,6 +1,4 @@
-"""`goldgrade coverage`: show which regions of the corpus the queries test, and have queries written for
-others.
-"""
+"""`goldgrade coverage`: show which regions of the corpus the queries test, and get queries for gaps."""
 
 from __future__ import annotations
 
@@ -171,7 +169,7 @@ def coverage_write(
     send: Send = False,
     calls: MostCalls = None,
 ) -> None:
-    """Have queries written for untested regions, or list them.
+    """Have queries written for untested regions, or list queries.
 
     With --annotators people write, with --share a language model writes. Without both options the command
     lists the queries that were written so far with their source, and the state of unanswerable queries.

@@ -126,8 +126,8 @@ def people_set(
     sign-ins.
 
     A person who is deactivated or becomes evaluator judges no more: open items go to the other annotators of
-        the round. The last lead stays lead. A new link ends the former link; a person may have several
-        addresses.
+        the round. The last lead cannot lose the role of lead. A new link ends the former link; a person may
+        have several addresses.
 
     \b
     Examples:

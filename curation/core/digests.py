@@ -60,8 +60,8 @@ def file_digest(path: Path) -> str:
 def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
     """Sort the items by a digest of the seed and each item's key.
 
-    The order looks random without the seed. The order is the same on every machine and for every order of
-    input, if all keys differ.
+    To anybody without the seed, the order looks random. The order is the same on every machine and for every
+    order of input, if all keys differ.
     """
     return sorted(items, key=lambda item: digest(seed, key(item)))
 

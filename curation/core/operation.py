@@ -1,9 +1,9 @@
 """Operations that people start: the request with its options, the checks, the work, and the result.
 
-A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. The options
-make the command's options (`cli.options`), the page's form (`app.components.forms`) and the parameters of a
-job. A field whose type is a dataclass adds the options of this dataclass. The program fills in a field
-without an `Option`.
+A request is a frozen dataclass. A field that people choose is an `option`, with a label and help. These
+options determine the command's options (`cli.options`), the page's form (`app.components.forms`) and the
+parameters of a job. A field whose type is a dataclass adds the options of this dataclass. The program fills
+in a field without an `Option`.
 """
 
 from __future__ import annotations
