@@ -5,7 +5,7 @@ import re
 from curation.core.characters import isolated, normalise_query, printable
 from curation.core.similarity.shingles import character_shingles
 from curation.core.text import counted, decimal, p_cell, p_text, percent, pluralize
-from curation.splits.comparison import character_shingles as certified_shingles
+from curation.splits.certificate_shingles import character_shingles as certified_shingles
 from tests.support import ROOT
 
 
