@@ -62,7 +62,7 @@ def test_opening_is_disabled_with_the_reason_while_nobody_or_too_few_are_chosen(
     make_plan(project, PlanRequest(0.2, 7))
     page = opened("Plan")
     assert not button(page, "Open").disabled
-    for people, why in (([], "Nobody is chosen to judge"), (["ada"], "An overlap of 2 does not fit 1")):
+    for people, why in (([], "The round needs annotators"), (["ada"], "An overlap of 2 does not fit 1")):
         page = page.multiselect[0].set_value(people).run()
         assert button(page, "Open").disabled
         assert why in html(page)

@@ -116,7 +116,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     page = field(page, "Leave disputed pairs out").check().run()
     field(page, "Name of the release").input("v1")
     page = button(page, "Freeze the release").click().run()
-    assert "say why you freeze against it" in page.error[0].value
+    assert "say why you freeze against the gate" in page.error[0].value
     assert count_rows(project, "jobs") == 0
 
 

@@ -77,7 +77,7 @@ def bring_in(lead: Leading, folder: Path) -> None:
     lead.bring("The guide shows documents as HTML.")
     lead.follow("See how documents are shown")
     expect(page.get_by_role("article").get_by_role("listitem").first).to_have_text("in winter")
-    fields = page.get_by_role("combobox", name="Below the title")
+    fields = page.get_by_role("combobox", name="Fields below the title")
     fields.click()
     page.get_by_role("option", name="authors").click()
     fields.press("Escape")

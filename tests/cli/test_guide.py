@@ -41,7 +41,7 @@ def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
     )
     tried = json.loads(goldgrade("guide", "use", str(path), "--dry-run", "--json"))
     assert [(one["round"], one["open_items"]) for one in tried["rounds"]] == [("first", 3)]
-    assert "keep: Annotators notice nothing" in goldgrade("guide", "use", str(path), "--dry-run")
+    assert "keep: Annotators see no change" in goldgrade("guide", "use", str(path), "--dry-run")
     assert json.loads(goldgrade("guide", "show", "--json"))["guide_hash"] == old
     goldgrade("guide", "use", str(path), "--open-rounds", "keep", "--reason", "Clearer")
     now, before = json.loads(goldgrade("guide", "show", "--versions", "--json"))["versions"]

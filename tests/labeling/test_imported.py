@@ -187,7 +187,9 @@ def test_a_judgment_of_a_pair_that_was_moved_to_somebody_else_is_refused(store: 
     add_people(store, "ada", "ben")
     open_round(store, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     reassign(store, "first", "ada", ["ben"])
-    with pytest.raises(InputError, match=r"line 2: the pair .* was moved from ada to somebody else.*first"):
+    with pytest.raises(
+        InputError, match=r"line 2: the pair .* was moved from ada to a different annotator.*first"
+    ):
         add_judgments(store, judged((A, "ada", 3)), "late.csv")
     assert counted(store) == []
     assert add_judgments(store, judged((A, "ben", 3)), "late.csv").filled == 1
@@ -258,7 +260,7 @@ def test_a_judgment_is_about_the_text_that_is_said_or_clear(
 def test_an_open_showing_of_an_earlier_text_is_not_filled_unasked(store: Store) -> None:
     open_for(store, grid(1, 1), "ada")
     change_text(store, A[1])
-    with pytest.raises(InputError, match="ada had another text"):
+    with pytest.raises(InputError, match="ada judged a different text"):
         add_judgments(store, judged((A, "ada", 3)), "new.csv")
     assert add_judgments(store, judged((A, "ada", 3)), "new.csv", about="current").filled == 0
     assert texts(store) == [("ada", 3, "second")]

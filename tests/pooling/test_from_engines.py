@@ -114,7 +114,7 @@ def test_what_needs_the_whole_corpus_is_refused_on_a_held_one(project: Store) ->
             build_pool(project, PoolRequest([system], 10, 0, 1))
     with project.reading() as cursor, pytest.raises(RefusedError, match="whole corpus"):
         OPERATIONS["pool"].check(cursor, PoolRequest())
-    with pytest.raises(RefusedError, match="coverage would take them"):
+    with pytest.raises(RefusedError, match="coverage would take these documents"):
         find_coverage(project, CoverageRequest())
 
 

@@ -195,7 +195,10 @@ def test_a_large_group_that_spoils_no_part_is_reported_and_not_refused(
     allowed = make_split(store, SplitRequest(rules=LEXICAL, largest_group=0.2))
     assert allowed.large_groups == report.large_groups
     shown = goldgrade("split", "--no-paraphrase", "--largest-group", "0.2")
-    assert "WARNING: one group holds 12 queries (20\u00a0% of all), and the parts have the sizes" in shown
+    assert (
+        "WARNING: one leakage group holds 12 queries (20\u00a0% of all), and the parts have the requested sizes"
+        in shown
+    )
 
 
 def test_a_large_group_that_fills_most_of_a_part_is_refused(store: Store, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from curation.labeling.rounds.withdrawals import RoundItem
 from curation.store import COMMAND_LINE, Cursor, Store
 
 SEEN = "put off or taken back: they were seen, and stay"
-HAD_BY_ALL = "the item stays, because every other annotator already has the pair"
+HAD_BY_ALL = "items that stay, because every other annotator already has the pair"
 PRACTISED = "the item stays, because all annotators without the pair know its grade from practice"
 
 

@@ -170,8 +170,8 @@ def test_a_written_query_is_in_force_with_the_id_of_its_text(store):
         (("mail ada@example.org",), "query holds personal data (email)"),
         (("shoes", None, "call +44 20 7946 0958"), "information need holds personal data (phone)"),
         (("shoes", "ada@example.org"), "id holds an e-mail address"),
-        (("sho\udcff es",), "query holds bytes that are no characters"),
-        (("shoes", "\udcff"), "id holds bytes that are no characters"),
+        (("sho\udcff es",), "query holds bytes that are not characters"),
+        (("shoes", "\udcff"), "id holds bytes that are not characters"),
         (("  ",), "query is empty"),
     ],
 )

@@ -472,7 +472,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.csv",
         "query,docid,rating,Status\ntea,d1,3,approved\ntea,d2,3,rejected\n",
         BY,
-        "line 3: 1 row says Status: rejected, this one first",
+        "line 3: 1 row says Status: rejected, first in this row",
     ),
     "two labels": (
         "judgments",

@@ -124,7 +124,7 @@ def test_more_than_64_mb_are_not_read(
     client: EngineClient, engine: SearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("curation.retrieval.engines.client.MAX_ANSWER_BYTES", 1_000)
-    assert "more than 64 MB" in refusal(client, engine, HttpAnswer(body=" " * 2_000))
+    assert "over 64 MB" in refusal(client, engine, HttpAnswer(body=" " * 2_000))
 
 
 def test_an_engine_that_is_away_is_named_by_its_variable(
