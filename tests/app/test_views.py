@@ -141,7 +141,7 @@ def test_untouched_work_is_handed_over_when_the_box_is_ticked(running: Store) ->
 def test_who_joins_a_round_shares_its_work(long: Store) -> None:
     page = managed()
     press(page, "Extend")
-    assert "Choose new members" in page.error[0].value
+    assert "Choose new annotators" in page.error[0].value
     field(page, "New members").set_value(["cleo"])
     press(page, "Extend")
     assert "pairs of long moved to cleo" in page.success[0].value

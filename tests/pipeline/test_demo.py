@@ -125,7 +125,7 @@ def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(b
     assert plan["retired"] > 0
     done = invoke([*command, "open", "--annotators", "ada,grace"])
     assert done.exit_code == 0, done.output
-    assert f"{plan['pairs']} pairs again" in done.stdout
+    assert f"{plan['pairs']} pairs to judge again" in done.stdout
 
 
 def test_the_first_release_has_documents_that_the_second_quarter_has_no_more(built: Built) -> None:
@@ -152,6 +152,7 @@ def test_the_path_has_ten_commands() -> None:
     assert len(PATH) == 10
 
 
+@pytest.mark.costly("reads the documentation strings of the standard library")
 def test_the_demos_files_can_be_had_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command, shown = CORPUS
     monkeypatch.chdir(tmp_path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -123,6 +124,10 @@ GONE = {
         ".annotators[].repeats": "repeats are told by their share alone",
         ".annotators[].favourite": "it is `modal`",
         **{
+            f".annotators[].{reason}": "a plainer reason"
+            for reason in ("agreement.undefined", "bias.no_trend")
+        },
+        **{
             f".annotators[].control_items.{name}": "control items are an estimate: value, n"
             for name in ("answered", "right", "share")
         },
@@ -184,18 +189,19 @@ def test_an_export_has_the_same_bytes(project: Path, tmp_path: Path, format: str
 
 
 def files_in(folder: Path) -> dict[str, object]:
-    """Name → the bytes of a file of data; the card and the manifest as they are under the present name."""
+    """Name → the bytes of a file of data, the figures of a card, or a manifest under the present name."""
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     return {name: renamed(path) if name in DESCRIBING else path.read_bytes() for name, path in files.items()}
 
 
 def renamed(path: Path) -> object:
-    """What a file that describes an export says; a manifest without the sum of the card, which the name
-    changes.
+    """A manifest without the sum of the card, or the headings, tables and figures of a card in their order.
+
+    The sentences of a card may get plainer words.
     """
     text = path.read_text(encoding="utf-8").replace("goldset", "goldgrade")
     if path.suffix != ".json":
-        return text
+        return re.findall(r"^(?:#.*|\|.*)$", text, re.MULTILINE), re.findall(r"\d+(?:[.,]\d+)*", text)
     manifest = json.loads(text)
     del manifest["files"]["README.md"], manifest["sum"]
     return manifest
