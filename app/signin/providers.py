@@ -188,7 +188,7 @@ class SignedCookie(NamedTuple):
 
 
 PENDING = SignedCookie("pending", CALLBACK, 15 * 60)
-"""The cookie of a sign-in that waits for the identity provider's response."""
+"""Cookie of a sign-in that waits for the identity provider's response."""
 SIGNED_IN_BY = SignedCookie("provider", "/sign-out", SIGN_IN_SECONDS)
 """The cookie with the values that a sign-out at the identity provider needs."""
 

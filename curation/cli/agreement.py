@@ -111,7 +111,7 @@ def agreement(
     of identical grades on blind duplicates. The report also counts the settled and the disputed pairs. Blind
     duplicates, control items and pilots never count between annotators. With --round the report names
     annotators whose agreement is near chance, who gave one grade throughout, or who were too fast to have
-    read the documents. Pairs that a release seals are listed with --reason only.
+    read the documents. Pairs that a release seals are listed only if you give --reason.
 
     \b
     Examples:

@@ -171,8 +171,8 @@ def coverage_write(
 ) -> None:
     """Have queries written for untested regions, or list queries.
 
-    With --annotators people write, with --share a language model writes. Without both options the command
-    lists the queries that were written so far with their source, and the state of unanswerable queries.
+    With --annotators, people write the queries; with --share, a language model writes them. Without both
+    options the command lists the written queries with their source, and the state of unanswerable queries.
 
     A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
     proper names or in generic terms. Regions are taken in the order of searches × documents; each region

@@ -171,8 +171,8 @@ def evaluate(
         list[Path] | None,
         typer.Option(
             help="File to write. The file extension sets the format: html is the report with charts, "
-            "md a summary for a comment, xml JUnit test cases. A csv or tex file has systems by measures. A "
-            "txt file has each system's values of queries in trec_eval's format. Repeatable.",
+            "md a summary for a comment, xml JUnit test cases. A csv or tex file has a row for each system. "
+            "A txt file has each system's values of queries in trec_eval's format. Repeatable.",
             show_default="none",
         ),
     ] = None,

@@ -38,7 +38,7 @@ def map_option(*fields: str) -> Any:
 
 
 def mapped(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
-    """Return the column of each field in their order; None for a field that --map does not name.
+    """Return the column of each field, in the order of the fields; None for a field that --map lacks.
 
     Raises
     ------

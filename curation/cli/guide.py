@@ -97,7 +97,7 @@ def guide_show(
         bool, typer.Option("--source", help="Print the guide as a file, to be edited.")
     ] = False,
     against: Annotated[
-        str | None, typer.Option(help="Show what changes from this version or file to the guide.")
+        str | None, typer.Option(help="Show the guide's differences from this version or file.")
     ] = None,
     versions: Annotated[bool, typer.Option("--versions", help="List all versions instead.")] = False,
     questions: Annotated[

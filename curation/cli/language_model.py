@@ -64,7 +64,7 @@ class Sender:
 
 
 def note(*sentences: str) -> None:
-    """Print sentences that do not belong to the result on standard error."""
+    """Print messages that are not part of the result to standard error."""
     for sentence in sentences:
         typer.echo(sentence, err=True)
 

@@ -119,7 +119,7 @@ def people_set(
     no_link: Annotated[bool, typer.Option("--no-link", help="Withdraw the link.")] = False,
     address: Address = LOCAL,
     end: Annotated[
-        str | None, typer.Option("--end-sign-ins", help="End a sign-in by its id, or end 'all' sign-ins.")
+        str | None, typer.Option("--end-sign-ins", help="End the sign-in with this id, or 'all' sign-ins.")
     ] = None,
 ) -> None:
     """Change one thing of a person's account. The command changes the role, access, an address, the link or

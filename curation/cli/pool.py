@@ -36,7 +36,7 @@ def negatives_command(request: HardNegativesRequest, context: typer.Context, lim
     is below 0 if the hard negative ranks higher. Near-duplicates of a relevant document are listed
     separately. Documents outside the filter of their query need no judgment, and are listed as a separate
     kind. Suspects are unjudged documents that two systems rank above a relevant one: judge them first.
-    Queries that a release seals are listed with --reason only.
+    Queries that a release seals are listed only if you give --reason.
 
     \b
     Examples:

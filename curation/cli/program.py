@@ -29,7 +29,7 @@ RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the rou
 Limit = Annotated[
     int,
     typer.Option(
-        min=0, callback=lambda rows: rows or sys.maxsize, help="Rows to show; 0: all. --json has all."
+        min=0, callback=lambda rows: rows or sys.maxsize, help="Rows to show; 0: all. --json prints all rows."
     ),
 ]
 Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]

@@ -42,7 +42,7 @@ SHARED = {
     "--judge": ("judge", "str"),
     "--license": ("licence of the data set", "str"),
     "--link": ("a link by which they choose a password", "bool"),
-    "--limit": ("rows to show; 0: all. --json has all.", "int"),
+    "--limit": ("rows to show; 0: all. --json prints all rows.", "int"),
     "--map": ("column of a field", "str"),
     "--model": ("model", "str"),
     "--negatives": ("hard negatives", "int"),

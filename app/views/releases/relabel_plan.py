@@ -25,7 +25,7 @@ SHOWN = 50
 KIND = "plan re-labeling"
 """The kind of background job that makes a re-labeling plan."""
 STATES = {
-    OPEN: "is open as the round {}. Its progress is under Rounds.",
+    OPEN: "is open as round {}. Its progress is under Rounds.",
     DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
     UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
 }

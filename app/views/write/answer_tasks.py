@@ -51,7 +51,7 @@ def _form(store: Store, acts: Acts, names: list[str], usual: list[str], tags: li
     fields = Form(AnswerTaskRequest, start, form.key, {"writers": names, "tag": tags})
     with st.form(f"task {form.key}"):
         fields.ask("name", "writers", "overlap", "tag", "most", "show")
-        with st.expander("Number of documents, when answers agree, seed"):
+        with st.expander("Number of documents, rule of agreement, seed"):
             fields.ask("documents", "bound", "seed")
         fields.rest("queries")
         asked = st.form_submit_button("Open the task", type="primary", key=f"open {form.key}")

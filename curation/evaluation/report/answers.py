@@ -21,7 +21,7 @@ from curation.evaluation.report.judged import judge_sections
 from curation.evaluation.report.section import mark, with_interval, with_own_n
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
-"""Measure → the data with which the measure compares an answer."""
+"""For each measure, the data that answers are compared with."""
 MAX_DRAWN = 12
 """The most systems in the drawing; the table has all systems."""
 _DEFINITIONS = {

@@ -142,7 +142,7 @@ def _facet_section(evaluation: Evaluation, facet: str) -> Section:
     if evaluation.sealed:
         sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:
-        sentence += f"\nThe drawing has the first {MAX_SERIES} systems, the table has all systems."
+        sentence += f"\nThe chart shows the first {MAX_SERIES} systems; the table shows all of them."
     values, rest = listed_values([system.strata[facet] for system in evaluation.runs])
     sentence += f"\n{rest}" if rest else ""
     sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""

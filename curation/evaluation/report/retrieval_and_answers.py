@@ -81,7 +81,7 @@ def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     runs, answered = {run.name for run in evaluation.runs}, {system.name for system in answers.systems}
     if not runs & answered:
         remarks.append(
-            "No run and no file of answers have the same name: give a system's run and answers the same "
+            "No run has the name of a file of answers: give a system's run and its answers the same "
             "name to see the system in one row."
         )
     shown = shown_measures(answers)

@@ -118,7 +118,7 @@ def write_context(evaluation: Evaluation) -> list[Section]:
     )
     remark = "Words are counted in the stored text; in scripts without spaces, each character counts."
     if len(drawn) > MAX_SERIES:
-        remark += f" The drawing has the first {MAX_SERIES} systems."
+        remark += f" The chart shows the first {MAX_SERIES} systems."
     drawing = curves("Recall of evidence", "words of context", "recall", drawn[:MAX_SERIES], widest)
     table = Table("Recall of evidence by number of chunks", columns, rows)
     return [Section("Recall against context", sentence, (drawing,), (table,), remark)]

@@ -124,7 +124,7 @@ def _choose_annotator(
     if not left:
         raise RefusedError(
             f"No member of {name} can judge this pair without having seen it before. Decide the pair, "
-            "or let the lead add an annotator to the round."
+            "or ask the lead to add an annotator to the round."
         )
     loads = workloads(cursor)
     return min(left, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))

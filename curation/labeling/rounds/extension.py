@@ -164,4 +164,5 @@ def _nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
         )
     reasons = (f"{count:,} {reason}" for reason, count in inputs.new.left_out.items())
     why = "; ".join(reasons) or "none is new"
-    return f"No candidates can be added to {name} ({why}). Deepen the pool first, or name people who join."
+    ways_out = "Deepen the pool first, or add annotators to the round."
+    return f"No candidates can be added to {name} ({why}). {ways_out}"

@@ -104,7 +104,7 @@ class Frozen:
         remarks = [f"{done} {self.name}: {', '.join(counts)}."]
         if lacking:
             parts = ", ".join(f"{count:,} of {part}" for part, count in self.without_relevant.items())
-            every = " So the release cannot measure any system." if lacking == queries else ""
+            every = " So no system can be evaluated on this release." if lacking == queries else ""
             have = pluralize(lacking, "query has", "queries have")
             remarks.append(f"{have} no relevant document ({parts}).{every}")
         if self.changed:
@@ -302,7 +302,7 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
         if draft.sharing is not None and rules.document is None:
             raise RefusedError(
                 "The split ignored near-duplicate documents, so identical documents may be relevant in "
-                f"different parts, and shared grades tie their queries. First tie between parts: {first}. "
+                f"different parts, and shared grades tie their queries. The first such tie: {first}. "
                 "Split again with near-duplicate documents, or freeze without sharing grades.",
                 command="Split again without --no-near-duplicates, or freeze without --share-grades.",
             )

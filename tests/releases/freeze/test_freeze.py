@@ -293,7 +293,7 @@ def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tm
         decide(store, f"q-{topic}", f"{topic}-1", grade=0, reason="nothing in it")
     decide(store, *DISPUTE, grade=0, reason="nothing in it")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
-    assert freeze(store, "v3").sentences[1].endswith("So the release cannot measure any system.")
+    assert freeze(store, "v3").sentences[1].endswith("So no system can be evaluated on this release.")
     assert "No query has a relevant document (grade 1 or more)" in card_text(load_release(store, "v3"))
 
 

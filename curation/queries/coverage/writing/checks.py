@@ -33,7 +33,7 @@ MIN_COSINE = 0.25
 MIN_COPIED_WORDS = 3
 """Fewest words of a copied phrase. A whole title of two words counts too."""
 MIN_LIKENESS = 0.65
-"""Jaccard similarity of 3-grams from which two queries are nearly equal, as in splits."""
+"""Jaccard similarity of 3-grams at which two queries count as near-duplicates, as in splits."""
 MAX_WARNINGS = 3
 COPIED = "candidates with a phrase copied from the document"
 ALIKE = "candidates that are nearly a query of the project"
