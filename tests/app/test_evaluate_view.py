@@ -82,7 +82,7 @@ def submitted(page: AppTest, *files: tuple[str, bytes], reason: str | None = Non
     sent = [(name, content, "text/plain") for name, content in files]
     page = page.file_uploader[0].set_value(sent).run()
     if reason is not None:
-        field(page, "Why").input(reason)
+        field(page, "Reason for evaluating a sealed part").input(reason)
     return button(page, "Evaluate").click().run()
 
 

@@ -163,7 +163,7 @@ def plan_and_open(page: Page) -> None:
     settled(page)
     passes(page, "preview")
     page.get_by_role("button", name=re.compile("^Open 2")).click()
-    expect(page.get_by_text(re.compile(r"Opened .* as the round .*: 8 pairs again"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Opened .* as the round .*: 8 pairs to judge again"))).to_be_visible()
 
 
 def search_history(page: Page, url: str) -> Heard:

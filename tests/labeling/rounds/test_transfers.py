@@ -380,7 +380,7 @@ def test_new_candidates_go_to_exactly_the_overlap(opened: Store) -> None:
     extended = extend_round(opened, "first")
     assert extended.candidates == 12
     check_overlap(opened)
-    with pytest.raises(RefusedError, match="nothing to add"):
+    with pytest.raises(RefusedError, match="No candidates can be added"):
         extend_round(opened, "first")
 
 
