@@ -113,6 +113,7 @@ def test_constants_are_on_top_of_a_module() -> None:
     assert where({path: list(constants_below(path)) for path in MODULES}) == {}
 
 
+@pytest.mark.costly("reads every module of the project")
 def test_a_dotted_name_in_a_docstring_is_there() -> None:
     assert where({path: list(dead_names(path)) for path in MODULES}) == {}
 

@@ -132,7 +132,8 @@ class HardNegatives:
         """Count hard negatives, near-duplicates and suspects, and the pairs and queries left out."""
         return [
             f"{self.negatives:,} hard negatives.",
-            f"{self.near_duplicates:,} documents are excluded as near-duplicates of a relevant document.",
+            f"{pluralize(self.near_duplicates, 'document is', 'documents are')} excluded as "
+            "near-duplicates of a relevant document.",
             f"{self.suspects:,} suspects to judge first: systems rank suspects above a relevant document.",
             f"{len(self.queries) - self.enough:,} of {pluralize(len(self.queries), 'query', 'queries')}: "
             f"fewer than {self.want} hard negatives.",

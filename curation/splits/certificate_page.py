@@ -52,7 +52,8 @@ def findings(certificate: Certificate) -> list[str]:
     return [
         *sentences,
         f"{pluralize(certificate.queries, 'query forms', 'queries form')} "
-        f"{pluralize(certificate.groups, 'leakage group')}, the largest of {certificate.largest:,} queries. "
+        f"{pluralize(certificate.groups, 'leakage group')}, the largest of "
+        f"{pluralize(certificate.largest, 'query', 'queries')}. "
         "Each group is whole in its part.",
         f"Parts: {'; '.join(sizes)}.",
     ]

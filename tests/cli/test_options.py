@@ -58,7 +58,7 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("round open first --annotators ada --queries 3", "--queries", "only possible for a pilot"),
         ("negatives --limit 3 audit", "--limit", "after it"),
         ("negatives audit --size 10 --depth 5", "--size, --depth", "--annotators"),
-        ("judge --part dev --seed 3", "--part, --seed", "name one"),
+        ("judge --part dev --seed 3", "--part, --seed", "name a judge"),
         ("consensus --reason why", "--reason", "--pairs"),
         ("practice first --annotators ada --map grade=rating", "--map", "--file"),
         ("baseline v1 --out runs --model other", "--model", "dense"),

@@ -86,7 +86,10 @@ def test_an_excerpt_is_what_the_grading_screen_would_show(project: Store, tmp_pa
 
 def test_a_file_that_is_there_or_has_no_known_ending_is_refused(project: Store, tmp_path: Path) -> None:
     (tmp_path / "there.csv").write_text("mine")
-    for name, told in [("there.csv", "the file exists already"), ("pairs.xlsx", "expected .csv or .jsonl")]:
+    for name, told in [
+        ("there.csv", "the file exists already"),
+        ("pairs.xlsx", "expected a name that ends in .csv or .jsonl"),
+    ]:
         with pytest.raises(InputError, match=told):
             export_pairs(project, tmp_path / name)
     with pytest.raises(InputError, match="the folder does not exist"):

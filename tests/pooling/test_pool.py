@@ -411,6 +411,8 @@ def test_a_pool_compares_bm25_with_rank_bm25_and_none_is_stored_where_they_diffe
     again = build_pool(store, request)
     assert (again.built_before, again.rank_bm25) == (True, report.rank_bm25)
     monkeypatch.setattr("rank_bm25.BM25Okapi", lambda *field, **more: BM25Okapi(*field, **more | {"k1": 1.4}))
-    with pytest.raises(RefusedError, match=r"for the query '\w+' \(q\d\) it has d\d .*, and rank-bm25 d\d "):
+    with pytest.raises(
+        RefusedError, match=r"for the query '\w+' \(q\d\) the index has d\d .*, and rank-bm25 has d\d "
+    ):
         build_pool(store, replace(request, depth=3))
     assert rows_of(store, "SELECT count(*) FROM pools") == [(1,)]

@@ -58,6 +58,7 @@ def test_real_products_are_ranked_alike(shared: Path) -> None:
     assert_same([*texts, *texts[:500]], asked, (1, 7, 100, 5000))
 
 
+@pytest.mark.costly("numba compiles the search at its first use")
 @pytest.mark.usefixtures("_numba")
 @given(
     st.lists(st.sampled_from(HOSTILE), max_size=40),

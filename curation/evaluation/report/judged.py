@@ -98,8 +98,8 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
     _, refusal = refusals[0]
     sentence = (
         f"{pluralize(refusal.unanswerable, 'query has', 'queries have')} no relevant document among the "
-        f"judged documents, {refusal.answerable:,} have a relevant document. {refusal.tagged:,} queries "
-        f"without a relevant document were tagged unanswerable.\nThe confidence is the {CONFIDENCE}. The "
+        f"judged documents, {refusal.answerable:,} have a relevant document. Tagged unanswerable among the "
+        f"queries without a relevant document: {refusal.tagged:,}.\nThe confidence is the {CONFIDENCE}. The "
         "area is the probability that an answerable query has more confidence than an unanswerable query. "
         "0.5 is chance."
     )

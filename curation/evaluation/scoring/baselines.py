@@ -120,7 +120,8 @@ class BaselineRuns:
             documents = pluralize(self.documents, "document was", "documents were")
             lines.append(f"{documents} searched, to depth {self.depth:,}.")
         if self.without_text:
-            lines.append(f"{self.without_text:,} documents have no text, so no system finds these documents.")
+            documents = pluralize(self.without_text, "document has", "documents have")
+            lines.append(f"{documents} no text, so no system finds these documents.")
         if self.mapped:
             lines.append(f"{self.mapped:,} ids hold white space and were encoded, as in the TREC export.")
         for run in self.runs:

@@ -118,8 +118,9 @@ class QueryImport:
         remarks = [fields_used(self.fields, "all other columns are metadata")]
         if self.known_as:
             pairs = join_words([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
+            known = pluralize(len(self.known_as), "query has", "queries have")
             remarks.append(
-                f"{len(self.known_as):,} queries have a known text and keep the project's id: {pairs}. "
+                f"{known} a known text and the project's id: {pairs}. "
                 "Judgments may name these queries by either id."
             )
         if self.answers:

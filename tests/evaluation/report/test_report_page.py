@@ -106,7 +106,7 @@ def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_tab
 def test_a_sealed_part_has_its_count_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
     evaluation = scored(store, tmp_path, "test")
     assert "Sealed evaluations" in headings(evaluation)
-    assert "With this evaluation test has" in " ".join(evaluation_report(evaluation).findings)
+    assert "With this evaluation, test has" in " ".join(evaluation_report(evaluation).findings)
     assert "Query by query" not in headings(evaluation)
     assert "Comparison" in headings(evaluation)
     page = evaluation_report(evaluation).html

@@ -242,7 +242,7 @@ def test_the_chunks_of_an_index_are_mapped_once(
     with pytest.raises(InputError, match=r"run\.jsonl: line 3: the map has no chunk 'c9' of a document"):
         read(release, tmp_path / "run.jsonl", *ranked, unknown, chunks=tmp_path / "map.csv")
     split.write_text(split.read_text().splitlines()[2])
-    with pytest.raises(InputError, match="line 1: the chunk's text is not in its document, and no"):
+    with pytest.raises(InputError, match="line 1: the chunk's text is not in its document, and neither"):
         map_chunks(store, "v1", split, tmp_path / "map.csv")
 
 

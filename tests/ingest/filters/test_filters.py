@@ -165,7 +165,7 @@ def test_bad_filters_are_named_with_their_lines_and_nothing_is_imported(
         "line 2: the filter has the operator '$gte'; expected values and lists of values",
         "line 3: the filter has 'yesterday' for at, not a date or a time",
         "line 4: no document has the field colour; documents have product, version",
-        "line 5: no document has the field valid_from or valid_to; there are product, version",
+        "line 5: no document has the field valid_from or valid_to; documents have product, version",
     ]
     with store.reading() as cursor:
         assert active_queries(cursor) == []
