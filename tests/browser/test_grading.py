@@ -133,7 +133,7 @@ def test_of_two_tabs_the_first_answer_stands(browser: Browser, served: Served) -
     first.saved()
     second.page.bring_to_front()
     assert second.press("0") == answered
-    expect(second.trouble()).to_contain_text("answered in a different tab")
+    expect(second.trouble()).to_contain_text("in another tab or window")
     expect(second.root).to_have_attribute("data-presentation", first.shown)
     assert served.events("dora") == [Event(answered, 0, "grade", 3)]
 
