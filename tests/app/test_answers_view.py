@@ -33,7 +33,7 @@ def test_a_writer_answers_names_the_documents_and_goes_on(project: Store) -> Non
     first = writing_queue(project, "ada")[0][0]
     field(page, "Answer").set_value("a smith")
     press(page, "Send")
-    assert "Tick the documents that support the answer" in page.error[0].value
+    assert "Tick the supporting documents" in page.error[0].value
     page.checkbox[0].check().run()
     field(page, "Answer").set_value("a smith")
     press(page, "Send")

@@ -120,6 +120,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     assert count_rows(project, "jobs") == 0
 
 
+@pytest.mark.costly("freezes and exports through pages and jobs")
 def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store, tmp_path: Path) -> None:
     decide(project, *DISPUTE, grade=1, reason="only the title fits")
     make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
