@@ -84,6 +84,8 @@ COMMAND_LINES = (
     "labeling/rounds/rounds.py",
     "relabeling/sections.py",
     "releases/card.py",
+    "releases/seal.py",
+    "splits/refusals.py",
     "queries/stored_tags.py",
     "splits/groups.py",
     "operations/registry",
