@@ -15,7 +15,7 @@ test("the pause grows with each failure and is never shorter than what the serve
 
 test("what is not JSON of goldgrade is a failure, whatever its status", async () => {
   answering("<html>Sign in to the airport</html>", { status: 200 });
-  await assert.rejects(ask("/api/worked"), (error) => error instanceof Failure && /not goldgrade/.test(error.message));
+  await assert.rejects(ask("/api/worked"), (error) => error instanceof Failure && /other than goldgrade/.test(error.message));
 });
 
 test("a refusal says its own sentence, the request's name in the log and for how long to wait", async () => {
