@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -42,6 +41,9 @@ NAMED_VALUE = (
 EMPTY = ("empty_unanswerable", "empty_answerable")
 DESCRIBING = {"README.md", "manifest.json"}
 """Files of an export that name the program."""
+_REWORDED = (Path(__file__).parent / "reworded_card.diff").read_text(encoding="utf-8").splitlines()
+REWORDED = {before[2:]: now[2:] for before, now in zip(_REWORDED[::2], _REWORDED[1::2], strict=True)}
+"""The lines of an exported card that have plainer words now."""
 GONE = {
     "evaluate-dev": {
         ".looks": "sealed evaluations are counted, not bounded by a ladder",
@@ -189,19 +191,16 @@ def test_an_export_has_the_same_bytes(project: Path, tmp_path: Path, format: str
 
 
 def files_in(folder: Path) -> dict[str, object]:
-    """Name → the bytes of a file of data, the figures of a card, or a manifest under the present name."""
+    """Name → the bytes of a file of data, the lines of a card, or a manifest under the present name."""
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     return {name: renamed(path) if name in DESCRIBING else path.read_bytes() for name, path in files.items()}
 
 
 def renamed(path: Path) -> object:
-    """A manifest without the sum of the card, or the headings, tables and figures of a card in their order.
-
-    The sentences of a card may get plainer words.
-    """
+    """The lines of a card in today's words, or a manifest without the sum of the card."""
     text = path.read_text(encoding="utf-8").replace("goldset", "goldgrade")
     if path.suffix != ".json":
-        return re.findall(r"^(?:#.*|\|.*)$", text, re.MULTILINE), re.findall(r"\d+(?:[.,]\d+)*", text)
+        return [REWORDED.get(line, line) for line in text.splitlines()]
     manifest = json.loads(text)
     del manifest["files"]["README.md"], manifest["sum"]
     return manifest
