@@ -143,6 +143,25 @@ def guide_difference(before: Guide, after: Guide) -> GuideDifference:
     return GuideDifference(before, after, grades, blocks, _compare_entries(before, after))
 
 
+def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, Grades]:
+    """Return for each stored guide the grades that the guide `into` words differently.
+
+    Parameters
+    ----------
+    lines: line of each guide, see `guide_lines`. into: a guide, which may not be stored yet.
+    """
+    words: defaultdict[str, list[Wording]] = defaultdict(list)
+    for name, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():
+        words[lines[name]].append(_read_wording(json.loads(scale), body))
+    line = lines[into.guide_hash]
+    words[line].append(_read_wording([grade.model_dump() for grade in into.scale], into.body))
+    changed = {line_of_guide: _find_reworded(before, words[line]) for line_of_guide, before in words.items()}
+    return {
+        name: frozenset() if line_of_guide == line else changed[line_of_guide]
+        for name, line_of_guide in lines.items()
+    }
+
+
 def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
     words = block.text.split(" ")
     head, tail = words[: _CONTEXT * after_change], words[len(words) - _CONTEXT * before_change :]
@@ -179,25 +198,6 @@ def _compare_entries(before: Guide, after: Guide) -> tuple[str, ...]:
     old, new = (source_values(guide.source) for guide in (before, after))
     names = (name for name in {**old, **new} if name not in ("title", "scale"))
     return tuple(name for name in names if old.get(name) != new.get(name))
-
-
-def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, Grades]:
-    """Return for each stored guide the grades that the guide `into` words differently.
-
-    Parameters
-    ----------
-    lines: line of each guide, see `guide_lines`. into: a guide, which may not be stored yet.
-    """
-    words: defaultdict[str, list[Wording]] = defaultdict(list)
-    for name, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():
-        words[lines[name]].append(_read_wording(json.loads(scale), body))
-    line = lines[into.guide_hash]
-    words[line].append(_read_wording([grade.model_dump() for grade in into.scale], into.body))
-    changed = {line_of_guide: _find_reworded(before, words[line]) for line_of_guide, before in words.items()}
-    return {
-        name: frozenset() if line_of_guide == line else changed[line_of_guide]
-        for name, line_of_guide in lines.items()
-    }
 
 
 def _find_reworded(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:

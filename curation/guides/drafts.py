@@ -42,6 +42,45 @@ class GuideDraft(NamedTuple):
     saved_at: datetime
 
 
+@dataclass(frozen=True)
+class GuideFields:
+    """Fields of a labeling guide's text, for editing in a form.
+
+    Attributes
+    ----------
+    grades: grades with all entries, in the order of the front matter.
+    """
+
+    title: str
+    grades: tuple[GradeEntry, ...]
+    body: str
+
+    def with_grade(self, index: int, **entries: Any) -> GuideFields:
+        """Return the fields of the guide with changed entries of one grade."""
+        grades = list(self.grades)
+        grades[index] = {**grades[index], **entries}
+        return replace(self, grades=tuple(grades))
+
+    def examples(self, index: int) -> list[dict[str, Any]]:
+        """Return the worked examples of one grade."""
+        return list(self.grades[index].get("examples") or [])
+
+    def with_new_grade(self) -> GuideFields:
+        """Return the fields with a new grade above the highest grade; the new grade still needs a name and a
+        definition.
+        """
+        values = [int(grade["value"]) for grade in self.grades if str(grade.get("value", "")).isdigit()]
+        value = max(values, default=-1) + 1
+        used = {str(grade.get("colour", "")).lower() for grade in self.grades}
+        colour = next((colour for colour in COLOURS if colour not in used), COLOURS[0])
+        new = {"value": value, "name": "", "key": str(value % 10), "colour": colour, "definition": ""}
+        return replace(self, grades=(*self.grades, new))
+
+    def without_grade(self, index: int) -> GuideFields:
+        """Return the fields of the guide without one grade."""
+        return replace(self, grades=(*self.grades[:index], *self.grades[index + 1 :]))
+
+
 def save_draft(store: Store, source: str, author: str, seen: int | None) -> GuideDraft:
     """Save the author's draft.
 
@@ -106,52 +145,6 @@ def open_drafts(cursor: Cursor) -> list[GuideDraft]:
     return fetch(cursor, GuideDraft, _OPEN)
 
 
-def _append(cursor: Cursor, author: str, source: str | None, started_from: str) -> GuideDraft:
-    now = utc_now()
-    columns = {"source": source, "started_from": started_from, "saved_at": now}
-    revision = append_revision(cursor, "guide_drafts", "author", author, **columns)
-    return GuideDraft(author, revision, source or "", started_from, now)
-
-
-@dataclass(frozen=True)
-class GuideFields:
-    """Fields of a labeling guide's text, for editing in a form.
-
-    Attributes
-    ----------
-    grades: grades with all entries, in the order of the front matter.
-    """
-
-    title: str
-    grades: tuple[GradeEntry, ...]
-    body: str
-
-    def with_grade(self, index: int, **entries: Any) -> GuideFields:
-        """Return the fields of the guide with changed entries of one grade."""
-        grades = list(self.grades)
-        grades[index] = {**grades[index], **entries}
-        return replace(self, grades=tuple(grades))
-
-    def examples(self, index: int) -> list[dict[str, Any]]:
-        """Return the worked examples of one grade."""
-        return list(self.grades[index].get("examples") or [])
-
-    def with_new_grade(self) -> GuideFields:
-        """Return the fields with a new grade above the highest grade; the new grade still needs a name and a
-        definition.
-        """
-        values = [int(grade["value"]) for grade in self.grades if str(grade.get("value", "")).isdigit()]
-        value = max(values, default=-1) + 1
-        used = {str(grade.get("colour", "")).lower() for grade in self.grades}
-        colour = next((colour for colour in COLOURS if colour not in used), COLOURS[0])
-        new = {"value": value, "name": "", "key": str(value % 10), "colour": colour, "definition": ""}
-        return replace(self, grades=(*self.grades, new))
-
-    def without_grade(self, index: int) -> GuideFields:
-        """Return the fields of the guide without one grade."""
-        return replace(self, grades=(*self.grades[:index], *self.grades[index + 1 :]))
-
-
 def read_fields(source: str) -> GuideFields | None:
     """Return the fields of a guide's text; None if the front matter cannot be read as fields."""
     parts = split_source(source)
@@ -167,6 +160,13 @@ def read_fields(source: str) -> GuideFields | None:
 def write_fields(source: str, fields: GuideFields) -> str:
     """Write fields into a guide's text; all remaining entries of the front matter are unchanged."""
     return with_values(source, {"title": fields.title, "scale": list(fields.grades)}, fields.body)
+
+
+def _append(cursor: Cursor, author: str, source: str | None, started_from: str) -> GuideDraft:
+    now = utc_now()
+    columns = {"source": source, "started_from": started_from, "saved_at": now}
+    revision = append_revision(cursor, "guide_drafts", "author", author, **columns)
+    return GuideDraft(author, revision, source or "", started_from, now)
 
 
 def _is_grade(value: object) -> bool:

@@ -148,6 +148,74 @@ class Guide(BaseModel):
         return ""
 
 
+class TemplateField(BaseModel):
+    """A field of documents that the screen shows below the title, with the field's name or `label` before the
+    value; a `label` of '' shows only the value.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    field: FieldName
+    label: Annotated[str, Field(max_length=40)] | None = None
+    drawn_as: Annotated[Literal["text", "link", "image"], Field(alias="as")] = "text"
+
+    @property
+    def name(self) -> str:
+        """Return the label that the screen shows before the field's value."""
+        return self.field if self.label is None else self.label
+
+
+class PresentationTemplate(BaseModel):
+    """Presentation of documents on screen for annotators.
+
+    Attributes
+    ----------
+    title: field to show as the title; a document without this field is shown with its imported title. fields:
+    fields to show below the title, in order. links: whether links in a body can be followed; otherwise links
+    are shown as plain text.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: FieldName | None = None
+    body: BodyKind = "plain"
+    fields: Annotated[tuple[TemplateField, ...], Field(max_length=20)] = ()
+    links: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the fields that the presentation shows, in order, without repetition."""
+        title = [self.title] if self.title else []
+        return list(dict.fromkeys([*title, *(field.field for field in self.fields)]))
+
+
+AS_BEFORE = PresentationTemplate(
+    fields=tuple(TemplateField(field=name, label="") for name in ("date", "url"))
+)
+"""Presentation of documents for a guide without the entry `presentation:`."""
+
+
+class GuideVersion(NamedTuple):
+    """A stored version of the labeling guide.
+
+    Attributes
+    ----------
+    in_force: whether the version is the current guide.
+    since, by, reason: time, author and reason of the last change that made the version the current guide;
+    None and '' if nothing is recorded. answers: number of judgments given under the version, without
+    withdrawn judgments. rounds: rounds that use the version and are not closed.
+    """
+
+    guide_hash: str
+    title: str
+    in_force: bool
+    since: datetime | None
+    by: str | None
+    reason: str
+    answers: int
+    rounds: list[str]
+
+
 def store_guide(cursor: Cursor, guide: Guide) -> None:
     """Store a guide and make it the current guide."""
     rows: dict[str, list[Any]] = {"guides": [*_grading(guide)[1:], utc_now()]}
@@ -162,12 +230,6 @@ def store_guide(cursor: Cursor, guide: Guide) -> None:
         insert = f"INSERT INTO {table} VALUES (?{places}) ON CONFLICT DO NOTHING"  # noqa: S608  names from above
         cursor.execute(insert, [guide.guide_hash, *row])
     put_setting(cursor, "guide", guide.guide_hash)
-
-
-def _grading(guide: Guide) -> tuple[str, str, str, str]:
-    """Return the hash of a guide, and the parts of the guide about grades: title, scale and body."""
-    scale = canonical_json([grade.model_dump() for grade in guide.scale])
-    return guide.guide_hash, guide.title, scale, guide.body
 
 
 def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = False) -> dict[str, str]:
@@ -232,53 +294,6 @@ def current_guide(cursor: Cursor) -> Guide:
     return guide_by_hash(cursor, get_setting(cursor, "guide") or "")
 
 
-class TemplateField(BaseModel):
-    """A field of documents that the screen shows below the title, with the field's name or `label` before the
-    value; a `label` of '' shows only the value.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    field: FieldName
-    label: Annotated[str, Field(max_length=40)] | None = None
-    drawn_as: Annotated[Literal["text", "link", "image"], Field(alias="as")] = "text"
-
-    @property
-    def name(self) -> str:
-        """Return the label that the screen shows before the field's value."""
-        return self.field if self.label is None else self.label
-
-
-class PresentationTemplate(BaseModel):
-    """Presentation of documents on screen for annotators.
-
-    Attributes
-    ----------
-    title: field to show as the title; a document without this field is shown with its imported title. fields:
-    fields to show below the title, in order. links: whether links in a body can be followed; otherwise links
-    are shown as plain text.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    title: FieldName | None = None
-    body: BodyKind = "plain"
-    fields: Annotated[tuple[TemplateField, ...], Field(max_length=20)] = ()
-    links: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the fields that the presentation shows, in order, without repetition."""
-        title = [self.title] if self.title else []
-        return list(dict.fromkeys([*title, *(field.field for field in self.fields)]))
-
-
-AS_BEFORE = PresentationTemplate(
-    fields=tuple(TemplateField(field=name, label="") for name in ("date", "url"))
-)
-"""Presentation of documents for a guide without the entry `presentation:`."""
-
-
 def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tuple[list[str], list[str]]:
     """Return a sentence for each field of a presentation, with the number of documents that have the field,
     and the sentences about fields in no document.
@@ -294,27 +309,6 @@ def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tu
     documents = pluralize(total, "document")
     uses = [f"The field “{name}” is in {n:,} of {documents}." for name, n in zip(names, counts, strict=True)]
     return uses, [use for use, n in zip(uses, counts, strict=True) if not n]
-
-
-class GuideVersion(NamedTuple):
-    """A stored version of the labeling guide.
-
-    Attributes
-    ----------
-    in_force: whether the version is the current guide.
-    since, by, reason: time, author and reason of the last change that made the version the current guide;
-    None and '' if nothing is recorded. answers: number of judgments given under the version, without
-    withdrawn judgments. rounds: rounds that use the version and are not closed.
-    """
-
-    guide_hash: str
-    title: str
-    in_force: bool
-    since: datetime | None
-    by: str | None
-    reason: str
-    answers: int
-    rounds: list[str]
 
 
 def guide_versions(cursor: Cursor) -> list[GuideVersion]:
@@ -355,3 +349,9 @@ def version_table(versions: Sequence[GuideVersion]) -> Table:
         rows.append((name, version.title, since, by, version.reason or "–", version.answers, rounds))
     columns = ("Version", "Title", "Current since (UTC)", "By", "Why", "Judgments", "Open rounds")
     return Table("Versions of the guide, newest first", columns, tuple(rows), words=True)
+
+
+def _grading(guide: Guide) -> tuple[str, str, str, str]:
+    """Return the hash of a guide, and the parts of the guide about grades: title, scale and body."""
+    scale = canonical_json([grade.model_dump() for grade in guide.scale])
+    return guide.guide_hash, guide.title, scale, guide.body

@@ -76,6 +76,23 @@ class _FrontMatter(BaseModel):
     evidence: EvidenceRule | None = None
 
 
+class GuideProblem(NamedTuple):
+    """A problem of a guide's text.
+
+    location: path of names and indexes that leads to the value, such as ('scale', 1, 'key'). line: line
+    number, from 1; None for a problem of the whole text. sentence: sentence with the value that was found and
+    the value that was expected.
+    """
+
+    location: tuple[int | str, ...]
+    line: int | None
+    sentence: str
+
+
+class _Writer(yaml.SafeDumper):
+    """A YAML writer that quotes texts with a line break other than \\n, which would be read as a space."""
+
+
 def read_guide(path: Path | None = None) -> Guide:
     """Return the labeling guide that is in a file.
 
@@ -90,20 +107,6 @@ def read_guide(path: Path | None = None) -> Guide:
     """
     path = _find_file(path or Path("graded-relevance"))
     return parse_guide(_read_text(path), path)
-
-
-def _find_file(named: Path) -> Path:
-    """Return the file at a path, or the file of goldgrade's own guide with this name."""
-    if named.suffix or len(named.parts) > 1 or named.is_file():
-        return named
-    files = sorted(named_project.GUIDES.glob("*.md"))
-    files_named = [file for file in files if file.stem.startswith(named.name)]
-    if len(files_named) != 1:
-        raise InputError(
-            f"{named} is not a file or a guide of goldgrade: expected a path, or the beginning of one of "
-            f"{', '.join(file.stem for file in files)}."
-        )
-    return files_named[0]
 
 
 def shipped_guides() -> list[Guide]:
@@ -154,6 +157,125 @@ def guide_problems(source: str) -> list[GuideProblem]:
     except ValidationError as error:
         broken = [(item["loc"], _say_problem(item)) for item in error.errors() if not _follows(item)]
     return [GuideProblem(where, line_of(parts[0], where), sentence) for where, sentence in broken]
+
+
+def split_source(source: str) -> tuple[str, str] | None:
+    """Split a guide's text into the YAML between the dashes and the body; None without front matter."""
+    match = _FRONT_MATTER.match(source)
+    return (match[1], match[2]) if match else None
+
+
+def source_values(source: str) -> dict[str, Any]:
+    """Return the entries of a text's front matter by name; {} if the front matter cannot be read as named
+    entries.
+    """
+    parts = split_source(source)
+    values = read_values(parts[0]) if parts else None
+    return values if isinstance(values, dict) else {}
+
+
+def read_values(front: str) -> Any | GuideProblem:
+    """Parse the YAML of the front matter; return the values, or the problem of a text that is not YAML."""
+    try:
+        return yaml.safe_load(front)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
+        return GuideProblem((), line, f"the front matter is not YAML: {error.problem}")
+    except yaml.reader.ReaderError as error:
+        line = _line_at(front, error.position)
+        sentence = (
+            f"the front matter holds the character U+{ord(front[error.position]):04X}, which YAML does not "
+            "allow; remove it"
+        )
+        return GuideProblem((), line, sentence)
+    except RecursionError:
+        brackets = [bracket.start() for bracket in _OPENS.finditer(front)]
+        place = _line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
+        return GuideProblem(
+            (), place, "the front matter is nested too deeply; expected lists of plain values"
+        )
+    except (yaml.YAMLError, ValueError) as error:
+        if long := _LONG_NUMBER.search(front):
+            sentence = "the front matter holds a number that is too long; shorten it, or put it in quotes"
+            return GuideProblem((), _line_at(front, long.start()), sentence)
+        return GuideProblem((), None, f"the front matter is not YAML: {error}")
+
+
+def line_of(front: str, location: Sequence[int | str]) -> int | None:
+    """Return the line number of a value in the guide's text; for a missing value, return the line of the
+    enclosing entry.
+    """
+    node = _compose(front)
+    if node is None:
+        return None
+    line = int(node.start_mark.line)
+    for step in location:
+        below = _step_into(node, step)
+        if below is None:
+            break
+        node, line = below
+    return line + _FIRST_LINE
+
+
+def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
+    """Return a guide's text with new values of entries, and with a new body if given.
+
+    Parameters
+    ----------
+    source: text of a guide whose front matter is YAML with named entries.
+    """
+    parts = split_source(source)
+    if parts is None:
+        raise ValueError("a text without front matter has no values to replace")
+    front, below = parts
+    values_before = read_values(front)
+    if not isinstance(values_before, dict):
+        raise ValueError("front matter without names has no values to replace")
+    for name, value in values.items():
+        if name not in values_before:
+            front += _write_entry(name, value)
+        elif values_before[name] != value:
+            front = _with_value(front, name, value)
+    if below.strip() != body.strip():
+        below = f"\n{body.strip()}\n"
+    return f"---\n{front}---\n{below}"
+
+
+def source_of(guide: Guide) -> str:
+    """Return the whole text of a guide; for a guide that was stored without its text, compose the text from
+    title, scale and body.
+    """
+    if guide.source:
+        return guide.source
+    blank = "---\ntitle: ''\n---\n"
+    scale = [grade.model_dump(mode="json", exclude_defaults=True) for grade in guide.scale]
+    return with_values(blank, {"title": guide.title, "scale": scale}, guide.body)
+
+
+def with_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
+    """Return the guide with a different presentation of documents; the rest of the text is unchanged."""
+    return parse_guide(presented(source_of(guide), template))
+
+
+def presented(source: str, template: PresentationTemplate) -> str:
+    """Return a guide's text with a different presentation of documents."""
+    parts = split_source(source)
+    values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+    return with_values(source, values, parts[1] if parts else "")
+
+
+def _find_file(named: Path) -> Path:
+    """Return the file at a path, or the file of goldgrade's own guide with this name."""
+    if named.suffix or len(named.parts) > 1 or named.is_file():
+        return named
+    files = sorted(named_project.GUIDES.glob("*.md"))
+    files_named = [file for file in files if file.stem.startswith(named.name)]
+    if len(files_named) != 1:
+        raise InputError(
+            f"{named} is not a file or a guide of goldgrade: expected a path, or the beginning of one of "
+            f"{', '.join(file.stem for file in files)}."
+        )
+    return files_named[0]
 
 
 def _read_text(path: Path) -> str:
@@ -238,103 +360,8 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-class GuideProblem(NamedTuple):
-    """A problem of a guide's text.
-
-    location: path of names and indexes that leads to the value, such as ('scale', 1, 'key'). line: line
-    number, from 1; None for a problem of the whole text. sentence: sentence with the value that was found and
-    the value that was expected.
-    """
-
-    location: tuple[int | str, ...]
-    line: int | None
-    sentence: str
-
-
-def split_source(source: str) -> tuple[str, str] | None:
-    """Split a guide's text into the YAML between the dashes and the body; None without front matter."""
-    match = _FRONT_MATTER.match(source)
-    return (match[1], match[2]) if match else None
-
-
-def source_values(source: str) -> dict[str, Any]:
-    """Return the entries of a text's front matter by name; {} if the front matter cannot be read as named
-    entries.
-    """
-    parts = split_source(source)
-    values = read_values(parts[0]) if parts else None
-    return values if isinstance(values, dict) else {}
-
-
-def read_values(front: str) -> Any | GuideProblem:
-    """Parse the YAML of the front matter; return the values, or the problem of a text that is not YAML."""
-    try:
-        return yaml.safe_load(front)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
-        return GuideProblem((), line, f"the front matter is not YAML: {error.problem}")
-    except yaml.reader.ReaderError as error:
-        line = _line_at(front, error.position)
-        sentence = (
-            f"the front matter holds the character U+{ord(front[error.position]):04X}, which YAML does not "
-            "allow; remove it"
-        )
-        return GuideProblem((), line, sentence)
-    except RecursionError:
-        brackets = [bracket.start() for bracket in _OPENS.finditer(front)]
-        place = _line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
-        return GuideProblem(
-            (), place, "the front matter is nested too deeply; expected lists of plain values"
-        )
-    except (yaml.YAMLError, ValueError) as error:
-        if long := _LONG_NUMBER.search(front):
-            sentence = "the front matter holds a number that is too long; shorten it, or put it in quotes"
-            return GuideProblem((), _line_at(front, long.start()), sentence)
-        return GuideProblem((), None, f"the front matter is not YAML: {error}")
-
-
 def _line_at(front: str, position: int) -> int:
     return front.count("\n", 0, position) + _FIRST_LINE
-
-
-def line_of(front: str, location: Sequence[int | str]) -> int | None:
-    """Return the line number of a value in the guide's text; for a missing value, return the line of the
-    enclosing entry.
-    """
-    node = _compose(front)
-    if node is None:
-        return None
-    line = int(node.start_mark.line)
-    for step in location:
-        below = _step_into(node, step)
-        if below is None:
-            break
-        node, line = below
-    return line + _FIRST_LINE
-
-
-def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
-    """Return a guide's text with new values of entries, and with a new body if given.
-
-    Parameters
-    ----------
-    source: text of a guide whose front matter is YAML with named entries.
-    """
-    parts = split_source(source)
-    if parts is None:
-        raise ValueError("a text without front matter has no values to replace")
-    front, below = parts
-    values_before = read_values(front)
-    if not isinstance(values_before, dict):
-        raise ValueError("front matter without names has no values to replace")
-    for name, value in values.items():
-        if name not in values_before:
-            front += _write_entry(name, value)
-        elif values_before[name] != value:
-            front = _with_value(front, name, value)
-    if below.strip() != body.strip():
-        below = f"\n{body.strip()}\n"
-    return f"---\n{front}---\n{below}"
 
 
 def _compose(front: str) -> Any:
@@ -359,17 +386,10 @@ def _remarks_at_end(entry: str) -> str:
     return "".join(lines[first:])
 
 
-class _Writer(yaml.SafeDumper):
-    """A YAML writer that quotes texts with a line break other than \\n, which would be read as a space."""
-
-
 def _quoted(writer: _Writer, text: str) -> yaml.ScalarNode:
     return writer.represent_scalar(
         "tag:yaml.org,2002:str", text, '"' if _OTHER_BREAKS.intersection(text) else None
     )
-
-
-_Writer.add_representer(str, _quoted)
 
 
 def _write_entry(name: str, value: Any) -> str:
@@ -387,24 +407,4 @@ def _step_into(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None
     return None
 
 
-def source_of(guide: Guide) -> str:
-    """Return the whole text of a guide; for a guide that was stored without its text, compose the text from
-    title, scale and body.
-    """
-    if guide.source:
-        return guide.source
-    blank = "---\ntitle: ''\n---\n"
-    scale = [grade.model_dump(mode="json", exclude_defaults=True) for grade in guide.scale]
-    return with_values(blank, {"title": guide.title, "scale": scale}, guide.body)
-
-
-def with_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
-    """Return the guide with a different presentation of documents; the rest of the text is unchanged."""
-    return parse_guide(presented(source_of(guide), template))
-
-
-def presented(source: str, template: PresentationTemplate) -> str:
-    """Return a guide's text with a different presentation of documents."""
-    parts = split_source(source)
-    values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
-    return with_values(source, values, parts[1] if parts else "")
+_Writer.add_representer(str, _quoted)

@@ -24,6 +24,32 @@ _LATEST = """
 SELECT question_id, revision, words AS answer, everyone, author AS answered_by, answered_at, rowid AS written
 FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_id)
 """
+_SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
+_OWN_ITEM = """
+SELECT r.guide_hash, p.query_id, p.document_id FROM presentations p JOIN round_states r USING (round_id)
+WHERE p.presentation_id = ? AND p.annotator = ?
+"""
+_QUESTIONS = f"""
+SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM settings WHERE name = 'guide'),
+       g.query_id, coalesce(q.text, g.query_id), g.document_id,
+       CASE WHEN g.document_id IS NOT NULL THEN {title_last_shown("g")} END,
+       g.words, g.author, g.asked_at, a.answer, a.everyone, a.answered_by, a.answered_at
+FROM guide_questions g
+JOIN guides v USING (guide_hash)
+LEFT JOIN queries q USING (query_id)
+LEFT JOIN ({_LATEST}) a USING (question_id)
+ORDER BY 4 DESC, g.rowid DESC
+"""  # noqa: S608
+_READABLE = f"""
+SELECT g.question_id, coalesce(a.revision, -1), g.words, a.answer, g.author = ? AS mine,
+       CASE WHEN g.author = ? THEN q.text END
+FROM guide_questions g
+LEFT JOIN queries q USING (query_id)
+LEFT JOIN ({_LATEST}) a USING (question_id)
+WHERE g.author = ? OR a.everyone
+ORDER BY a.written DESC NULLS LAST, g.rowid DESC
+LIMIT 100
+"""  # noqa: S608
 
 
 class GuideQuestion(NamedTuple):
@@ -72,9 +98,6 @@ class ReadableQuestion(NamedTuple):
     query: str | None
 
 
-_SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
-
-
 def ask_guide(store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE) -> str:
     """Store a question about the current guide and a pair. Return the question's id, which is the same for
     the same words.
@@ -94,12 +117,6 @@ def ask_guide(store: Store, query_id: str, document_id: str, words: str, author:
             )
         guide = current_guide(cursor).guide_hash
         return _insert(cursor, guide, query_id, document_id, words, author)
-
-
-_OWN_ITEM = """
-SELECT r.guide_hash, p.query_id, p.document_id FROM presentations p JOIN round_states r USING (round_id)
-WHERE p.presentation_id = ? AND p.annotator = ?
-"""
 
 
 def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
@@ -172,34 +189,9 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     return matching[0]
 
 
-_QUESTIONS = f"""
-SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM settings WHERE name = 'guide'),
-       g.query_id, coalesce(q.text, g.query_id), g.document_id,
-       CASE WHEN g.document_id IS NOT NULL THEN {title_last_shown("g")} END,
-       g.words, g.author, g.asked_at, a.answer, a.everyone, a.answered_by, a.answered_at
-FROM guide_questions g
-JOIN guides v USING (guide_hash)
-LEFT JOIN queries q USING (query_id)
-LEFT JOIN ({_LATEST}) a USING (question_id)
-ORDER BY 4 DESC, g.rowid DESC
-"""  # noqa: S608
-
-
 def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
     """Return all questions about guides: questions about the current guide first, then the newest first."""
     return fetch(cursor, GuideQuestion, _QUESTIONS)
-
-
-_READABLE = f"""
-SELECT g.question_id, coalesce(a.revision, -1), g.words, a.answer, g.author = ? AS mine,
-       CASE WHEN g.author = ? THEN q.text END
-FROM guide_questions g
-LEFT JOIN queries q USING (query_id)
-LEFT JOIN ({_LATEST}) a USING (question_id)
-WHERE g.author = ? OR a.everyone
-ORDER BY a.written DESC NULLS LAST, g.rowid DESC
-LIMIT 100
-"""  # noqa: S608
 
 
 def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
@@ -208,6 +200,17 @@ def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
     """
     with store.reading() as cursor:
         return fetch(cursor, ReadableQuestion, _READABLE, [annotator] * 3)
+
+
+def question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
+    """Return the table of questions about the guide, with answers."""
+    rows = []
+    for asked in questions:
+        pair = QueryName(asked.query or "the whole guide", asked.query_id or "", asked.document_id or "")
+        answer = asked.answer or "not yet"
+        rows.append((pair, asked.title or "", asked.words, asked.author, answer, asked.question_id[:8]))
+    columns = ("Query", "Document", "What is unclear", "Who", "Answer", "Id")
+    return Table(caption, columns, tuple(rows), words=True)
 
 
 def _check_words(words: str, wanted: str, lines: bool = False) -> str:
@@ -229,14 +232,3 @@ def _insert(
         detail = {"guide": guide, "query_id": query_id, "document_id": document_id}
         record_event(cursor, "guide unclear", detail, author)
     return question_id
-
-
-def question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
-    """Return the table of questions about the guide, with answers."""
-    rows = []
-    for asked in questions:
-        pair = QueryName(asked.query or "the whole guide", asked.query_id or "", asked.document_id or "")
-        answer = asked.answer or "not yet"
-        rows.append((pair, asked.title or "", asked.words, asked.author, answer, asked.question_id[:8]))
-    columns = ("Query", "Document", "What is unclear", "Who", "Answer", "Id")
-    return Table(caption, columns, tuple(rows), words=True)

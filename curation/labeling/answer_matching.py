@@ -43,6 +43,31 @@ WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = HOWS = (
 )
 
 
+class AnswerOutcome(NamedTuple):
+    """The outcome of a query in an answer task.
+
+    Attributes
+    ----------
+    how: 'waiting' (for writers), 'unwritten' (the task was closed without an answer), 'agreed', 'single'
+        (only one writer was asked), 'unanswerable', 'disputed' (`why` has the reason) or 'decided' (by a
+        reviewer).
+    answers: the reference answers; empty with 'decided' where the corpus does not answer the query.
+    """
+
+    how: str
+    answers: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the query has reference answers, or is unanswerable from the corpus."""
+        return self.how in (AGREED, SINGLE, UNANSWERABLE, DECIDED)
+
+    @property
+    def is_unanswerable(self) -> bool:
+        return self.is_settled and not self.answers
+
+
 def normalised_answer(text: str) -> str:
     """Normalise a text for comparison."""
     bare = "".join(letter for letter in fold(text) if not _is_punctuation(letter))
@@ -72,48 +97,6 @@ def exact_match(answer: str, references: Iterable[str]) -> float:
 def token_f1(answer: str, references: Iterable[str]) -> float:
     """Return the best token F1 against any reference: the harmonic mean of token precision and recall."""
     return _best(answer, references, _f1)
-
-
-def _f1(answer: str, reference: str) -> float:
-    given, wanted = answer_tokens(answer), answer_tokens(reference)
-    if not given or not wanted:  # no answer is right only where none is wanted
-        return float(given == wanted)
-    shared = sum((Counter(given) & Counter(wanted)).values())
-    return 2 * shared / (len(given) + len(wanted))
-
-
-def _best(answer: str, references: Iterable[str], score: Callable[[str, str], float]) -> float:
-    return max((score(answer, reference) for reference in references), default=0.0)
-
-
-@cache
-def _is_punctuation(letter: str) -> bool:
-    return letter in _ASCII_SIGNS or unicodedata.category(letter).startswith("P")
-
-
-class AnswerOutcome(NamedTuple):
-    """The outcome of a query in an answer task.
-
-    Attributes
-    ----------
-    how: 'waiting' (for writers), 'unwritten' (the task was closed without an answer), 'agreed', 'single'
-        (only one writer was asked), 'unanswerable', 'disputed' (`why` has the reason) or 'decided' (by a
-        reviewer).
-    answers: the reference answers; empty with 'decided' where the corpus does not answer the query.
-    """
-
-    how: str
-    answers: tuple[str, ...] = ()
-    why: str = ""
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the query has reference answers, or is unanswerable from the corpus."""
-        return self.how in (AGREED, SINGLE, UNANSWERABLE, DECIDED)
-
-    @property
-    def is_unanswerable(self) -> bool:
-        return self.is_settled and not self.answers
 
 
 def outcome_of(
@@ -163,6 +146,23 @@ def distinct(texts: Sequence[str]) -> tuple[str, ...]:
         forms.setdefault(normalised_answer(text), Counter())[text] += 1
     chosen = {min(form, key=_rank_by(form)): form.total() for form in forms.values()}
     return tuple(sorted(chosen, key=_rank_by(chosen)))
+
+
+def _f1(answer: str, reference: str) -> float:
+    given, wanted = answer_tokens(answer), answer_tokens(reference)
+    if not given or not wanted:  # no answer is right only where none is wanted
+        return float(given == wanted)
+    shared = sum((Counter(given) & Counter(wanted)).values())
+    return 2 * shared / (len(given) + len(wanted))
+
+
+def _best(answer: str, references: Iterable[str], score: Callable[[str, str], float]) -> float:
+    return max((score(answer, reference) for reference in references), default=0.0)
+
+
+@cache
+def _is_punctuation(letter: str) -> bool:
+    return letter in _ASCII_SIGNS or unicodedata.category(letter).startswith("P")
 
 
 def _rank_by(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:

@@ -266,6 +266,34 @@ def add_judgments(
     return _result(plan, name, left_out)
 
 
+def refuse_alike_annotators(
+    store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields
+) -> None:
+    """Refuse new annotator names that resemble a name in the project or the file.
+
+    Names from `fields.annotator_map` are not checked.
+
+    Raises
+    ------
+    InputError: names look alike; the error lists all such names.
+    """
+    with store.reading() as cursor:
+        person_of = names_in_use(cursor)
+    first = {judgment.annotator: judgment.line for judgment in reversed(judgments)}
+    known = {name for name, person in person_of.items() if name == person}
+    problems: list[str] = []
+    one_person: dict[str, str] = {}
+    new = first.keys() - known - {*fields.annotator_map.values()}
+    for name in sorted(new, key=lambda name: (first[name], name)):
+        other = name if name in person_of else alike([name], person_of).get(name)
+        if other is None:
+            person_of[name] = name
+        else:
+            one_person[name] = person_of[other]
+            problems.append(f"line {first[name]}: {_question(name, other, person_of[other], first)}")
+    refuse_problems(problems, way_out=_way_out(one_person, fields))
+
+
 def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
     """Read counts of rows and the current guide, to detect changes while an import is planned."""
     names = sorted({key.annotator for key in judgments})
@@ -350,34 +378,6 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
         unread={ABSENT_QUOTE: plan.absent_quotes} if plan.absent_quotes else {},
         marks=len(plan.marks),
     )
-
-
-def refuse_alike_annotators(
-    store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields
-) -> None:
-    """Refuse new annotator names that resemble a name in the project or the file.
-
-    Names from `fields.annotator_map` are not checked.
-
-    Raises
-    ------
-    InputError: names look alike; the error lists all such names.
-    """
-    with store.reading() as cursor:
-        person_of = names_in_use(cursor)
-    first = {judgment.annotator: judgment.line for judgment in reversed(judgments)}
-    known = {name for name, person in person_of.items() if name == person}
-    problems: list[str] = []
-    one_person: dict[str, str] = {}
-    new = first.keys() - known - {*fields.annotator_map.values()}
-    for name in sorted(new, key=lambda name: (first[name], name)):
-        other = name if name in person_of else alike([name], person_of).get(name)
-        if other is None:
-            person_of[name] = name
-        else:
-            one_person[name] = person_of[other]
-            problems.append(f"line {first[name]}: {_question(name, other, person_of[other], first)}")
-    refuse_problems(problems, way_out=_way_out(one_person, fields))
 
 
 def _question(name: str, other: str, person: str, first: Mapping[str, int]) -> str:

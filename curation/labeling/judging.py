@@ -134,6 +134,32 @@ class JudgingContext(NamedTuple):
     bodies: Mapping[str, str] = MappingProxyType({})
 
 
+class JudgmentEvent(NamedTuple):
+    """A row of `judgment_events`."""
+
+    presentation_id: str
+    revision: int
+    kind: str
+    grade: int | None
+    reason: str | None
+    note: str | None
+    flagged: bool
+    guide_hash: str
+    author: str
+    client_key: str
+    shown_at: datetime | None
+    submitted_at: datetime
+    active_ms: int | None
+    late: bool
+    time_known: bool = True
+
+
+_INSERT = f"""
+INSERT INTO judgment_events ({", ".join(JudgmentEvent._fields)})
+VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
+"""  # noqa: S608  names from above
+
+
 def judge(
     annotator: str, submissions: Sequence[Submission], context: JudgingContext
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]]:
@@ -161,6 +187,27 @@ def judge(
                 next_revision=outcome.revision, answered=item.kind in ANSWERED
             )
     return outcomes, events, marks
+
+
+def append_events(
+    cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
+) -> None:
+    """Append events and their marks; the primary key rejects a revision that is already written."""
+    append_rows(cursor, "evidence_marks", marks, _MARK)
+    if len(events) == 1:  # four times as fast
+        cursor.execute(_INSERT, events[0])
+        return
+    append_rows(cursor, "judgment_events", events)
+
+
+def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
+    """Read the characters that annotators marked last, by presentation; presentations without marks are
+    absent.
+
+    After an undo, the result holds the undone marks, so that a screen can offer them again.
+    """
+    rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
+    return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}
 
 
 def _judge_one(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
@@ -243,50 +290,3 @@ def _make_event(item: Submission, author: str, state: PresentationState, now: da
         active_ms=_measured(item.active_ms),
         late=state.closed,
     )
-
-
-class JudgmentEvent(NamedTuple):
-    """A row of `judgment_events`."""
-
-    presentation_id: str
-    revision: int
-    kind: str
-    grade: int | None
-    reason: str | None
-    note: str | None
-    flagged: bool
-    guide_hash: str
-    author: str
-    client_key: str
-    shown_at: datetime | None
-    submitted_at: datetime
-    active_ms: int | None
-    late: bool
-    time_known: bool = True
-
-
-_INSERT = f"""
-INSERT INTO judgment_events ({", ".join(JudgmentEvent._fields)})
-VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
-"""  # noqa: S608  names from above
-
-
-def append_events(
-    cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
-) -> None:
-    """Append events and their marks; the primary key rejects a revision that is already written."""
-    append_rows(cursor, "evidence_marks", marks, _MARK)
-    if len(events) == 1:  # four times as fast
-        cursor.execute(_INSERT, events[0])
-        return
-    append_rows(cursor, "judgment_events", events)
-
-
-def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
-    """Read the characters that annotators marked last, by presentation; presentations without marks are
-    absent.
-
-    After an undo, the result holds the undone marks, so that a screen can offer them again.
-    """
-    rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
-    return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}

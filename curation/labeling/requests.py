@@ -14,7 +14,6 @@ from curation.labeling.answer_matching import BOUND
 PILOT_QUERIES = 10
 PASS_MARK = 0.8
 _ANNOTATORS = ("Annotators", "Names of the annotators, separated by commas.")
-
 RELEVANT, POOL = SHOWS = ("relevant", "pool")
 DOCUMENTS = 10
 """Default number of documents shown with a query in an answer task."""
@@ -174,11 +173,6 @@ class PracticeRequest:
         return replace(self, annotators=names)
 
 
-def _problems_of_names(name: str, annotators: Sequence[str]) -> list[str]:
-    problems = [] if name.strip() else ["the round needs a name"]
-    return problems if annotators else [*problems, "the round needs annotators: choose who judges"]
-
-
 @dataclass(frozen=True)
 class MoveRequest:
     """A request to move an annotator's untouched items to other members, or shares of the items to new
@@ -285,3 +279,8 @@ class AnswerTaskRequest:
             problems.append(f"unknown documents to show {self.show!r}: expected {' or '.join(SHOWS)}")
         refuse_problems(problems)
         return replace(self, writers=writers, queries=queries)
+
+
+def _problems_of_names(name: str, annotators: Sequence[str]) -> list[str]:
+    problems = [] if name.strip() else ["the round needs a name"]
+    return problems if annotators else [*problems, "the round needs annotators: choose who judges"]

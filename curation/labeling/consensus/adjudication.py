@@ -86,6 +86,17 @@ class Decided:
         return ImportOutcome(bool(self.decided), sentence, "lines", figures, self.left_out, remarks)
 
 
+class _DecisionInputs(NamedTuple):
+    """Stored rows that the import of a decision file needs: guide, corpus, pairs and earlier decisions."""
+
+    guide: Guide
+    queries: KnownQueries
+    votes: Votes
+    current: dict[Pair, ReviewerDecision]
+    versions: dict[Pair, str]
+    marks: ProjectMarks
+
+
 def decide(
     store: Store,
     query_id: str,
@@ -147,18 +158,6 @@ def decide(
         detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
         record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
     return decision
-
-
-def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
-    if ruling.evidence:
-        read = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
-        refuse_problems(list(filter(None, [outside_of(read.body if read else "", ruling.evidence)])))
-
-
-def _repeats(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
-    """Return whether the stored decision of the reviewer has the same grade, reason and marks."""
-    same = ruling.repeats(decision, reviewer)
-    return same and marks_of_decisions(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
 
 def decide_many(
@@ -225,15 +224,16 @@ def overtaken(decision: ReviewerDecision) -> str:
     )
 
 
-class _DecisionInputs(NamedTuple):
-    """Stored rows that the import of a decision file needs: guide, corpus, pairs and earlier decisions."""
+def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
+    if ruling.evidence:
+        read = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
+        refuse_problems(list(filter(None, [outside_of(read.body if read else "", ruling.evidence)])))
 
-    guide: Guide
-    queries: KnownQueries
-    votes: Votes
-    current: dict[Pair, ReviewerDecision]
-    versions: dict[Pair, str]
-    marks: ProjectMarks
+
+def _repeats(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
+    """Return whether the stored decision of the reviewer has the same grade, reason and marks."""
+    same = ruling.repeats(decision, reviewer)
+    return same and marks_of_decisions(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
 
 def _fingerprint(cursor: Cursor) -> tuple[object, ...]:

@@ -37,8 +37,6 @@ from curation.store import Cursor
 BATCH = 10_000
 HOWS = ("adjudicated", "majority", "single", "disputed", "unjudgeable", "ruled")
 ADJUDICATED, _, SINGLE, DISPUTED, UNJUDGEABLE, RULED = range(len(HOWS))
-
-
 PairGrades = tuple[Ints, Ints, Floats]
 """Three arrays with a value for each pair: index of its grade in `values` (-1: no grade), index in `HOWS`,
 confidence (NaN: unknown)."""
@@ -169,12 +167,6 @@ def compute_consensus(votes: Votes) -> Consensus:
     return Consensus(votes.rule.name, pairs, pair_grades(pairs, votes.rule))
 
 
-def _judgments(pairs: VotesByPair) -> Ints:
-    """Count the annotators who judged each pair, including the answer cannot-tell."""
-    judged = pc.is_valid(pairs.rows["annotator"]).to_numpy().astype(np.int64)
-    return np.add.reduceat(judged, pairs.first) if len(pairs.first) else judged
-
-
 def pair_grades(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
     """Compute the grade of each pair from reviewers' decisions or else by a rule, in the order of the
     pairs."""
@@ -194,6 +186,12 @@ def pair_grades(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
     none = (value < 0) | decided
     how = np.where(decided, ADJUDICATED, how)
     return np.where(decided, -1, value), how, np.where(none, np.nan, confidence)
+
+
+def _judgments(pairs: VotesByPair) -> Ints:
+    """Count the annotators who judged each pair, including the answer cannot-tell."""
+    judged = pc.is_valid(pairs.rows["annotator"]).to_numpy().astype(np.int64)
+    return np.add.reduceat(judged, pairs.first) if len(pairs.first) else judged
 
 
 def _majority(tally: Ints) -> Ints:

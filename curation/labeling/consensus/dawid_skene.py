@@ -64,65 +64,6 @@ class DawidSkeneFit(NamedTuple):
     converged: bool
 
 
-def given_grades(pairs: VotesByPair) -> GradeArrays:
-    """Return the grades of all votes; pairs with at least one grade are numbered from 0."""
-    _, item = np.unique(pairs.item, return_inverse=True)
-    return GradeArrays(
-        item.astype(np.int64), pairs.annotator, pairs.value, len(pairs.names), len(pairs.values)
-    )
-
-
-def estimate(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFit:
-    """Estimate the true grades and the confusion matrices by maximum likelihood.
-
-    Parameters
-    ----------
-    smoothing: cases added to each cell of each confusion matrix.
-    """
-    starts = np.flatnonzero(np.diff(grades.item, prepend=-1))
-    cells = grades.annotator * grades.values + grades.grade
-    posterior = _vote_shares(grades, starts)
-    before, converged, step = -np.inf, False, 0
-    while True:
-        shares = posterior.mean(axis=0)
-        confusion = _confusion(grades, cells, posterior, smoothing)
-        posterior, likelihood = _expected(grades, cells, starts, shares, confusion)
-        step += 1
-        converged = likelihood - before < TOLERANCE * len(grades.item)
-        if converged or step == ITERATIONS:
-            return DawidSkeneFit(posterior, shares, confusion, likelihood, step, converged)
-        before = likelihood
-
-
-def _vote_shares(grades: GradeArrays, starts: Ints) -> Floats:
-    votes = np.bincount(grades.item * grades.values + grades.grade, minlength=len(starts) * grades.values)
-    counts = votes.reshape(-1, grades.values).astype(np.float64)
-    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return shares
-
-
-def _expected(
-    grades: GradeArrays, cells: Ints, starts: Ints, shares: Floats, confusion: Floats
-) -> tuple[Floats, float]:
-    """Compute the E-step in logarithms: each item's probability of each grade, and the log-likelihood."""
-    by_cell = np.log(confusion).transpose(0, 2, 1).reshape(-1, grades.values)
-    logs = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CASES))
-    top = logs.max(axis=1, keepdims=True)
-    likely = np.exp(logs - top)
-    total = likely.sum(axis=1, keepdims=True)
-    return likely / total, float((np.log(total) + top).sum())
-
-
-def _confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: float) -> Floats:
-    """Compute the M-step: the confusion matrices from the items' grade probabilities."""
-    number, values = grades.annotators * grades.values, grades.values
-    columns = [np.bincount(cells, posterior[grades.item, true], number) for true in range(values)]
-    cases = np.stack(columns).reshape(values, grades.annotators, values).transpose(1, 0, 2)
-    cases = np.maximum(cases + smoothing, MIN_CASES)
-    confusion: Floats = cases / cases.sum(axis=2, keepdims=True)
-    return confusion
-
-
 class AnnotatorConfusion(NamedTuple):
     """An annotator's grades against the true grades, estimated by Dawid and Skene's model.
 
@@ -158,6 +99,36 @@ class AnnotatorErrors:
     iterations: int
     converged: bool
     annotators: tuple[AnnotatorConfusion, ...]
+
+
+def given_grades(pairs: VotesByPair) -> GradeArrays:
+    """Return the grades of all votes; pairs with at least one grade are numbered from 0."""
+    _, item = np.unique(pairs.item, return_inverse=True)
+    return GradeArrays(
+        item.astype(np.int64), pairs.annotator, pairs.value, len(pairs.names), len(pairs.values)
+    )
+
+
+def estimate(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFit:
+    """Estimate the true grades and the confusion matrices by maximum likelihood.
+
+    Parameters
+    ----------
+    smoothing: cases added to each cell of each confusion matrix.
+    """
+    starts = np.flatnonzero(np.diff(grades.item, prepend=-1))
+    cells = grades.annotator * grades.values + grades.grade
+    posterior = _vote_shares(grades, starts)
+    before, converged, step = -np.inf, False, 0
+    while True:
+        shares = posterior.mean(axis=0)
+        confusion = _confusion(grades, cells, posterior, smoothing)
+        posterior, likelihood = _expected(grades, cells, starts, shares, confusion)
+        step += 1
+        converged = likelihood - before < TOLERANCE * len(grades.item)
+        if converged or step == ITERATIONS:
+            return DawidSkeneFit(posterior, shares, confusion, likelihood, step, converged)
+        before = likelihood
 
 
 def error_section(annotator_errors: AnnotatorErrors) -> Section:
@@ -203,6 +174,42 @@ def errors(votes: Votes) -> AnnotatorErrors | None:
     return AnnotatorErrors(values, _round_all(shares), fit.iterations, fit.converged, tuple(people))
 
 
+def errors_by_rule(store: Store, rule: ConsensusRule) -> AnnotatorErrors | None:
+    """Estimate annotators' errors from all votes, with the settings of a rule."""
+    with store.reading() as cursor:
+        votes = read_votes(cursor)
+    return errors(votes._replace(rule=rule))
+
+
+def _vote_shares(grades: GradeArrays, starts: Ints) -> Floats:
+    votes = np.bincount(grades.item * grades.values + grades.grade, minlength=len(starts) * grades.values)
+    counts = votes.reshape(-1, grades.values).astype(np.float64)
+    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _expected(
+    grades: GradeArrays, cells: Ints, starts: Ints, shares: Floats, confusion: Floats
+) -> tuple[Floats, float]:
+    """Compute the E-step in logarithms: each item's probability of each grade, and the log-likelihood."""
+    by_cell = np.log(confusion).transpose(0, 2, 1).reshape(-1, grades.values)
+    logs = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CASES))
+    top = logs.max(axis=1, keepdims=True)
+    likely = np.exp(logs - top)
+    total = likely.sum(axis=1, keepdims=True)
+    return likely / total, float((np.log(total) + top).sum())
+
+
+def _confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: float) -> Floats:
+    """Compute the M-step: the confusion matrices from the items' grade probabilities."""
+    number, values = grades.annotators * grades.values, grades.values
+    columns = [np.bincount(cells, posterior[grades.item, true], number) for true in range(values)]
+    cases = np.stack(columns).reshape(values, grades.annotators, values).transpose(1, 0, 2)
+    cases = np.maximum(cases + smoothing, MIN_CASES)
+    confusion: Floats = cases / cases.sum(axis=2, keepdims=True)
+    return confusion
+
+
 def _round(figure: np.float64) -> float:
     """Round a number to six decimals, and turn -0.0 into 0.0."""
     return round(float(figure), 6) + 0.0
@@ -210,10 +217,3 @@ def _round(figure: np.float64) -> float:
 
 def _round_all(figures: Iterable[np.float64]) -> tuple[float, ...]:
     return tuple(map(_round, figures))
-
-
-def errors_by_rule(store: Store, rule: ConsensusRule) -> AnnotatorErrors | None:
-    """Estimate annotators' errors from all votes, with the settings of a rule."""
-    with store.reading() as cursor:
-        votes = read_votes(cursor)
-    return errors(votes._replace(rule=rule))

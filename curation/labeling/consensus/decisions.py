@@ -13,7 +13,6 @@ from curation.store import Cursor, Store, append_rows, fetch, get_setting, utc_n
 from curation.store.documents import documents_by_hash
 
 Pair = tuple[str, str]
-
 _DECISION_MARKS = """
 SELECT query_id, document_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
 FROM decision_marks
@@ -21,7 +20,6 @@ WHERE (query_id, document_id, revision) IN (
     SELECT (unnest(?::TEXT[]), unnest(?::TEXT[]), unnest(?::INTEGER[])))
 GROUP BY query_id, document_id
 """
-
 _AMONG = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
 
 
@@ -71,6 +69,9 @@ class Ruling(NamedTuple):
         return same_text and before == (self.grade, self.reason, reviewer)
 
 
+_COLUMNS = ", ".join(ReviewerDecision._fields)
+
+
 def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
     """Read the current decision of every decided pair, or of each pair among `pairs`."""
     return _decisions(cursor, "current_adjudications", pairs)
@@ -82,12 +83,6 @@ def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> di
     If the corpus returned to an older text of a document, the decision that counts may not be the newest.
     """
     return _decisions(cursor, "counted_adjudications", pairs)
-
-
-def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
-    sql = f"SELECT {_COLUMNS} FROM {view}"  # noqa: S608
-    among = (sql,) if pairs is None else (sql + _AMONG, _ids(pairs))
-    return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *among)}
 
 
 def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
@@ -124,10 +119,6 @@ def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
     rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
     return {(row[0], row[1]): row[2] for row in rows.fetchall()}
-
-
-def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
-    return [list(part) for part in zip(*pairs, strict=True)] or [[], []]
 
 
 def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[ReviewerDecision]:
@@ -168,4 +159,11 @@ def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) ->
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}
 
 
-_COLUMNS = ", ".join(ReviewerDecision._fields)
+def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
+    sql = f"SELECT {_COLUMNS} FROM {view}"  # noqa: S608
+    among = (sql,) if pairs is None else (sql + _AMONG, _ids(pairs))
+    return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *among)}
+
+
+def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
+    return [list(part) for part in zip(*pairs, strict=True)] or [[], []]

@@ -169,16 +169,6 @@ class Disputes:
         return (Table("Disputed pairs", columns, tuple(_dispute_row(pair) for pair in self.disputes)),)
 
 
-def _dispute_row(pair: Dispute) -> tuple[object, ...]:
-    decision: str | int | None = None
-    if pair.decision is not None:
-        decision = "unjudgeable" if pair.decision.grade is None else pair.decision.grade
-    if pair.decision_outdated:
-        decision = f"{decision} (older text)"
-    grades = " ".join(map(str, pair.grades)) + (", marks apart" if pair.marks_apart else "")
-    return pair.query, pair.query_id, pair.title, pair.document_id, grades, pair.cannot_tell, decision
-
-
 @dataclass(frozen=True)
 class Case:
     """A judged pair with its information need, and its document in the version that annotators judged."""
@@ -278,6 +268,16 @@ def dispute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
         return 0.0
     middle = median(grades)
     return traffic * sum(abs(grade - middle) for grade in grades) / len(grades)
+
+
+def _dispute_row(pair: Dispute) -> tuple[object, ...]:
+    decision: str | int | None = None
+    if pair.decision is not None:
+        decision = "unjudgeable" if pair.decision.grade is None else pair.decision.grade
+    if pair.decision_outdated:
+        decision = f"{decision} (older text)"
+    grades = " ".join(map(str, pair.grades)) + (", marks apart" if pair.marks_apart else "")
+    return pair.query, pair.query_id, pair.title, pair.document_id, grades, pair.cannot_tell, decision
 
 
 def _spread(grades: Sequence[int]) -> int:

@@ -26,10 +26,8 @@ from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.store.release_parts import table_rows
 
 _SOME = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
-
 _RANGES = """list(start_at ORDER BY start_at) AS starts, list(end_at ORDER BY start_at) AS ends,
        list(quote ORDER BY start_at) AS quotes"""
-
 _MARKS = f"""
 SELECT query_id, document_id, annotator, grade, content_hash, {_RANGES}
 FROM counted_judgments j JOIN evidence_marks m

@@ -57,7 +57,6 @@ CLAIM_SECONDS = 600.0
 """Seconds until a claim expires after the reviewer's last action on the pair."""
 _projects: WeakKeyDictionary[Store, dict[Pair, tuple[str, float]]] = WeakKeyDictionary()
 _lock = threading.Lock()
-
 Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
@@ -138,6 +137,40 @@ class CaseQueue(NamedTuple):
     disputed: int
     elsewhere: int
     waiting: int
+
+
+class ReviewerSubmission(BaseModel):
+    """An action of a reviewer on a pair, sent by the screen.
+
+    Attributes
+    ----------
+    kind: 'decide', 'opinion' (ask for one more opinion), 'unclear' (ask about the guide) or 'comment' (write
+        to other reviewers).
+    revision: with 'decide', the number of decisions that the pair had when the reviewer saw it.
+    grade: with 'decide', a grade of the scale, or None for "no grade can be given".
+    words: with 'decide' the reason, with 'unclear' the question, with 'comment' the comment.
+    content_hash: with 'decide', the version of the document that the reviewer read.
+    evidence: with 'decide', characters of the document's body that show the grade, as pairs of start and end.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    query_id: Name
+    document_id: Name
+    kind: Literal["decide", "opinion", "unclear", "comment"]
+    client_key: Annotated[str, Field(max_length=128)]
+    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    grade: int | None = None
+    words: Annotated[str, Field(max_length=8_000)] = ""
+    content_hash: Annotated[str, Field(max_length=128)] | None = None
+    evidence: Annotated[Spans, Field(max_length=1_000)] = ()
+
+    @model_validator(mode="after")
+    def says_its_grade(self) -> Self:
+        """Refuse a decision without the field `grade`, because null is a decision and must be explicit."""
+        if self.kind == "decide" and "grade" not in self.model_fields_set:
+            raise ValueError("a decision needs the field `grade`: a grade, or null if no grade can be given")
+        return self
 
 
 def next_cases(
@@ -263,18 +296,6 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
     )
 
 
-def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
-    with store.reading() as cursor:
-        require_author(cursor, reviewer, *REVIEWERS)
-        if pair in withheld_pairs(cursor, reviewer):
-            raise RefusedError("This pair is in your queue as an annotator: first judge your own open items.")
-        described, guide = cases(cursor, [pair]), current_guide(cursor)
-    if not described:
-        raise unjudged(*pair)
-    reviewer_access(store, reviewer, [pair[0]])
-    return described[0], guide
-
-
 def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
     """Replace the reviewer's claims with claims on `pairs`; the claims of other reviewers stay."""
     now = time.monotonic()
@@ -295,43 +316,21 @@ def claimed_by_others(store: Store, reviewer: str) -> set[Pair]:
         return {pair for pair, (who, until) in claims.items() if who != reviewer and until > now}
 
 
-class ReviewerSubmission(BaseModel):
-    """An action of a reviewer on a pair, sent by the screen.
-
-    Attributes
-    ----------
-    kind: 'decide', 'opinion' (ask for one more opinion), 'unclear' (ask about the guide) or 'comment' (write
-        to other reviewers).
-    revision: with 'decide', the number of decisions that the pair had when the reviewer saw it.
-    grade: with 'decide', a grade of the scale, or None for "no grade can be given".
-    words: with 'decide' the reason, with 'unclear' the question, with 'comment' the comment.
-    content_hash: with 'decide', the version of the document that the reviewer read.
-    evidence: with 'decide', characters of the document's body that show the grade, as pairs of start and end.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    query_id: Name
-    document_id: Name
-    kind: Literal["decide", "opinion", "unclear", "comment"]
-    client_key: Annotated[str, Field(max_length=128)]
-    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    grade: int | None = None
-    words: Annotated[str, Field(max_length=8_000)] = ""
-    content_hash: Annotated[str, Field(max_length=128)] | None = None
-    evidence: Annotated[Spans, Field(max_length=1_000)] = ()
-
-    @model_validator(mode="after")
-    def says_its_grade(self) -> Self:
-        """Refuse a decision without the field `grade`, because null is a decision and must be explicit."""
-        if self.kind == "decide" and "grade" not in self.model_fields_set:
-            raise ValueError("a decision needs the field `grade`: a grade, or null if no grade can be given")
-        return self
-
-
 def submit_decisions(store: Store, reviewer: str, submissions: Sequence[ReviewerSubmission]) -> list[Outcome]:
     """Carry out a reviewer's submissions, in order; return the outcome of each."""
     return [_outcome(store, reviewer, submission) for submission in submissions]
+
+
+def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        if pair in withheld_pairs(cursor, reviewer):
+            raise RefusedError("This pair is in your queue as an annotator: first judge your own open items.")
+        described, guide = cases(cursor, [pair]), current_guide(cursor)
+    if not described:
+        raise unjudged(*pair)
+    reviewer_access(store, reviewer, [pair[0]])
+    return described[0], guide
 
 
 def _outcome(store: Store, reviewer: str, submission: ReviewerSubmission) -> Outcome:

@@ -19,10 +19,8 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting
 
 MAJORITY, MEDIAN, DAWID_SKENE = "majority", "median", "dawid-skene"
 RULES = (MAJORITY, MEDIAN, DAWID_SKENE)
-
 GONE = "ordinal-dawid-skene"
 """Name of a rule that earlier versions had; `DAWID_SKENE` replaces that rule."""
-
 MEANING = {
     MAJORITY: "A pair has the grade that more than half of the votes name.",
     MEDIAN: "A pair has the middle vote as its grade. If the two middle votes differ, the pair has no grade.",
@@ -30,7 +28,6 @@ MEANING = {
     "(Dawid and Skene).",
 }
 """Rule → a description for people, in a sentence or two."""
-
 NAMES = {MAJORITY: "Majority", MEDIAN: "Median", DAWID_SKENE: "Dawid and Skene"}
 
 

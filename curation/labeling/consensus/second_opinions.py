@@ -22,7 +22,6 @@ from curation.people.annotators import able_to_judge, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
 _DECIDED = "SELECT 1 FROM counted_adjudications WHERE query_id = ? AND document_id = ?"
-
 _AWAITED = """
 SELECT o.query_id, o.document_id, r.name, o.asked_at
 FROM opinion_requests o
@@ -34,7 +33,6 @@ WHERE NOT r.closed AND NOT coalesce(s.answered, false)
   AND p.content_hash = coalesce(v.content_hash, p.content_hash)
 ORDER BY o.rowid
 """
-
 _ROUNDS = """
 SELECT DISTINCT r.round_id, r.name, r.kind, r.closed, r.sequence
 FROM live_presentations p JOIN round_states r USING (round_id)
@@ -43,7 +41,6 @@ WHERE p.query_id = ? AND p.document_id = ? AND r.kind IN ('labeling', 'audit', '
     WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
 ORDER BY r.sequence DESC
 """
-
 _HAD = """
 SELECT DISTINCT annotator FROM live_presentations
 WHERE query_id = ? AND document_id = ? AND content_hash = ?

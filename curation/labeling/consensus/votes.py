@@ -22,9 +22,7 @@ _KEPT = """
     JOIN relabeling_pairs a USING (plan_id, query_id, document_id)
     GROUP BY ALL HAVING 2 * list_max(map_values(histogram(j.grade))) <= count(j.grade)
 """
-
 _NOTHING_KEPT = "SELECT query_id, document_id, grade, content_hash FROM adjudications WHERE false"
-
 _VOTES = """
 WITH corpus AS (
     SELECT document_id, min(content_hash) AS content_hash FROM snapshot_documents
@@ -110,12 +108,6 @@ def counted_decisions_view(cursor: Cursor) -> str:
     return "counted_adjudications" if decided else "current_adjudications"
 
 
-def _views(cursor: Cursor) -> dict[str, str]:
-    """Return the views of decisions and of kept grades; without a re-labeling no grade is kept."""
-    again = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
-    return {"decisions": counted_decisions_view(cursor), "kept": _KEPT if again else _NOTHING_KEPT}
-
-
 def votes_by_pair(rows: pa.Table) -> VotesByPair:
     """Group the rows of `Votes` by pair."""
     number = rows.num_rows
@@ -150,6 +142,12 @@ def votes_by_pair(rows: pa.Table) -> VotesByPair:
 def pair_column(pairs: VotesByPair, name: str) -> pa.Array:
     """Return a column of `Votes` with one value for each pair."""
     return pairs.rows[name].take(pa.array(pairs.first)).combine_chunks()
+
+
+def _views(cursor: Cursor) -> dict[str, str]:
+    """Return the views of decisions and of kept grades; without a re-labeling no grade is kept."""
+    again = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
+    return {"decisions": counted_decisions_view(cursor), "kept": _KEPT if again else _NOTHING_KEPT}
 
 
 def _ordered_annotators(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:

@@ -46,31 +46,24 @@ from curation.store import Document
 
 _CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
 """Blocks that get a mark "continued" where they are cut; nested blocks get no mark."""
-
 _EMPTY = frozenset("br hr img td th".split())
 """Elements that are shown without text."""
-
 _HEADS = frozenset("h3 h4 h5 h6 caption thead".split())
 """Blocks that are kept together with the next block."""
-
 MAX_FACT_LENGTH = 300
 """Maximum characters shown of a metadata field."""
-
 MAX_ADDRESSES = 4
 """Maximum images or links shown of a field."""
-
 MAX_LINES = 20
 """Number of lines at either end of a matched part that are searched for in the text on screen."""
-
 MAX_KEPT_LENGTH = 40_000
 """Maximum characters of a body whose parsed tree is cached."""
-
 MARKUPS = {"html": "HTML", "markdown": "Markdown"}
 """Kind of body that is parsed into a tree → name for people."""
-
 PLAIN = PresentationTemplate()
 NOBODY: frozenset[str] = frozenset()
 """Default hosts from which browsers may fetch images: no hosts."""
+_read_kept = lru_cache(maxsize=64)(read_markup)
 
 
 class _Unit(NamedTuple):
@@ -106,6 +99,40 @@ class _View(NamedTuple):
             Segment(leaf.text[a - leaf.start : b - leaf.start], marked) for a, b, marked in pieces if a < b
         ]
         return sentence_nodes(shown, first, self.sentences)
+
+
+class ReadDocument(NamedTuple):
+    """The fields of a document version that a screen draws; `metadata` holds all further fields as JSON."""
+
+    title: str
+    body: str
+    url: str | None
+    published: str | None
+    metadata: str
+
+    @classmethod
+    def of(cls, document: Document) -> ReadDocument:
+        """Build the drawn document from a stored version."""
+        return cls(document.title, document.body, document.url, document.published, document.metadata)
+
+
+class DrawnDocument(NamedTuple):
+    """A document drawn for a screen, with the query's words highlighted.
+
+    Attributes
+    ----------
+    passage: text segments, or safe elements.
+    has_more: whether the document is longer than the passage.
+    url, published: address and date of the document; None where the guide has a template.
+    facts: the template's fields that the document has, in order; None without a template.
+    """
+
+    title: list[Segment]
+    passage: list[Node]
+    has_more: bool
+    url: str | None
+    published: str | None
+    facts: list[Fact] | None
 
 
 def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
@@ -148,6 +175,57 @@ def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentenc
     nodes = _children(tree.root, view)
     _order_headings(nodes, 2)
     return nodes
+
+
+def draw(
+    document: ReadDocument,
+    query: str,
+    template: PresentationTemplate | None = None,
+    *,
+    matched: Span | None = None,
+    longest: int | None = LONGEST,
+    image_hosts: frozenset[str] = NOBODY,
+    markable: bool = False,
+) -> DrawnDocument:
+    """Draw a document by a template, with the query's words highlighted.
+
+    Parameters
+    ----------
+    matched: the part of the document's text (title, line break, body) to take the passage from.
+    longest: maximum characters of the body on screen; None for the whole body.
+    image_hosts: the hosts from which browsers may fetch images.
+    markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
+    """
+    stems = query_stems(query)
+    within = in_body(document.title, document.body, matched) if matched else None
+    wanted = template or PLAIN
+    addresses = Addresses(document.url or "", wanted.links, image_hosts)
+    values = _read_fields(document) if wanted.names else {}
+    title = text_of(values.get(wanted.title or "")).strip() or document.title
+    tree = _read_tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
+    passage, whole = _draw_body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
+    marked = mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems)
+    if template is None:
+        return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
+    facts = _draw_facts(wanted, values, stems, addresses)
+    if tree is None and wanted.body in MARKUPS:
+        sentence = (
+            f"This document is too long, or has too much markup, to be drawn as {MARKUPS[wanted.body]}."
+        )
+        facts.append(Fact("Plain text", [Segment(sentence, False)]))
+    return DrawnDocument(marked, passage, not whole, None, None, facts)
+
+
+def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
+    """Draw the whole body of a document as annotators see it under a guide, with the query's words
+    highlighted.
+
+    Parameters
+    ----------
+    hosts: the hosts from which browsers may fetch images.
+    """
+    asked = guide.evidence is not None
+    return draw(document, query, guide.presentation, longest=None, image_hosts=hosts, markable=asked).passage
 
 
 def _find_units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
@@ -231,91 +309,6 @@ def _order_headings(nodes: list[Node], last: int) -> int:
     return last
 
 
-class ReadDocument(NamedTuple):
-    """The fields of a document version that a screen draws; `metadata` holds all further fields as JSON."""
-
-    title: str
-    body: str
-    url: str | None
-    published: str | None
-    metadata: str
-
-    @classmethod
-    def of(cls, document: Document) -> ReadDocument:
-        """Build the drawn document from a stored version."""
-        return cls(document.title, document.body, document.url, document.published, document.metadata)
-
-
-class DrawnDocument(NamedTuple):
-    """A document drawn for a screen, with the query's words highlighted.
-
-    Attributes
-    ----------
-    passage: text segments, or safe elements.
-    has_more: whether the document is longer than the passage.
-    url, published: address and date of the document; None where the guide has a template.
-    facts: the template's fields that the document has, in order; None without a template.
-    """
-
-    title: list[Segment]
-    passage: list[Node]
-    has_more: bool
-    url: str | None
-    published: str | None
-    facts: list[Fact] | None
-
-
-def draw(
-    document: ReadDocument,
-    query: str,
-    template: PresentationTemplate | None = None,
-    *,
-    matched: Span | None = None,
-    longest: int | None = LONGEST,
-    image_hosts: frozenset[str] = NOBODY,
-    markable: bool = False,
-) -> DrawnDocument:
-    """Draw a document by a template, with the query's words highlighted.
-
-    Parameters
-    ----------
-    matched: the part of the document's text (title, line break, body) to take the passage from.
-    longest: maximum characters of the body on screen; None for the whole body.
-    image_hosts: the hosts from which browsers may fetch images.
-    markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
-    """
-    stems = query_stems(query)
-    within = in_body(document.title, document.body, matched) if matched else None
-    wanted = template or PLAIN
-    addresses = Addresses(document.url or "", wanted.links, image_hosts)
-    values = _read_fields(document) if wanted.names else {}
-    title = text_of(values.get(wanted.title or "")).strip() or document.title
-    tree = _read_tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
-    passage, whole = _draw_body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
-    marked = mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems)
-    if template is None:
-        return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
-    facts = _draw_facts(wanted, values, stems, addresses)
-    if tree is None and wanted.body in MARKUPS:
-        sentence = (
-            f"This document is too long, or has too much markup, to be drawn as {MARKUPS[wanted.body]}."
-        )
-        facts.append(Fact("Plain text", [Segment(sentence, False)]))
-    return DrawnDocument(marked, passage, not whole, None, None, facts)
-
-
-def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
-    """Draw the whole body of a document as annotators see it under a guide, with the query's words
-    highlighted.
-
-    Parameters
-    ----------
-    hosts: the hosts from which browsers may fetch images.
-    """
-    asked = guide.evidence is not None
-    return draw(document, query, guide.presentation, longest=None, image_hosts=hosts, markable=asked).passage
-
-
 def _draw_body(
     body: str,
     kind: str,
@@ -344,9 +337,6 @@ def _draw_body(
 def _find_sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
     """Find the sentences that people can mark as evidence; the last 64 results are cached."""
     return plain_sentences(body) if shown is None else drawn_sentences(shown, body, kind)
-
-
-_read_kept = lru_cache(maxsize=64)(read_markup)
 
 
 def _read_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:

@@ -21,10 +21,8 @@ from curation.retrieval.terms import STOP_WORDS, stem
 
 LONGEST = 700
 """Length of a passage in characters; a shorter document is shown whole."""
-
 MAX_PLACES = 10_000
 """Number of passage positions in the cache, half a kilobyte each; a full cache is cleared."""
-
 _places: dict[tuple[str, frozenset[str], int], tuple[int, int]] = {}
 _SPACE = re.compile(r"\s+")
 _SENTENCE = re.compile(r".+?(?:[.!?…؟।](?=\s)|[。！？｡]|\n|\Z)\s*", re.DOTALL)
@@ -80,18 +78,6 @@ def best_passage(
     return start + first, mark(part[first:last].rstrip(), stems)
 
 
-def _find_best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
-    """Find the range of the best passage, and cache the range for other annotators of the pair."""
-    asked = (digest(text), stems, longest)
-    place = _places.get(asked)
-    if place is None:
-        place = best_run(text, stems, [0, *accumulate(map(len, sentences(text, longest)))], longest)
-        if len(_places) >= MAX_PLACES:
-            _places.clear()
-        _places[asked] = place
-    return place
-
-
 def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
     """Find the sequence of pieces with the most distinct stems, as (start, end); of equal sequences, the
     earliest.
@@ -123,6 +109,18 @@ def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | N
     shift = len(whole) - len(whole.lstrip()) - len(title) - 1
     start, end = max(0, span[0] + shift), min(len(body), span[1] + shift)
     return (start, end) if start < end else None
+
+
+def _find_best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
+    """Find the range of the best passage, and cache the range for other annotators of the pair."""
+    asked = (digest(text), stems, longest)
+    place = _places.get(asked)
+    if place is None:
+        place = best_run(text, stems, [0, *accumulate(map(len, sentences(text, longest)))], longest)
+        if len(_places) >= MAX_PLACES:
+            _places.clear()
+        _places[asked] = place
+    return place
 
 
 def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:

@@ -50,6 +50,18 @@ class Sentence(NamedTuple):
         return f"{self.body[0]}-{self.body[1]}"
 
 
+class _Piece(NamedTuple):
+    """A part of the body without markup, with its text and range; `whole` if the text is an HTML entity's."""
+
+    text: str
+    body: Span
+    whole: bool = False
+
+    def place(self, index: int) -> Span:
+        """Return the body range of a character of the text."""
+        return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
+
+
 def plain_sentences(body: str) -> list[Sentence]:
     """Find the sentences of a plain-text body, which the screen shows unchanged."""
     return [Sentence(start, end, (start, end)) for start, end in sentence_spans(body)]
@@ -127,18 +139,6 @@ def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]
             first, last = bisect_right(starts, start) - 1, bisect_left(starts, at) - 1
             begin, end = pieces[first].place(start - starts[first]), pieces[last].place(at - 1 - starts[last])
             yield word.span(), (begin[0], end[1])
-
-
-class _Piece(NamedTuple):
-    """A part of the body without markup, with its text and range; `whole` if the text is an HTML entity's."""
-
-    text: str
-    body: Span
-    whole: bool = False
-
-    def place(self, index: int) -> Span:
-        """Return the body range of a character of the text."""
-        return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
 
 
 def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:

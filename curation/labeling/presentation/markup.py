@@ -40,30 +40,21 @@ BLOCKS = CONTAINERS | frozenset("p h3 h4 h5 h6 ul ol dl dt table caption thead t
 INLINE = frozenset("strong em code sub sup del ins a br img span".split())
 NAMES = BLOCKS | INLINE
 ATTRIBUTES = frozenset("href src alt start colspan rowspan cut at".split())
-
-
 MAX_TAGS = 12_000
 """Maximum number of `<` characters in a text that is parsed as HTML."""
-
 MAX_MADE = 3 * MAX_TAGS
 """Maximum number of `<` characters in the HTML that the parser produces."""
-
 MAX_REOPENED = 100_000
 """Maximum of the number of styling tags with attributes, times the number of all tags."""
-
 MAX_HTML_LENGTH = 300_000
 """Maximum characters of a text parsed as HTML; the parser compares each attribute of a tag with all
 others."""
-
 MAX_MARKDOWN_LENGTH = 40_000
 """Maximum characters of a text that is parsed as Markdown."""
-
 MAX_SIGNS = 10_000
 """Maximum number of ASCII signs, line breaks and table cells in a text that is parsed as Markdown."""
-
 MAX_DEPTH = 40
 """Maximum depth of nested elements; deeper elements become text at this depth."""
-
 _RENAMED = {"b": "strong", "i": "em", "cite": "em", "dfn": "em", "var": "em", "kbd": "code", "samp": "code"}
 _RENAMED |= {"tt": "code", "s": "del", "strike": "del", "u": "ins"}
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
@@ -72,7 +63,6 @@ _BREAKS = frozenset(
     "fieldset form hgroup".split()
 )
 """Blocks that are drawn only as a line break."""
-
 _KEPT = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
 _KEPT["th"] = _KEPT["td"]
 _UNSEEN = frozenset(
@@ -80,13 +70,10 @@ _UNSEEN = frozenset(
     "canvas textarea select".split()
 )
 """Elements that are removed together with their content."""
-
 _RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
 """Pattern of the line below the header of a Markdown table."""
-
 _ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
 """List → the element that is opened around text directly in the list."""
-
 MIN_SHARE = 0.3
 """Least share of texts with a kind of markup from which that kind is proposed for all texts."""
 MAX_TEXT_READ = 20_000
@@ -99,6 +86,13 @@ _MARKDOWN_SIGNS = tuple(
     re.compile(sign, re.MULTILINE)
     for sign in (r"^#{1,6} \S", r"^ {0,3}[-*+] \S", r"\*\*\S", r"\]\(\S", r"^```", r"^\|[ :|-]+\|$", r"`\S")
 )
+_READ = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
+_STYLED = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+_SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
+_LINES = re.compile(r"\r\n|\r|\n")
+_ROWS = frozenset("table thead tbody tfoot tr".split())
+_SPACE = re.compile(r"[ \t\n\f\r]+")
 
 
 class Element(NamedTuple):
@@ -168,13 +162,6 @@ class Addresses:
         return ""
 
 
-def _host(address: str) -> str:
-    with suppress(ValueError):  # not an address, or not a port number
-        parts = urlsplit(address)
-        return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
-    return ""
-
-
 class Leaf(NamedTuple):
     """A piece of text, with its start in the tree's text."""
 
@@ -200,66 +187,11 @@ class Tree(NamedTuple):
     text: str
 
 
-_READ = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
-
-
-_STYLED = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
-
-
-_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-
-
-def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
-    """Parse a body of kind 'markdown' or 'html' into a tree; return None if the body is too large."""
-    if kind == "markdown":
-        if len(body) > MAX_MARKDOWN_LENGTH or _count_signs(body) > MAX_SIGNS:
-            return None
-        body = _MARKDOWN.render(body)
-    tags = body.count("<")
-    if tags > MAX_TAGS or len(body) > MAX_HTML_LENGTH:
-        return None
-    if tags * len(_STYLED.findall(body)) > MAX_REOPENED:
-        body = _STYLED.sub("<span", body)
-    clean = nh3.clean(
-        body,
-        tags=set(_READ),
-        clean_content_tags=set(_UNSEEN),
-        attributes=_KEPT,
-        url_schemes={"http", "https"},
-        link_rel=None,
-    )
-    return _Reader(addresses).read(clean) if clean.count("<") <= MAX_MADE else None
-
-
-_SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
-
-
-_LINES = re.compile(r"\r\n|\r|\n")
-
-
-def _count_signs(markdown: str) -> int:
-    """Count ASCII signs, line breaks and table cells; each row counts as many cells as its table's header."""
-    cells = columns = 0
-    for line in _LINES.split(markdown):
-        if not line.strip(" \t"):
-            columns = 0
-        cells += columns
-        if _RULED.fullmatch(line):
-            columns = max(columns, line.count("|") + 1)
-    return cells + len(_SIGNS.findall(markdown))
-
-
 class _Open(NamedTuple):
     """An open tag, with its element if it has one; `name` is '' for an element that the reader added."""
 
     name: str
     branch: Branch | None
-
-
-_ROWS = frozenset("table thead tbody tfoot tr".split())
-
-
-_SPACE = re.compile(r"[ \t\n\f\r]+")
 
 
 class _Reader(HTMLParser):
@@ -438,11 +370,52 @@ class _Reader(HTMLParser):
         }
 
 
+def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
+    """Parse a body of kind 'markdown' or 'html' into a tree; return None if the body is too large."""
+    if kind == "markdown":
+        if len(body) > MAX_MARKDOWN_LENGTH or _count_signs(body) > MAX_SIGNS:
+            return None
+        body = _MARKDOWN.render(body)
+    tags = body.count("<")
+    if tags > MAX_TAGS or len(body) > MAX_HTML_LENGTH:
+        return None
+    if tags * len(_STYLED.findall(body)) > MAX_REOPENED:
+        body = _STYLED.sub("<span", body)
+    clean = nh3.clean(
+        body,
+        tags=set(_READ),
+        clean_content_tags=set(_UNSEEN),
+        attributes=_KEPT,
+        url_schemes={"http", "https"},
+        link_rel=None,
+    )
+    return _Reader(addresses).read(clean) if clean.count("<") <= MAX_MADE else None
+
+
 def markup_of(texts: Iterable[str]) -> BodyKind:
     """Guess the markup of texts: HTML by its tags, Markdown by at least two kinds of its syntax in a text."""
     counter = Counter(_guess_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
     kinds: tuple[BodyKind, ...] = ("html", "markdown")
     return next((kind for kind in kinds if counter[kind] >= MIN_SHARE * counter.total() > 0), "plain")
+
+
+def _host(address: str) -> str:
+    with suppress(ValueError):  # not an address, or not a port number
+        parts = urlsplit(address)
+        return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
+    return ""
+
+
+def _count_signs(markdown: str) -> int:
+    """Count ASCII signs, line breaks and table cells; each row counts as many cells as its table's header."""
+    cells = columns = 0
+    for line in _LINES.split(markdown):
+        if not line.strip(" \t"):
+            columns = 0
+        cells += columns
+        if _RULED.fullmatch(line):
+            columns = max(columns, line.count("|") + 1)
+    return cells + len(_SIGNS.findall(markdown))
 
 
 def _guess_markup(text: str) -> BodyKind:

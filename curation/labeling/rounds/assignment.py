@@ -34,6 +34,18 @@ class Slot(NamedTuple):
     again: bool
 
 
+class RoundAssignment(NamedTuple):
+    """The presentations of all annotators with their control items, and numbers of items left out by reason.
+
+    planted_by: annotator → number of control items.
+    """
+
+    rows: list[Presentation]
+    items: list[ControlItem]
+    planted_by: dict[str, int]
+    left_out: dict[str, int]
+
+
 def assign(
     candidates: Sequence[Candidate],
     annotators: Sequence[str],
@@ -111,6 +123,57 @@ def distances(steps: Sequence[Slot]) -> list[int]:
     return [place - first[step.candidate] for place, step in enumerate(steps) if step.again]
 
 
+def lay_out(
+    round_id: str,
+    work: Mapping[str, Mapping[str, Sequence[Candidate]]],
+    layout: RoundRequest,
+    pool: ControlItemPool | None,
+    taken: set[tuple[str, str]],
+    starts: Mapping[str, int] | None = None,
+) -> RoundAssignment:
+    """Lay out work as presentations: add control items, draw the orders, place blind duplicates.
+
+    Parameters
+    ----------
+    work: annotator → query id → candidates.
+    taken: the pairs that the round shows for judging.
+    starts: annotator → first free position; 0 for others.
+    """
+    rows: list[Presentation] = []
+    planted: dict[str, list[ControlItem]] = {}
+    left_out: Counter[str] = Counter()
+    for who, given in work.items():
+        start = (starts or {}).get(who, 0)
+        salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
+        if pool is not None:
+            planted[who], lacking = plant(given, pool, who, layout.control_items, salt, taken)
+            left_out.update(lacking)
+        mixed = with_control_items(given, planted.get(who, []))
+        steps = order(mixed, layout.duplicates, salt, layout.per_day)
+        left_out.update(_duplicates_left_out(mixed, steps, layout))
+        rows.extend(presentations_of(round_id, who, steps, start))
+    return RoundAssignment(
+        rows,
+        [item for chosen in planted.values() for item in chosen],
+        {who: len(chosen) for who, chosen in planted.items()},
+        {reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def presentations_of(
+    round_id: str, annotator: str, showings: Sequence[Slot], start: int = 0
+) -> list[Presentation]:
+    """Make the rows of an annotator's order, at positions from `start`."""
+    rows: list[Presentation] = []
+    first: dict[Candidate, str] = {}
+    for position, (candidate, again) in enumerate(showings, start):
+        presentation_id = digest("presentation", round_id, annotator, position)
+        first.setdefault(candidate, presentation_id)
+        duplicate_of = first[candidate] if again else None
+        rows.append(Presentation(presentation_id, round_id, annotator, *candidate, position, duplicate_of))
+    return rows
+
+
 def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
     """Choose the candidates to show again, from visits that end early enough for a second visit.
 
@@ -154,55 +217,6 @@ def _shuffled(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[
     return sorted(candidates, key=lambda c: digest(salt, purpose, c.query_id, c.document_id))
 
 
-class RoundAssignment(NamedTuple):
-    """The presentations of all annotators with their control items, and numbers of items left out by reason.
-
-    planted_by: annotator → number of control items.
-    """
-
-    rows: list[Presentation]
-    items: list[ControlItem]
-    planted_by: dict[str, int]
-    left_out: dict[str, int]
-
-
-def lay_out(
-    round_id: str,
-    work: Mapping[str, Mapping[str, Sequence[Candidate]]],
-    layout: RoundRequest,
-    pool: ControlItemPool | None,
-    taken: set[tuple[str, str]],
-    starts: Mapping[str, int] | None = None,
-) -> RoundAssignment:
-    """Lay out work as presentations: add control items, draw the orders, place blind duplicates.
-
-    Parameters
-    ----------
-    work: annotator → query id → candidates.
-    taken: the pairs that the round shows for judging.
-    starts: annotator → first free position; 0 for others.
-    """
-    rows: list[Presentation] = []
-    planted: dict[str, list[ControlItem]] = {}
-    left_out: Counter[str] = Counter()
-    for who, given in work.items():
-        start = (starts or {}).get(who, 0)
-        salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
-        if pool is not None:
-            planted[who], lacking = plant(given, pool, who, layout.control_items, salt, taken)
-            left_out.update(lacking)
-        mixed = with_control_items(given, planted.get(who, []))
-        steps = order(mixed, layout.duplicates, salt, layout.per_day)
-        left_out.update(_duplicates_left_out(mixed, steps, layout))
-        rows.extend(presentations_of(round_id, who, steps, start))
-    return RoundAssignment(
-        rows,
-        [item for chosen in planted.values() for item in chosen],
-        {who: len(chosen) for who, chosen in planted.items()},
-        {reason: count for reason, count in left_out.items() if count},
-    )
-
-
 def _duplicates_left_out(
     work: Mapping[str, Sequence[Candidate]], steps: Sequence[Slot], layout: RoundRequest
 ) -> dict[str, int]:
@@ -219,17 +233,3 @@ def _duplicates_left_out(
         near = sum(distance < layout.per_day for distance in distances(steps))
         counts[f"blind duplicates come back within {layout.per_day:,} presentations, on the same day"] = near
     return counts
-
-
-def presentations_of(
-    round_id: str, annotator: str, showings: Sequence[Slot], start: int = 0
-) -> list[Presentation]:
-    """Make the rows of an annotator's order, at positions from `start`."""
-    rows: list[Presentation] = []
-    first: dict[Candidate, str] = {}
-    for position, (candidate, again) in enumerate(showings, start):
-        presentation_id = digest("presentation", round_id, annotator, position)
-        first.setdefault(candidate, presentation_id)
-        duplicate_of = first[candidate] if again else None
-        rows.append(Presentation(presentation_id, round_id, annotator, *candidate, position, duplicate_of))
-    return rows

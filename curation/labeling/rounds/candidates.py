@@ -18,6 +18,18 @@ from curation.store import Cursor, fetch
 from curation.store.documents import VERSION, current_snapshot
 
 OUTSIDE_FILTER = "the document is outside the filter of its query"
+_CANDIDATES = f"""
+SELECT c.query_id, c.document_id, s.content_hash,
+       EXISTS (
+           FROM live_presentations p JOIN rounds r USING (round_id)
+           WHERE p.query_id = c.query_id AND p.document_id = c.document_id
+             AND r.kind <> 'practice' AND (r.kind <> 'pilot' OR ?)),
+       CASE WHEN trim(d.title || d.body) <> '' THEN md5(concat(length(d.title), ':', d.title, d.body)) END
+FROM candidates c
+LEFT JOIN snapshot_documents s ON s.document_id = c.document_id AND s.snapshot_id = ?
+LEFT JOIN {VERSION}
+ORDER BY c.query_id, c.document_id
+"""  # noqa: S608
 
 
 class CandidateRow(NamedTuple):
@@ -55,18 +67,12 @@ class Chosen:
     sources: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-_CANDIDATES = f"""
-SELECT c.query_id, c.document_id, s.content_hash,
-       EXISTS (
-           FROM live_presentations p JOIN rounds r USING (round_id)
-           WHERE p.query_id = c.query_id AND p.document_id = c.document_id
-             AND r.kind <> 'practice' AND (r.kind <> 'pilot' OR ?)),
-       CASE WHEN trim(d.title || d.body) <> '' THEN md5(concat(length(d.title), ':', d.title, d.body)) END
-FROM candidates c
-LEFT JOIN snapshot_documents s ON s.document_id = c.document_id AND s.snapshot_id = ?
-LEFT JOIN {VERSION}
-ORDER BY c.query_id, c.document_id
-"""  # noqa: S608
+class Candidate(NamedTuple):
+    """Return the pair to judge, with the document version to show."""
+
+    query_id: str
+    document_id: str
+    content_hash: str
 
 
 def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[CandidateRow], set[str]]:
@@ -118,11 +124,3 @@ def _find_representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str],
         if row.content_hash is not None and not row.outside:
             representatives.setdefault((row.query_id, row.text_hash or row.document_id), row.document_id)
     return representatives
-
-
-class Candidate(NamedTuple):
-    """Return the pair to judge, with the document version to show."""
-
-    query_id: str
-    document_id: str
-    content_hash: str

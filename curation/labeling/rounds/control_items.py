@@ -22,15 +22,39 @@ from curation.store.documents import current_snapshot
 
 GivenPair = tuple[str, str, str]
 """An annotator, and the query id and document id of a pair that the annotator was given."""
-
 MAX_PER_QUERY = 5
 """Maximum control items of a query for an annotator."""
-
 MINIMUM_ANSWERED = 10
 """Least number of answered control items for which the report shows an annotator's share."""
-
 TOO_FEW = "control items: too few decided pairs that the annotator has not yet seen"
 ALONE = "control items have no further document of their query next to them"
+_DECIDED = """
+SELECT a.query_id, a.document_id, a.grade, a.reason, s.content_hash,
+       s.content_hash IS NOT NULL AND coalesce(a.content_hash = s.content_hash, EXISTS (
+           FROM presentations p
+           WHERE p.query_id = a.query_id AND p.document_id = a.document_id
+             AND p.content_hash = s.content_hash))
+FROM current_adjudications a
+LEFT JOIN snapshot_documents s ON s.document_id = a.document_id AND s.snapshot_id = ?
+ORDER BY a.query_id, a.document_id
+"""
+_HAD = """
+SELECT DISTINCT annotator, query_id, document_id FROM live_presentations
+WHERE (query_id, document_id) IN (SELECT (query_id, document_id) FROM current_adjudications)
+"""
+_PRACTISED = """
+SELECT DISTINCT p.annotator, p.query_id, p.document_id
+FROM presentations p JOIN rounds r USING (round_id) WHERE r.kind = 'practice'
+"""
+_RESULTS = """
+SELECT p.annotator, count(*), count(*) FILTER (s.answered),
+       count(*) FILTER (s.answered AND s.grade IS NOT DISTINCT FROM k.grade)
+FROM live_presentations p
+JOIN known_answers k USING (round_id, query_id, document_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ? AND p.duplicate_of IS NULL
+GROUP BY p.annotator ORDER BY p.annotator
+"""
 
 
 class ControlItem(NamedTuple):
@@ -67,24 +91,6 @@ class ControlItemResult(NamedTuple):
     answered: int
     right: int
     share: Estimate
-
-
-_DECIDED = """
-SELECT a.query_id, a.document_id, a.grade, a.reason, s.content_hash,
-       s.content_hash IS NOT NULL AND coalesce(a.content_hash = s.content_hash, EXISTS (
-           FROM presentations p
-           WHERE p.query_id = a.query_id AND p.document_id = a.document_id
-             AND p.content_hash = s.content_hash))
-FROM current_adjudications a
-LEFT JOIN snapshot_documents s ON s.document_id = a.document_id AND s.snapshot_id = ?
-ORDER BY a.query_id, a.document_id
-"""
-
-
-_HAD = """
-SELECT DISTINCT annotator, query_id, document_id FROM live_presentations
-WHERE (query_id, document_id) IN (SELECT (query_id, document_id) FROM current_adjudications)
-"""
 
 
 def read_control_items(cursor: Cursor) -> ControlItemPool:
@@ -166,26 +172,9 @@ def write_control_items(cursor: Cursor, round_id: str, items: Collection[Control
     append_rows(cursor, "known_answers", rows, names, round_id=round_id)
 
 
-_PRACTISED = """
-SELECT DISTINCT p.annotator, p.query_id, p.document_id
-FROM presentations p JOIN rounds r USING (round_id) WHERE r.kind = 'practice'
-"""
-
-
 def practised(cursor: Cursor) -> set[GivenPair]:
     """Read every (annotator, query, document) whose expected grade practice has shown to the annotator."""
     return set(cursor.execute(_PRACTISED).fetchall())
-
-
-_RESULTS = """
-SELECT p.annotator, count(*), count(*) FILTER (s.answered),
-       count(*) FILTER (s.answered AND s.grade IS NOT DISTINCT FROM k.grade)
-FROM live_presentations p
-JOIN known_answers k USING (round_id, query_id, document_id)
-LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.round_id = ? AND p.duplicate_of IS NULL
-GROUP BY p.annotator ORDER BY p.annotator
-"""
 
 
 def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:

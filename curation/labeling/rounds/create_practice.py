@@ -97,6 +97,86 @@ _Plan = tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]
 """A practice round, its presentations, and the pairs that it keeps."""
 
 
+class PracticeFile(NamedTuple):
+    """A file of practice pairs, with the project's queries, guide and documents to check the lines against.
+
+    columns: the file's columns as named by the lead.
+    hashes: document id → version hash.
+    """
+
+    path: Path
+    columns: Mapping[str, str | None]
+    access: SealAccess
+    queries: KnownQueries
+    guide: Guide
+    hashes: Mapping[str, str]
+
+    def read(self) -> ControlItemPool:
+        """Read the pairs of the file, by query and document id.
+
+        Raises
+        ------
+        InputError: the file cannot be read, or has invalid lines; the error lists all problems.
+        """
+        records = Records(self.path)
+        columns = [
+            records.need(f"--map {name}", self.columns.get(name), usual, f"the {name}", ids=name != "grade")
+            for name, usual in FIELDS.items()
+        ]
+        first: dict[tuple[str, str], tuple[ControlItem, int]] = {}
+        for record in records:
+            texts = [text_of(record.fields.get(column or "")).strip() for column in columns]
+            item, problems = self._item(named_by(columns[0] or ""), *texts)
+            for problem in problems:
+                records.problems.add(record.line, problem)
+            if item is None:
+                continue
+            before, line = first.setdefault(item.pair, (item, record.line))
+            if before.grade != item.grade:
+                records.problems.add(
+                    record.line,
+                    f"the pair ({item.pair[0]}, {item.pair[1]}) has the grade {item.grade} here and "
+                    f"{before.grade} on {records.unit} {line}: keep only one of these lines",
+                )
+        return ControlItemPool(tuple(first[pair][0] for pair in sorted(first)), frozenset(), {})
+
+    def _item(
+        self, named: NamedBy | None, query: str, document: str, grade: str, explanation: str
+    ) -> tuple[ControlItem | None, list[str]]:
+        """Return the pair of a line, or None with the problems of the line."""
+        problems = []
+        known = None
+        try:
+            known = self.queries.find(query, named)
+            if known is None:
+                like = like_known(query, self.queries.alike)
+                problems.append(f"the project has no query {query!r}{like}")
+            elif not self.access.shows(known.query_id):
+                problems.append(
+                    f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
+                    'line out, or say why with --reason "why", which is logged'
+                )
+        except InputError as error:
+            problems.extend(error.problems)
+        if document not in self.hashes:
+            like = like_known(document, partial(alike, known=self.hashes))
+            problems.append(f"the corpus has no document {document!r}{like}")
+        value = whole_number(grade)
+        if value is None:
+            problems.append(f"the grade {grade!r} is not a whole number")
+        elif self.guide.outside(value):
+            problems.append(self.guide.outside(value))
+        if not explanation:
+            problems.append("a practice pair needs an explanation of its grade")
+        elif len(explanation) > MAX_NOTE_LENGTH:
+            problems.append(
+                f"an explanation has at most {MAX_NOTE_LENGTH:,} characters, not {len(explanation):,}"
+            )
+        if problems or known is None or value is None:
+            return None, problems
+        return ControlItem(Candidate(known.query_id, document, self.hashes[document]), value, explanation), []
+
+
 def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> PracticeOpened:
     """Open a practice round: annotators practise on queries with known grades before all other items.
 
@@ -206,83 +286,3 @@ def _nothing_known(pool: ControlItemPool) -> RefusedError:
         "give a file of query, document, grade and explanation.",
         command="`goldgrade adjudicate` decides pairs, and --file names such a file.",
     )
-
-
-class PracticeFile(NamedTuple):
-    """A file of practice pairs, with the project's queries, guide and documents to check the lines against.
-
-    columns: the file's columns as named by the lead.
-    hashes: document id → version hash.
-    """
-
-    path: Path
-    columns: Mapping[str, str | None]
-    access: SealAccess
-    queries: KnownQueries
-    guide: Guide
-    hashes: Mapping[str, str]
-
-    def read(self) -> ControlItemPool:
-        """Read the pairs of the file, by query and document id.
-
-        Raises
-        ------
-        InputError: the file cannot be read, or has invalid lines; the error lists all problems.
-        """
-        records = Records(self.path)
-        columns = [
-            records.need(f"--map {name}", self.columns.get(name), usual, f"the {name}", ids=name != "grade")
-            for name, usual in FIELDS.items()
-        ]
-        first: dict[tuple[str, str], tuple[ControlItem, int]] = {}
-        for record in records:
-            texts = [text_of(record.fields.get(column or "")).strip() for column in columns]
-            item, problems = self._item(named_by(columns[0] or ""), *texts)
-            for problem in problems:
-                records.problems.add(record.line, problem)
-            if item is None:
-                continue
-            before, line = first.setdefault(item.pair, (item, record.line))
-            if before.grade != item.grade:
-                records.problems.add(
-                    record.line,
-                    f"the pair ({item.pair[0]}, {item.pair[1]}) has the grade {item.grade} here and "
-                    f"{before.grade} on {records.unit} {line}: keep only one of these lines",
-                )
-        return ControlItemPool(tuple(first[pair][0] for pair in sorted(first)), frozenset(), {})
-
-    def _item(
-        self, named: NamedBy | None, query: str, document: str, grade: str, explanation: str
-    ) -> tuple[ControlItem | None, list[str]]:
-        """Return the pair of a line, or None with the problems of the line."""
-        problems = []
-        known = None
-        try:
-            known = self.queries.find(query, named)
-            if known is None:
-                like = like_known(query, self.queries.alike)
-                problems.append(f"the project has no query {query!r}{like}")
-            elif not self.access.shows(known.query_id):
-                problems.append(
-                    f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
-                    'line out, or say why with --reason "why", which is logged'
-                )
-        except InputError as error:
-            problems.extend(error.problems)
-        if document not in self.hashes:
-            like = like_known(document, partial(alike, known=self.hashes))
-            problems.append(f"the corpus has no document {document!r}{like}")
-        value = whole_number(grade)
-        if value is None:
-            problems.append(f"the grade {grade!r} is not a whole number")
-        elif self.guide.outside(value):
-            problems.append(self.guide.outside(value))
-        if not explanation:
-            problems.append("a practice pair needs an explanation of its grade")
-        elif len(explanation) > MAX_NOTE_LENGTH:
-            problems.append(
-                f"an explanation has at most {MAX_NOTE_LENGTH:,} characters, not {len(explanation):,}"
-            )
-        if problems or known is None or value is None:
-            return None, problems
-        return ControlItem(Candidate(known.query_id, document, self.hashes[document]), value, explanation), []

@@ -41,79 +41,9 @@ NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
 PRACTISED_BEFORE = (
     "assigned to people who know the expected grade from practice, because no other annotator is free"
 )
-
 Inputs = TypeVar("Inputs")
 _Project = tuple[str, ControlItemPool | None, set[GivenPair]]
 """The current guide, the pairs that can be control items, and the pairs whose grade practice has shown."""
-
-
-def open_round(
-    store: Store,
-    request: RoundRequest,
-    author: str = COMMAND_LINE,
-    pairs: Mapping[tuple[str, str], str] | None = None,
-    dry_run: bool = False,
-) -> RoundOpened:
-    """Open a round over the candidates of current queries that no round has shown yet.
-
-    A pilot shows the same few queries to everyone, without blind duplicates or control items. A pilot does
-    not count: its candidates can be judged in a labeling round afterwards.
-
-    Parameters
-    ----------
-    author: the lead who opens the round, or the command line, for the audit trail.
-    pairs: the pairs to choose from, (query, document) → system; None for all candidates. A pair becomes a
-        candidate of the system that returned the document; '' for a pair that is already a candidate.
-    dry_run: plan the round, and write nothing.
-
-    Raises
-    ------
-    InputError: the numbers do not fit together, or the strata of a draw need more or fewer queries.
-    NotFoundError: the project does not know an annotator.
-    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
-        changing, or the author is not a lead.
-    """
-    request = request.checked()
-
-    def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str], DrawFrame | None]:
-        rows, active = read_candidates(cursor, pilots=request.pilot)
-        frame = read_draw_frame(cursor) if request.draw is not None else None
-        if pairs is None:
-            return rows, active, frame
-        rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
-        new = sorted(
-            {pair for pair in pairs if pairs[pair]} - {(row.query_id, row.document_id) for row in rows}
-        )
-        versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
-        return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active, frame
-
-    def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> Chosen:
-        rows, active, frame = inputs
-        chosen = choose_candidates(rows, active, request.again)
-        sources = {candidate[:2]: pairs[candidate[:2]] for candidate in chosen.candidates} if pairs else {}
-        chosen = replace(chosen, sources={pair: system for pair, system in sources.items() if system})
-        if frame is not None and request.draw is not None:
-            return drawn_candidates(chosen, rows, active, frame, request.draw, request.seed)
-        return _some_queries(chosen, request.queries, request.seed) if request.pilot else chosen
-
-    return open_over(store, request, read, choose, author, dry_run=dry_run)
-
-
-def why_no_round(cursor: Cursor) -> str | None:
-    """Return the reason why the project cannot open a round over a pool, or None if it can."""
-    if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
-        return NO_CANDIDATES
-    return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
-
-
-def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
-    """Choose the candidates of `count` queries, in a seeded order."""
-    queries = set(seeded({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
-    kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
-    left_out = dict(chosen.left_out)
-    if len(kept) < len(chosen.candidates):
-        left_out["the query was not drawn for the pilot"] = len(chosen.candidates) - len(kept)
-    return Chosen(kept, {**chosen.parameters, "queries": count}, left_out)
 
 
 @dataclass(frozen=True)
@@ -176,6 +106,65 @@ _Plan = tuple[RoundOpened, RoundAssignment, dict[str, Any]]
 """A round, its presentations, and the parameters that are stored with it."""
 
 
+def open_round(
+    store: Store,
+    request: RoundRequest,
+    author: str = COMMAND_LINE,
+    pairs: Mapping[tuple[str, str], str] | None = None,
+    dry_run: bool = False,
+) -> RoundOpened:
+    """Open a round over the candidates of current queries that no round has shown yet.
+
+    A pilot shows the same few queries to everyone, without blind duplicates or control items. A pilot does
+    not count: its candidates can be judged in a labeling round afterwards.
+
+    Parameters
+    ----------
+    author: the lead who opens the round, or the command line, for the audit trail.
+    pairs: the pairs to choose from, (query, document) → system; None for all candidates. A pair becomes a
+        candidate of the system that returned the document; '' for a pair that is already a candidate.
+    dry_run: plan the round, and write nothing.
+
+    Raises
+    ------
+    InputError: the numbers do not fit together, or the strata of a draw need more or fewer queries.
+    NotFoundError: the project does not know an annotator.
+    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
+        changing, or the author is not a lead.
+    """
+    request = request.checked()
+
+    def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str], DrawFrame | None]:
+        rows, active = read_candidates(cursor, pilots=request.pilot)
+        frame = read_draw_frame(cursor) if request.draw is not None else None
+        if pairs is None:
+            return rows, active, frame
+        rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
+        new = sorted(
+            {pair for pair in pairs if pairs[pair]} - {(row.query_id, row.document_id) for row in rows}
+        )
+        versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
+        return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active, frame
+
+    def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> Chosen:
+        rows, active, frame = inputs
+        chosen = choose_candidates(rows, active, request.again)
+        sources = {candidate[:2]: pairs[candidate[:2]] for candidate in chosen.candidates} if pairs else {}
+        chosen = replace(chosen, sources={pair: system for pair, system in sources.items() if system})
+        if frame is not None and request.draw is not None:
+            return drawn_candidates(chosen, rows, active, frame, request.draw, request.seed)
+        return _some_queries(chosen, request.queries, request.seed) if request.pilot else chosen
+
+    return open_over(store, request, read, choose, author, dry_run=dry_run)
+
+
+def why_no_round(cursor: Cursor) -> str | None:
+    """Return the reason why the project cannot open a round over a pool, or None if it can."""
+    if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
+        return NO_CANDIDATES
+    return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
+
+
 def open_over(
     store: Store,
     layout: RoundRequest,
@@ -232,6 +221,27 @@ def open_over(
         store, fingerprint=project_fingerprint, read=read_all, plan=plan, write=write, busy=BUSY
     )
     return planned[0][0]
+
+
+def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
+    """Read settings and row counts, to detect changes while a round is planned."""
+    counts = cursor.execute(
+        """
+        SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations),
+               (SELECT count(*) FROM withdrawals), (SELECT count(*) FROM adjudications)
+        """
+    ).fetchall()
+    return (*(get_setting(cursor, name) for name in ("guide", "corpus", "sample")), *counts)
+
+
+def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
+    """Choose the candidates of `count` queries, in a seeded order."""
+    queries = set(seeded({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
+    kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
+    left_out = dict(chosen.left_out)
+    if len(kept) < len(chosen.candidates):
+        left_out["the query was not drawn for the pilot"] = len(chosen.candidates) - len(kept)
+    return Chosen(kept, {**chosen.parameters, "queries": count}, left_out)
 
 
 def _plan_round(
@@ -302,17 +312,6 @@ def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, st
         """,
         [round_id],
     )
-
-
-def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
-    """Read settings and row counts, to detect changes while a round is planned."""
-    counts = cursor.execute(
-        """
-        SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations),
-               (SELECT count(*) FROM withdrawals), (SELECT count(*) FROM adjudications)
-        """
-    ).fetchall()
-    return (*(get_setting(cursor, name) for name in ("guide", "corpus", "sample")), *counts)
 
 
 def _nothing_left(left_out: Mapping[str, int]) -> RefusedError:

@@ -26,6 +26,24 @@ from curation.store import Store
 from curation.store.documents import VERSION
 
 SHOWN = 20
+_PAIRS = f"""
+SELECT p.query_id, p.document_id, any_value(q.text), arg_min(d.title, p.annotator),
+       coalesce(list(s.grade ORDER BY s.grade) FILTER (s.answered AND s.kind = 'grade'), []),
+       count(*) FILTER (s.answered AND s.kind = 'cannot_tell'),
+       coalesce(list(s.note ORDER BY s.note) FILTER (s.answered AND s.note <> ''), [])
+FROM live_presentations p
+JOIN queries q USING (query_id)
+JOIN {VERSION}
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ? AND p.duplicate_of IS NULL
+GROUP BY p.query_id, p.document_id ORDER BY p.query_id, p.document_id
+"""  # noqa: S608
+_ANSWERS = """
+SELECT count(DISTINCT p.annotator), count(*) FILTER (NOT coalesce(s.answered, false)),
+       histogram(s.guide_hash) FILTER (s.answered)
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.round_id = ? AND p.duplicate_of IS NULL
+"""
 
 
 class Boundary(NamedTuple):
@@ -120,26 +138,6 @@ class PilotReport:
             figure_table("On different sides of a boundary", columns, boundaries),
             Table(title, ("Query", "Document", "Grades", "Notes"), tuple(spreads), words=True),
         )
-
-
-_PAIRS = f"""
-SELECT p.query_id, p.document_id, any_value(q.text), arg_min(d.title, p.annotator),
-       coalesce(list(s.grade ORDER BY s.grade) FILTER (s.answered AND s.kind = 'grade'), []),
-       count(*) FILTER (s.answered AND s.kind = 'cannot_tell'),
-       coalesce(list(s.note ORDER BY s.note) FILTER (s.answered AND s.note <> ''), [])
-FROM live_presentations p
-JOIN queries q USING (query_id)
-JOIN {VERSION}
-LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.round_id = ? AND p.duplicate_of IS NULL
-GROUP BY p.query_id, p.document_id ORDER BY p.query_id, p.document_id
-"""  # noqa: S608
-_ANSWERS = """
-SELECT count(DISTINCT p.annotator), count(*) FILTER (NOT coalesce(s.answered, false)),
-       histogram(s.guide_hash) FILTER (s.answered)
-FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.round_id = ? AND p.duplicate_of IS NULL
-"""
 
 
 def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | None = None) -> PilotReport:

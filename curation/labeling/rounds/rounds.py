@@ -58,6 +58,56 @@ ORDER BY r.sequence
 """
 
 
+class RoundState(NamedTuple):
+    """The state of a round; `open_items` counts unanswered presentations that can still be shown."""
+
+    round_id: str
+    round: str
+    kind: str
+    opened_at: datetime
+    guide_hash: str
+    paused: bool
+    closed: bool
+    closed_at: datetime | None
+    open_items: int
+    answered: int
+
+    @property
+    def share(self) -> float:
+        """The share of presentations that are answered."""
+        return answered_share(self.answered, self.open_items)
+
+    @property
+    def state(self) -> str:
+        """The state in a word: open, done, paused, closed or imported."""
+        if self.kind == "imported":
+            return "imported"
+        if self.closed:
+            return "closed"
+        if self.paused:
+            return "paused"
+        return "open" if self.open_items else "done"
+
+    @property
+    def sentences(self) -> list[str]:
+        """A sentence with the round's state and the number of open items."""
+        state = "open" if self.state == "done" else self.state
+        return [f"{self.round} is {state}; {pluralize(self.open_items, 'item is', 'items are')} open."]
+
+
+class RoundDeleted(NamedTuple):
+    """A deleted round, and the number of its presentations."""
+
+    round: str
+    presentations: int
+
+    @property
+    def sentences(self) -> list[str]:
+        """A sentence with the name of the deleted round and the number of its presentations."""
+        items = pluralize(self.presentations, "presentation")
+        return [f"{self.round} is deleted, with {items}. Nobody had answered."]
+
+
 def list_rounds(cursor: Cursor) -> list[Round]:
     """Read all rounds, oldest first."""
     return fetch(cursor, Round, f"{_ROUNDS} ORDER BY sequence")
@@ -126,60 +176,10 @@ def refuse_taken(cursor: Cursor, name: str) -> None:
         )
 
 
-class RoundState(NamedTuple):
-    """The state of a round; `open_items` counts unanswered presentations that can still be shown."""
-
-    round_id: str
-    round: str
-    kind: str
-    opened_at: datetime
-    guide_hash: str
-    paused: bool
-    closed: bool
-    closed_at: datetime | None
-    open_items: int
-    answered: int
-
-    @property
-    def share(self) -> float:
-        """The share of presentations that are answered."""
-        return answered_share(self.answered, self.open_items)
-
-    @property
-    def state(self) -> str:
-        """The state in a word: open, done, paused, closed or imported."""
-        if self.kind == "imported":
-            return "imported"
-        if self.closed:
-            return "closed"
-        if self.paused:
-            return "paused"
-        return "open" if self.open_items else "done"
-
-    @property
-    def sentences(self) -> list[str]:
-        """A sentence with the round's state and the number of open items."""
-        state = "open" if self.state == "done" else self.state
-        return [f"{self.round} is {state}; {pluralize(self.open_items, 'item is', 'items are')} open."]
-
-
 def answered_share(answered: int, left: int) -> float:
     """Compute the answered share of items; the share is at most 0.99 while an item is unanswered."""
     share = answered / (answered + left)
     return min(share, 0.99) if left else share
-
-
-class RoundDeleted(NamedTuple):
-    """A deleted round, and the number of its presentations."""
-
-    round: str
-    presentations: int
-
-    @property
-    def sentences(self) -> list[str]:
-        """A sentence with the name of the deleted round and the number of its presentations."""
-        items = pluralize(self.presentations, "presentation")
-        return [f"{self.round} is deleted, with {items}. Nobody had answered."]
 
 
 def set_round(
@@ -213,27 +213,6 @@ def set_round(
         record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
         also(cursor, before)
         return round_state(cursor, name)
-
-
-def _event_kind(before: RoundState, state: str) -> str:
-    """Return the event that brings a round into a state: pause, resume, close or reopen."""
-    name = before.round
-    if before.kind == "imported":
-        raise RefusedError(f"{name} holds imported judgments, so the round cannot be paused or closed.")
-    if state == "open" and (before.closed or before.paused):
-        return "reopen" if before.closed else "resume"
-    if state == "open":
-        raise RefusedError(f"{name} is neither paused nor closed.")
-    if before.closed:
-        raise RefusedError(f"{name} is closed.", command=f"{_command(name, 'open')} reopens the round.")
-    if state == "paused" and before.paused:
-        raise RefusedError(f"{name} is paused.", command=f"{_command(name, 'open')} resumes the round.")
-    return "pause" if state == "paused" else "close"
-
-
-def _command(name: str, state: str) -> str:
-    quoted = f"'{name}'" if " " in name else name
-    return f"`goldgrade round set {quoted} {state}`"
 
 
 def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundDeleted:
@@ -350,3 +329,24 @@ def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
             "Give them a password, or leave them out of the round.",
             command="`goldgrade people add NAME` gives a password.",
         )
+
+
+def _event_kind(before: RoundState, state: str) -> str:
+    """Return the event that brings a round into a state: pause, resume, close or reopen."""
+    name = before.round
+    if before.kind == "imported":
+        raise RefusedError(f"{name} holds imported judgments, so the round cannot be paused or closed.")
+    if state == "open" and (before.closed or before.paused):
+        return "reopen" if before.closed else "resume"
+    if state == "open":
+        raise RefusedError(f"{name} is neither paused nor closed.")
+    if before.closed:
+        raise RefusedError(f"{name} is closed.", command=f"{_command(name, 'open')} reopens the round.")
+    if state == "paused" and before.paused:
+        raise RefusedError(f"{name} is paused.", command=f"{_command(name, 'open')} resumes the round.")
+    return "pause" if state == "paused" else "close"
+
+
+def _command(name: str, state: str) -> str:
+    quoted = f"'{name}'" if " " in name else name
+    return f"`goldgrade round set {quoted} {state}`"

@@ -72,12 +72,6 @@ GROUP BY p.annotator
 """
 
 
-def workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
-    """Count each annotator's answers, including imported answers, and open items in rounds that are not
-    closed."""
-    return {name: (answered, left) for name, answered, left in cursor.execute(_WORKLOADS).fetchall()}
-
-
 class AnnotatorProgress(NamedTuple):
     """An annotator's progress in a round.
 
@@ -157,6 +151,31 @@ class RoundStatus:
         ]
 
 
+class Spacing(NamedTuple):
+    """The spacing of a round's blind duplicates.
+
+    Attributes
+    ----------
+    distances: quantiles of the distances in presentations, without items that moved to others, by name
+        ('min', 'q1', 'median', 'q3', 'max'); {} if the round has no blind duplicates.
+    judged: the number of duplicates with an answer to both showings.
+    another_day: the number of judged duplicates whose two answers were given on different days (UTC).
+    hours: quantiles of the hours between the two answers; {} if no duplicate has both answers.
+    """
+
+    duplicates: int
+    distances: dict[str, float]
+    judged: int
+    another_day: int
+    hours: dict[str, float]
+
+
+def workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
+    """Count each annotator's answers, including imported answers, and open items in rounds that are not
+    closed."""
+    return {name: (answered, left) for name, answered, left in cursor.execute(_WORKLOADS).fetchall()}
+
+
 def round_status(store: Store, name: str) -> RoundStatus:
     """Read the status of a round.
 
@@ -195,25 +214,6 @@ def round_status(store: Store, name: str) -> RoundStatus:
             control_items=[] if state.kind == "practice" else control_item_results(cursor, round_id),
             left_out={reason: count for reason, count in left_out.items() if count},
         )
-
-
-class Spacing(NamedTuple):
-    """The spacing of a round's blind duplicates.
-
-    Attributes
-    ----------
-    distances: quantiles of the distances in presentations, without items that moved to others, by name
-        ('min', 'q1', 'median', 'q3', 'max'); {} if the round has no blind duplicates.
-    judged: the number of duplicates with an answer to both showings.
-    another_day: the number of judged duplicates whose two answers were given on different days (UTC).
-    hours: quantiles of the hours between the two answers; {} if no duplicate has both answers.
-    """
-
-    duplicates: int
-    distances: dict[str, float]
-    judged: int
-    another_day: int
-    hours: dict[str, float]
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:
@@ -258,12 +258,6 @@ def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> T
     return Table("Progress by annotator", columns, tuple(rows))
 
 
-def _pace_cells(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
-    work = work or AnnotatorWork("", 0, [], [])
-    hourly = None if work.too_fast else work.hourly
-    return (NumberCell(work.median_seconds, 1), NumberCell(hourly, 0), NumberCell(work.hours_left, 1))
-
-
 def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
     """Draw the table of distances between the showings of blind duplicates; without duplicates it has no
     rows."""
@@ -275,3 +269,9 @@ def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) ->
     )
     columns = ("Measured in", "Least", "Quarter", "Median", "Three quarters", "Most")
     return Table("Distance between the two showings of blind duplicates", columns, tuple(rows))
+
+
+def _pace_cells(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
+    work = work or AnnotatorWork("", 0, [], [])
+    hourly = None if work.too_fast else work.hourly
+    return (NumberCell(work.median_seconds, 1), NumberCell(hourly, 0), NumberCell(work.hours_left, 1))

@@ -122,14 +122,6 @@ class Mover:
         self.moved.extend(items)
 
 
-def group_by_query(items: Iterable[RoundItem]) -> dict[str, ItemGroup]:
-    """Group an annotator's items by query, in their order."""
-    groups: dict[str, ItemGroup] = defaultdict(list)
-    for item in items:
-        groups[item.query_id].append(item)
-    return groups
-
-
 @dataclass(frozen=True)
 class Transfer:
     """The result of an extension or a reassignment.
@@ -177,6 +169,14 @@ class Transfer:
 TransferPlan = tuple[Transfer, list[RoundItem], RoundAssignment, dict[str, Any]]
 """Plan of a transfer: its result, the items to withdraw, the new presentations, and the people for the
 event."""
+
+
+def group_by_query(items: Iterable[RoundItem]) -> dict[str, ItemGroup]:
+    """Group an annotator's items by query, in their order."""
+    groups: dict[str, ItemGroup] = defaultdict(list)
+    for item in items:
+        groups[item.query_id].append(item)
+    return groups
 
 
 def carry_out(

@@ -255,42 +255,6 @@ def upcoming_work(
     return UpcomingWork(among, items, left, _sort_open(showable, items, list(among)), bool(near))
 
 
-def _find_near(items: Sequence[QueueItem]) -> set[str]:
-    """Find the skipped presentations with too few later answers for a repeat."""
-    put_off = [item for item in items if item.was_put_off]
-    if not put_off:
-        return set()  # as for most people, and this is computed at each answer
-    answers = sorted(item.answered for item in items if item.answered is not None)
-
-    def followed(place: int) -> int:
-        return len(answers) - bisect_right(answers, place)
-
-    return {
-        item.presentation_id
-        for item in put_off
-        if item.answered is None or followed(item.answered) < CLOSEST_DUPLICATE - 1
-    }
-
-
-def _sort_open(
-    showable: Sequence[QueueItem], items: Sequence[QueueItem], rounds: Sequence[str]
-) -> list[QueueItem]:
-    """Sort open items: untouched items, then skipped items in the order of skipping, then repeats of skipped
-    items."""
-    put_off = {item.presentation_id for item in items if item.was_put_off}
-    if not put_off:
-        return list(showable)  # in order already
-    opened = {round_id: place for place, round_id in enumerate(rounds)}
-
-    def place(item: QueueItem) -> tuple[int, int, int, int]:
-        behind = 2 if item.duplicate_of in put_off else 0
-        if item.put_off is not None:
-            behind = 1
-        return behind, item.put_off or 0, opened[item.round_id], item.position
-
-    return sorted(showable, key=place)
-
-
 def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
     """Count the presentations that stay unshown unless the annotator gets more items, by round id and
     annotator."""
@@ -325,3 +289,39 @@ def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
     if may_see_own_answers(cursor, annotator):
         return set()
     return set(cursor.execute(_GIVEN, [annotator]).fetchall())
+
+
+def _find_near(items: Sequence[QueueItem]) -> set[str]:
+    """Find the skipped presentations with too few later answers for a repeat."""
+    put_off = [item for item in items if item.was_put_off]
+    if not put_off:
+        return set()  # as for most people, and this is computed at each answer
+    answers = sorted(item.answered for item in items if item.answered is not None)
+
+    def followed(place: int) -> int:
+        return len(answers) - bisect_right(answers, place)
+
+    return {
+        item.presentation_id
+        for item in put_off
+        if item.answered is None or followed(item.answered) < CLOSEST_DUPLICATE - 1
+    }
+
+
+def _sort_open(
+    showable: Sequence[QueueItem], items: Sequence[QueueItem], rounds: Sequence[str]
+) -> list[QueueItem]:
+    """Sort open items: untouched items, then skipped items in the order of skipping, then repeats of skipped
+    items."""
+    put_off = {item.presentation_id for item in items if item.was_put_off}
+    if not put_off:
+        return list(showable)  # in order already
+    opened = {round_id: place for place, round_id in enumerate(rounds)}
+
+    def place(item: QueueItem) -> tuple[int, int, int, int]:
+        behind = 2 if item.duplicate_of in put_off else 0
+        if item.put_off is not None:
+            behind = 1
+        return behind, item.put_off or 0, opened[item.round_id], item.position
+
+    return sorted(showable, key=place)

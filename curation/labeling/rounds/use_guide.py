@@ -78,101 +78,6 @@ class GuideUsed:
         return [*sentences, *self.remarks]
 
 
-def use_guide(
-    store: Store,
-    guide: Guide,
-    author: str = COMMAND_LINE,
-    open_rounds: str | None = None,
-    reason: str = "",
-    instead_of: str | None = None,
-    same_grades: bool = False,
-) -> GuideUsed:
-    """Make a guide the current guide of the project and, optionally, of open rounds.
-
-    If the author's draft has the same text as the guide, the draft is deleted.
-
-    Parameters
-    ----------
-    reason: the reason for the change, for the audit trail and the list of versions.
-    instead_of: the hash of the guide that the author saw as the current guide; None skips this check.
-    open_rounds: 'keep' leaves open rounds with their guide, 'switch' gives open rounds the new guide; None
-        refuses if rounds are open.
-    same_grades: whether each grade keeps its meaning, so that earlier labels stay up to date. If only the
-        presentation of documents changes, labels stay up to date in any case.
-
-    Raises
-    ------
-    InputError: `open_rounds` is unknown, or `same_grades` is given with a different scale.
-    RefusedError: rounds are open and `open_rounds` is None; a round to be switched has judgments or control
-        items on a different scale; the current guide is not `instead_of`; the author is not a lead.
-    """
-    if open_rounds not in (None, KEEP, SWITCH):
-        raise InputError(f"Unknown choice for open rounds: {open_rounds!r}; expected {KEEP} or {SWITCH}.")
-    with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        before = current_guide(cursor)
-        if instead_of not in (None, before.guide_hash, guide.guide_hash):
-            raise RefusedError(
-                f"A different guide was published meanwhile: “{before.title}”, {before.guide_hash[:8]}. "
-                "Compare your guide with the published guide first."
-            )
-        if same_grades and before.values != guide.values:
-            raise InputError("A different scale changes the meaning of grades: labels become outdated.")
-        affected = _rounds_affected(cursor, guide)
-        if affected and open_rounds is None:
-            work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
-            raise RefusedError(
-                f"Rounds are open under a different guide: {work}. Choose whether these rounds keep their "
-                "guide or switch. Each judgment keeps the version under which it was given.",
-                command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
-                "them the new guide.",
-            )
-        if open_rounds == SWITCH and (problems := _scale_problems(cursor, affected, guide)):
-            raise RefusedError(
-                " ".join(problems.values())
-                + " A round cannot hold grades of two scales: keep the round's guide, or close the "
-                "round and open a new round.",
-                command="`--open-rounds keep` leaves rounds with their guide.",
-            )
-        changed = before.guide_hash != guide.guide_hash
-        store_guide(cursor, guide)
-        for state in affected:
-            to = guide.guide_hash if open_rounds == SWITCH else state.guide_hash
-            detail: dict[str, Any] = {"guide": to, "project_guide": guide.guide_hash, "choice": open_rounds}
-            append_round_event(cursor, state.round_id, "guide", detail, author)
-        names = [state.round for state in affected]
-        kept, switched = (names, []) if open_rounds == KEEP else ([], names)
-        if changed or affected:
-            detail = {"guide": guide.guide_hash, "title": guide.title, "kept": kept, "switched": switched}
-            detail |= {"reason": reason.strip()} if reason.strip() else {}
-            detail |= {"same_grades_as": before.guide_hash} if same_grades else {}
-            record_event(cursor, "use guide", detail, author)
-        draft = own_draft(cursor, author)
-        if draft is not None and digest(draft.source) == guide.guide_hash:
-            end_draft(cursor, author)
-        _, remarks = field_sentences(cursor, guide.presentation)
-    return GuideUsed(guide.guide_hash, guide.title, changed, kept, switched, remarks)
-
-
-def _rounds_affected(cursor: Cursor, guide: Guide) -> list[RoundState]:
-    """Read the open rounds that use a different guide."""
-    return [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
-
-
-def _scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide) -> dict[str, str]:
-    """Find the rounds that cannot switch to a guide: name → sentence with the reason."""
-    problems = {}
-    for state in affected:
-        old = guide_by_hash(cursor, state.guide_hash).values
-        judged, known = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
-        if old != guide.values and (judged or known):
-            problems[state.round] = (
-                f"{state.round} has {pluralize(judged, 'judgment')} and {known:,} control items on the scale "
-                f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
-            )
-    return problems
-
-
 @dataclass(frozen=True)
 class GuideEffects:
     """The effects that a new current guide would have on rounds and grades.
@@ -262,6 +167,82 @@ class GuideEffects:
         return sentences
 
 
+def use_guide(
+    store: Store,
+    guide: Guide,
+    author: str = COMMAND_LINE,
+    open_rounds: str | None = None,
+    reason: str = "",
+    instead_of: str | None = None,
+    same_grades: bool = False,
+) -> GuideUsed:
+    """Make a guide the current guide of the project and, optionally, of open rounds.
+
+    If the author's draft has the same text as the guide, the draft is deleted.
+
+    Parameters
+    ----------
+    reason: the reason for the change, for the audit trail and the list of versions.
+    instead_of: the hash of the guide that the author saw as the current guide; None skips this check.
+    open_rounds: 'keep' leaves open rounds with their guide, 'switch' gives open rounds the new guide; None
+        refuses if rounds are open.
+    same_grades: whether each grade keeps its meaning, so that earlier labels stay up to date. If only the
+        presentation of documents changes, labels stay up to date in any case.
+
+    Raises
+    ------
+    InputError: `open_rounds` is unknown, or `same_grades` is given with a different scale.
+    RefusedError: rounds are open and `open_rounds` is None; a round to be switched has judgments or control
+        items on a different scale; the current guide is not `instead_of`; the author is not a lead.
+    """
+    if open_rounds not in (None, KEEP, SWITCH):
+        raise InputError(f"Unknown choice for open rounds: {open_rounds!r}; expected {KEEP} or {SWITCH}.")
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        before = current_guide(cursor)
+        if instead_of not in (None, before.guide_hash, guide.guide_hash):
+            raise RefusedError(
+                f"A different guide was published meanwhile: “{before.title}”, {before.guide_hash[:8]}. "
+                "Compare your guide with the published guide first."
+            )
+        if same_grades and before.values != guide.values:
+            raise InputError("A different scale changes the meaning of grades: labels become outdated.")
+        affected = _rounds_affected(cursor, guide)
+        if affected and open_rounds is None:
+            work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
+            raise RefusedError(
+                f"Rounds are open under a different guide: {work}. Choose whether these rounds keep their "
+                "guide or switch. Each judgment keeps the version under which it was given.",
+                command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
+                "them the new guide.",
+            )
+        if open_rounds == SWITCH and (problems := _scale_problems(cursor, affected, guide)):
+            raise RefusedError(
+                " ".join(problems.values())
+                + " A round cannot hold grades of two scales: keep the round's guide, or close the "
+                "round and open a new round.",
+                command="`--open-rounds keep` leaves rounds with their guide.",
+            )
+        changed = before.guide_hash != guide.guide_hash
+        store_guide(cursor, guide)
+        for state in affected:
+            to = guide.guide_hash if open_rounds == SWITCH else state.guide_hash
+            detail: dict[str, Any] = {"guide": to, "project_guide": guide.guide_hash, "choice": open_rounds}
+            append_round_event(cursor, state.round_id, "guide", detail, author)
+        names = [state.round for state in affected]
+        kept, switched = (names, []) if open_rounds == KEEP else ([], names)
+        if changed or affected:
+            detail = {"guide": guide.guide_hash, "title": guide.title, "kept": kept, "switched": switched}
+            detail |= {"reason": reason.strip()} if reason.strip() else {}
+            detail |= {"same_grades_as": before.guide_hash} if same_grades else {}
+            record_event(cursor, "use guide", detail, author)
+        draft = own_draft(cursor, author)
+        if draft is not None and digest(draft.source) == guide.guide_hash:
+            end_draft(cursor, author)
+        _, remarks = field_sentences(cursor, guide.presentation)
+    return GuideUsed(guide.guide_hash, guide.title, changed, kept, switched, remarks)
+
+
 def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
     """Compute the effects that a guide would have as the current guide. Nothing is written."""
     with store.reading() as cursor:
@@ -282,6 +263,25 @@ def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> Guid
             off_scale_decisions=_count(cursor, _DECIDED, [values]),
             same_grades=lines[guide.guide_hash] == lines[current.guide_hash],
         )
+
+
+def _rounds_affected(cursor: Cursor, guide: Guide) -> list[RoundState]:
+    """Read the open rounds that use a different guide."""
+    return [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
+
+
+def _scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide) -> dict[str, str]:
+    """Find the rounds that cannot switch to a guide: name → sentence with the reason."""
+    problems = {}
+    for state in affected:
+        old = guide_by_hash(cursor, state.guide_hash).values
+        judged, known = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
+        if old != guide.values and (judged or known):
+            problems[state.round] = (
+                f"{state.round} has {pluralize(judged, 'judgment')} and {known:,} control items on the scale "
+                f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
+            )
+    return problems
 
 
 def _count(cursor: Cursor, sql: str, values: list[object]) -> int:

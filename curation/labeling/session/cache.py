@@ -45,6 +45,7 @@ If the active annotators have more items in total, each request reads its annota
 READ_AHEAD = 24
 """Number of upcoming texts that are read ahead together."""
 _projects_lock = threading.Lock()
+_projects: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary()
 
 
 class SessionCache:
@@ -220,9 +221,6 @@ class _ProjectCaches:
             if not cache.users:
                 count -= len(cache)
                 del self._caches[name]
-
-
-_projects: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary()
 
 
 @contextmanager

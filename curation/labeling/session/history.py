@@ -23,10 +23,8 @@ from curation.store.documents import VERSION
 
 LAST_ITEMS = CLOSEST_DUPLICATE // 2
 """Number of listed items while the annotator has open items; the browser holds fewer upcoming items."""
-
 SHOWN = 20
 """The number of answers on a page."""
-
 _FITTING = f"""
 WITH first_answers AS (
     SELECT presentation_id, min(rowid) AS written, count(*) > 1 AS changed FROM judgment_events
@@ -56,6 +54,17 @@ fitting AS (
       AND (NOT $noted OR coalesce(s.note, '') != '')
       AND (NOT $flagged OR s.flagged))
 """  # noqa: S608
+_COUNT = f"{_FITTING} SELECT count(*) FROM fitting"  # noqa: S608
+_PAGE = f"""
+{_FITTING}
+SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
+"""  # noqa: S608
+_GUIDES = """
+SELECT e.guide_hash
+FROM judgment_events e JOIN presentations p USING (presentation_id) JOIN rounds r USING (round_id)
+WHERE e.author = ? AND e.kind = 'grade' AND r.kind NOT IN ('practice', 'imported')
+GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
+"""
 
 
 class HistoryFilter(BaseModel):
@@ -104,15 +113,6 @@ class HistoryPage(NamedTuple):
     withheld: bool
 
 
-_COUNT = f"{_FITTING} SELECT count(*) FROM fitting"  # noqa: S608
-
-
-_PAGE = f"""
-{_FITTING}
-SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
-"""  # noqa: S608
-
-
 def history_page(
     store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NOBODY
 ) -> HistoryPage:
@@ -143,14 +143,6 @@ def history_page(
     if withheld:
         answers = [AnsweredItem(answer.showing) for answer in answers]
     return HistoryPage(answers, total, page, pages, SHOWN, grades, withheld)
-
-
-_GUIDES = """
-SELECT e.guide_hash
-FROM judgment_events e JOIN presentations p USING (presentation_id) JOIN rounds r USING (round_id)
-WHERE e.author = ? AND e.kind = 'grade' AND r.kind NOT IN ('practice', 'imported')
-GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
-"""
 
 
 def _read_grades(cursor: Cursor, annotator: str) -> list[dict[str, Any]]:

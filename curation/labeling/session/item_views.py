@@ -27,6 +27,28 @@ from curation.labeling.session.texts import Text, matched_passages
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
+_SAID = """
+SELECT DISTINCT round_id, query_id FROM query_answers
+WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
+"""
+_LAST = f"""
+SELECT p.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url, d.published,
+       d.metadata, r.guide_hash, r.kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+JOIN presentation_states s USING (presentation_id)
+JOIN queries q USING (query_id)
+JOIN {VERSION}
+WHERE p.annotator = ? AND NOT r.closed AND r.kind NOT IN ('practice', 'imported') AND s.answered
+ORDER BY s.written DESC
+LIMIT 1
+"""  # noqa: S608
+_OWN = f"""
+SELECT q.text, d.title, d.body, d.url, d.published, d.metadata, r.guide_hash
+FROM presentations p JOIN round_states r USING (round_id) JOIN queries q USING (query_id) JOIN {VERSION}
+WHERE p.presentation_id = ? AND p.annotator = ?
+"""  # noqa: S608
+
 
 class ItemView(NamedTuple):
     """A presentation as an annotator's screen may read it.
@@ -154,63 +176,6 @@ def read_showings(
     return rows
 
 
-def _find_places(
-    work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
-) -> list[tuple[int, int]]:
-    """Find each item's number within its list, or within its query and round, and the count of items there.
-
-    Items are numbered by position, so that a skipped item keeps its number.
-    """
-
-    def group(item: QueueItem) -> tuple[str, str]:
-        return item.round_id, lists.get(item.presentation_id, item.query_id)
-
-    groups: dict[tuple[str, str], list[str]] = {group(item): [] for item in items}
-    for item in work.items:
-        if group(item) in groups:
-            groups[group(item)].append(item.presentation_id)
-    of = [groups[group(item)] for item in items]
-    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, of, strict=True)]
-
-
-_SAID = """
-SELECT DISTINCT round_id, query_id FROM query_answers
-WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
-"""
-
-
-def _find_asking(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
-    """Find the items on which the screen asks whether the corpus answers the query.
-
-    Repeats count among the items of a query; otherwise a missing question would reveal the repeats.
-    """
-    lasts = work.lasts() if items else set()
-    ending = [item for item in items if item.presentation_id in lasts]
-    last_items = []
-    for item, (_, of) in zip(ending, _find_places(work, ending), strict=True):
-        round_ = work.rounds[item.round_id]
-        if round_.kind in ASKED_IN and 0 < round_.ask_from <= of:
-            last_items.append(item)
-    if not last_items:
-        return set()
-    answered = set(cursor.execute(_SAID, [annotator, [item.query_id for item in last_items]]).fetchall())
-    return {item.presentation_id for item in last_items if (item.round_id, item.query_id) not in answered}
-
-
-_LAST = f"""
-SELECT p.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url, d.published,
-       d.metadata, r.guide_hash, r.kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
-FROM live_presentations p
-JOIN round_states r USING (round_id)
-JOIN presentation_states s USING (presentation_id)
-JOIN queries q USING (query_id)
-JOIN {VERSION}
-WHERE p.annotator = ? AND NOT r.closed AND r.kind NOT IN ('practice', 'imported') AND s.answered
-ORDER BY s.written DESC
-LIMIT 1
-"""  # noqa: S608
-
-
 def previous_answered(
     store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY
 ) -> AnsweredItem | None:
@@ -248,13 +213,6 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     return answered
 
 
-_OWN = f"""
-SELECT q.text, d.title, d.body, d.url, d.published, d.metadata, r.guide_hash
-FROM presentations p JOIN round_states r USING (round_id) JOIN queries q USING (query_id) JOIN {VERSION}
-WHERE p.presentation_id = ? AND p.annotator = ?
-"""  # noqa: S608
-
-
 def whole_document(
     store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NOBODY
 ) -> list[Node]:
@@ -271,3 +229,40 @@ def whole_document(
         raise NotFoundError("This item is not assigned to you.")
     query, *document, _ = row
     return whole_passage(ReadDocument(*document), query, guide, image_hosts)
+
+
+def _find_places(
+    work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[int, int]]:
+    """Find each item's number within its list, or within its query and round, and the count of items there.
+
+    Items are numbered by position, so that a skipped item keeps its number.
+    """
+
+    def group(item: QueueItem) -> tuple[str, str]:
+        return item.round_id, lists.get(item.presentation_id, item.query_id)
+
+    groups: dict[tuple[str, str], list[str]] = {group(item): [] for item in items}
+    for item in work.items:
+        if group(item) in groups:
+            groups[group(item)].append(item.presentation_id)
+    of = [groups[group(item)] for item in items]
+    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, of, strict=True)]
+
+
+def _find_asking(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
+    """Find the items on which the screen asks whether the corpus answers the query.
+
+    Repeats count among the items of a query; otherwise a missing question would reveal the repeats.
+    """
+    lasts = work.lasts() if items else set()
+    ending = [item for item in items if item.presentation_id in lasts]
+    last_items = []
+    for item, (_, of) in zip(ending, _find_places(work, ending), strict=True):
+        round_ = work.rounds[item.round_id]
+        if round_.kind in ASKED_IN and 0 < round_.ask_from <= of:
+            last_items.append(item)
+    if not last_items:
+        return set()
+    answered = set(cursor.execute(_SAID, [annotator, [item.query_id for item in last_items]]).fetchall())
+    return {item.presentation_id for item in last_items if (item.round_id, item.query_id) not in answered}

@@ -27,6 +27,18 @@ from curation.labeling.session.item_views import (
 from curation.store import Cursor, Store
 
 MAX_LISTED = 50
+_WORKED = """
+SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
+"""
+_FRESH = """
+WITH own AS (
+    SELECT *, rowid AS written, presentation_id IN (SELECT unnest($list::TEXT[])) AS listed
+    FROM judgment_events WHERE author = $who)
+SELECT presentation_id, kind, grade, reason, note, flagged FROM own
+WHERE listed AND written > (SELECT coalesce(max(written), -1) FROM own WHERE NOT listed)
+QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1
+"""
 
 
 class Queue(NamedTuple):
@@ -57,12 +69,6 @@ class Queue(NamedTuple):
     put_off: int = 0
     paused: bool = False
     listing: Sequence[AnsweredItem] = ()
-
-
-_WORKED = """
-SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
-WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
-"""
 
 
 def next_showings(
@@ -108,6 +114,29 @@ def next_showings(
     )
 
 
+def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
+    """Compute the annotator's work: the practice round that must be passed first, else all other rounds."""
+    first = _practice_to_pass(cursor, cache)
+    return upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
+
+
+def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[ItemView]:
+    """Read the items that the annotator skipped, the earliest skipped first, 50 at most.
+
+    A skipped item may be answered before further items of its query. So the screen asks about the query only
+    if the item is the query's last open item.
+    """
+    with session_cache(store, annotator) as cache, store.reading() as cursor:
+        cache.read(cursor, store.data_version)
+        work = work_of(cursor, cache)
+        items = work.put_off[:MAX_LISTED]
+        showings = read_showings(cursor, cache, work, items, work.open)
+    left = Counter((item.round_id, item.query_id) for item in work.open)
+    alone = [left[item.round_id, item.query_id] == 1 for item in items]
+    views = [row.drawn(image_hosts) for row in showings]
+    return [view._replace(asks=view.asks and last) for view, last in zip(views, alone, strict=True)]
+
+
 def _whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
     """Return the first items, extended to the end of the last item's list."""
     end = min(limit, len(upcoming))
@@ -115,16 +144,6 @@ def _whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -
     while last and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last:
         end += 1
     return upcoming[:end]
-
-
-_FRESH = """
-WITH own AS (
-    SELECT *, rowid AS written, presentation_id IN (SELECT unnest($list::TEXT[])) AS listed
-    FROM judgment_events WHERE author = $who)
-SELECT presentation_id, kind, grade, reason, note, flagged FROM own
-WHERE listed AND written > (SELECT coalesce(max(written), -1) FROM own WHERE NOT listed)
-QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1
-"""
 
 
 def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[AnswerRow]:
@@ -155,12 +174,6 @@ def _practice_to_pass(cursor: Cursor, cache: SessionCache) -> PracticeStatus | N
     return next((status for status in cache.practice_statuses(cursor) if status.open), None)
 
 
-def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
-    """Compute the annotator's work: the practice round that must be passed first, else all other rounds."""
-    first = _practice_to_pass(cursor, cache)
-    return upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
-
-
 def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
     if practice is not None and not practice.paused:
         state = practice.state
@@ -182,20 +195,3 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
             "appear here."
         )
     return "You have answered all your items. Thank you! New items come with the next round."
-
-
-def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[ItemView]:
-    """Read the items that the annotator skipped, the earliest skipped first, 50 at most.
-
-    A skipped item may be answered before further items of its query. So the screen asks about the query only
-    if the item is the query's last open item.
-    """
-    with session_cache(store, annotator) as cache, store.reading() as cursor:
-        cache.read(cursor, store.data_version)
-        work = work_of(cursor, cache)
-        items = work.put_off[:MAX_LISTED]
-        showings = read_showings(cursor, cache, work, items, work.open)
-    left = Counter((item.round_id, item.query_id) for item in work.open)
-    alone = [left[item.round_id, item.query_id] == 1 for item in items]
-    views = [row.drawn(image_hosts) for row in showings]
-    return [view._replace(asks=view.asks and last) for view, last in zip(views, alone, strict=True)]

@@ -44,19 +44,16 @@ from curation.store import (
 from curation.store.documents import VERSION
 
 _RANKS = "SELECT query_id, document_id, min(rank) FROM candidate_sources GROUP BY ALL"
-
 _SHOWN = f"""
 SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
 FROM answer_evidence e JOIN {VERSION} WHERE e.task_id = ? AND e.query_id = ?
 """  # noqa: S608
-
 _OPEN_PAIRS = """
 SELECT DISTINCT p.query_id
 FROM live_presentations p JOIN round_states r USING (round_id)
 LEFT JOIN presentation_states s USING (presentation_id)
 WHERE NOT r.closed AND NOT coalesce(s.answered, false)
 """
-
 BUSY = "Other people changed the project while the answer task was planned. Try again."
 KNOWN = "the query has reference answers"
 IN_TASK = "the query is in a different answer task"
@@ -92,6 +89,51 @@ class EvidenceInputs(NamedTuple):
     ranks: Mapping[tuple[str, str], int | None]
     in_queues: frozenset[str]
     access: SealAccess
+
+
+@dataclass(frozen=True)
+class AnswerTaskOpened:
+    """A new answer task, with its numbers of queries and answers to write.
+
+    Attributes
+    ----------
+    per_writer: name → number of queries.
+    judged: number of queries shown with documents that people judged relevant; all other queries are shown
+        with the pool's documents.
+    sealed: number of queries shown with the pool's documents because a release seals the relevant documents.
+    left_out: reason → number of queries.
+    """
+
+    task: str
+    task_id: str
+    queries: int
+    assignments: int
+    per_writer: dict[str, int]
+    judged: int
+    sealed: int
+    left_out: dict[str, int]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return sentences with the numbers of queries, answers to write and sealed queries, and of queries
+        left out."""
+        judged = pluralize(self.judged, "query is", "queries are")
+        opened = (
+            f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
+            f"{pluralize(self.assignments, 'answer')} to write; {judged} shown with documents judged "
+            "relevant."
+        )
+        sealed = [withheld(self.sealed, "query", "queries")] if self.sealed else []
+        return [opened, *sealed, *left_out_sentences(self.left_out, "queries")]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """List the writers with their numbers of queries."""
+        return (Table("Queries by writer", ("Writer", "Queries"), tuple(self.per_writer.items())),)
+
+
+_Planned = tuple[AnswerTaskOpened, Mapping[str, Sequence[Candidate]], Mapping[str, Sequence[str]]]
+"""The opened task, the documents of each query, and the queries of each writer in their order."""
 
 
 def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
@@ -138,47 +180,6 @@ def read_shown(
     return query, need, {row[0]: ReadDocument(*row[1:]) for row in rows}
 
 
-@dataclass(frozen=True)
-class AnswerTaskOpened:
-    """A new answer task, with its numbers of queries and answers to write.
-
-    Attributes
-    ----------
-    per_writer: name → number of queries.
-    judged: number of queries shown with documents that people judged relevant; all other queries are shown
-        with the pool's documents.
-    sealed: number of queries shown with the pool's documents because a release seals the relevant documents.
-    left_out: reason → number of queries.
-    """
-
-    task: str
-    task_id: str
-    queries: int
-    assignments: int
-    per_writer: dict[str, int]
-    judged: int
-    sealed: int
-    left_out: dict[str, int]
-
-    @property
-    def sentences(self) -> list[str]:
-        """Return sentences with the numbers of queries, answers to write and sealed queries, and of queries
-        left out."""
-        judged = pluralize(self.judged, "query is", "queries are")
-        opened = (
-            f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
-            f"{pluralize(self.assignments, 'answer')} to write; {judged} shown with documents judged "
-            "relevant."
-        )
-        sealed = [withheld(self.sealed, "query", "queries")] if self.sealed else []
-        return [opened, *sealed, *left_out_sentences(self.left_out, "queries")]
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """List the writers with their numbers of queries."""
-        return (Table("Queries by writer", ("Writer", "Queries"), tuple(self.per_writer.items())),)
-
-
 def open_answer_task(
     store: Store, request: AnswerTaskRequest, author: str = COMMAND_LINE, reason: str | None = None
 ) -> AnswerTaskOpened:
@@ -218,28 +219,6 @@ def open_answer_task(
     return opened
 
 
-_Planned = tuple[AnswerTaskOpened, Mapping[str, Sequence[Candidate]], Mapping[str, Sequence[str]]]
-"""The opened task, the documents of each query, and the queries of each writer in their order."""
-
-
-def _read_inputs(
-    cursor: Cursor, request: AnswerTaskRequest, access: SealAccess
-) -> tuple[EvidenceInputs, Asked]:
-    evidence = read_evidence_inputs(cursor, access)
-    asked = named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
-    tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
-    referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
-    tasks = dict(cursor.execute(_IN_TASKS).fetchall())
-    reasons = {
-        NOT_CURRENT: set(asked) - evidence.active,
-        UNTAGGED: set() if request.tag is None else set(asked) - {row[0] for row in tagged},
-        OPEN_TASK: {query_id for query_id, closed in tasks.items() if not closed},
-        KNOWN: set() if request.again else {row[0] for row in referenced},
-        IN_TASK: set() if request.again else set(tasks),
-    }
-    return evidence, first_reasons(asked, reasons)
-
-
 def first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str]]) -> Asked:
     """Find for each query id the first reason that holds for the query, or ''.
 
@@ -259,6 +238,24 @@ def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     absent = (f"no query has the id or text {name!r}{like_known(name, known.alike)}" for name in unknown)
     refuse_problems([*problems, *absent])
     return query_ids
+
+
+def _read_inputs(
+    cursor: Cursor, request: AnswerTaskRequest, access: SealAccess
+) -> tuple[EvidenceInputs, Asked]:
+    evidence = read_evidence_inputs(cursor, access)
+    asked = named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
+    tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
+    referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
+    tasks = dict(cursor.execute(_IN_TASKS).fetchall())
+    reasons = {
+        NOT_CURRENT: set(asked) - evidence.active,
+        UNTAGGED: set() if request.tag is None else set(asked) - {row[0] for row in tagged},
+        OPEN_TASK: {query_id for query_id, closed in tasks.items() if not closed},
+        KNOWN: set() if request.again else {row[0] for row in referenced},
+        IN_TASK: set() if request.again else set(tasks),
+    }
+    return evidence, first_reasons(asked, reasons)
 
 
 def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Asked) -> _Planned:

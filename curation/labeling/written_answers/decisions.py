@@ -102,132 +102,6 @@ WHERE c.reviewer = ? ORDER BY c.written DESC LIMIT ?
 """  # noqa: S608
 
 
-def decide_answers(
-    store: Store,
-    task_name: str,
-    query_id: str,
-    ruling: AnswerRuling,
-    reviewer: str = COMMAND_LINE,
-    seen: int | None = None,
-) -> AnswerDecision:
-    """Decide which answers of a query are references; repeating a decision changes nothing.
-
-    Parameters
-    ----------
-    seen: number of decisions that the query had on the reviewer's screen; None skips the check.
-
-    Raises ------ InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen
-        answer, or there is no reason; the error lists all problems.
-    NotFoundError: the task or the reviewer does not exist, or nobody has answered the query in the task.
-    RefusedError: the person is not a reviewer or was asked to answer the query, writers are not done, or a
-        different reviewer has decided meanwhile.
-    """
-    with store.transaction(appends=True) as cursor:
-        require_author(cursor, reviewer, *REVIEWERS)
-        task = find_answer_task(cursor, task_name)
-        _refuse_not_ready(cursor, task.task_id, task_name, query_id)
-        wrote(cursor, task.task_id, reviewer, refuse=query_id)
-        answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
-        refuse_problems(_ruling_problems(ruling, [text for text, _ in answers if text is not None]))
-        before = current_answer_decision(cursor, task.task_id, query_id)
-        if before is not None and before.repeats(ruling, reviewer):
-            return before
-        if before is not None and seen not in (None, before.revision + 1):
-            raise RefusedError(answers_overtaken(before))
-        decision = AnswerDecision(
-            query_id,
-            before.revision + 1 if before else 0,
-            ruling.answers,
-            " ".join(ruling.merged.split()) or None,
-            ruling.reason.strip(),
-            reviewer,
-            utc_now(),
-        )
-        with update_references(cursor, task.task_id, reviewer, [query_id]):
-            cursor.execute(_INSERT, [task.task_id, *decision])
-        detail = {"task": task_name, "query_id": query_id, "answers": len(decision.answers)}
-        record_event(cursor, "decide answers", {**detail, "revision": decision.revision}, reviewer)
-    return decision
-
-
-def current_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerDecision | None:
-    """Read the latest decision on a query of a task, or None."""
-    sql = f"SELECT {_COLUMNS} FROM current_answer_decisions WHERE task_id = ? AND query_id = ?"  # noqa: S608
-    decisions = fetch(cursor, AnswerDecision, sql, [task_id, query_id])
-    return decisions[0]._replace(answers=tuple(decisions[0].answers)) if decisions else None
-
-
-def recent_answer_decisions(
-    store: Store, reviewer: str, limit: int = 10
-) -> list[tuple[AnswerDecision, str, str]]:
-    """List the reviewer's current decisions, newest first, each with its task and the query's text."""
-    with store.reading() as cursor:
-        rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
-    return [(AnswerDecision(*row[:-2])._replace(answers=tuple(row[2])), *row[-2:]) for row in rows]
-
-
-def answers_overtaken(decision: AnswerDecision) -> str:
-    """Return the message for a reviewer who had a query on screen when a different reviewer decided the
-    query."""
-    references = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer the query"
-    return (
-        f"{decision.reviewer} decided this query while you had it open: {references}, because "
-        f"“{isolated(decision.reason)}”. Your decision was not saved. Look at the query again, and "
-        "decide again if you disagree."
-    )
-
-
-def unanswered_error(query_id: str, task_name: str) -> NotFoundError:
-    """Return the error for a query that nobody has answered."""
-    return NotFoundError(f"Nobody has answered the query {query_id!r} in the answer task {task_name!r}.")
-
-
-def wrote(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None) -> set[str]:
-    """Find the queries of a task that a reviewer was asked to answer.
-
-    Raises
-    ------
-    RefusedError: the reviewer was asked to answer the query `refuse`.
-    """
-    query_ids = {row[0] for row in cursor.execute(_ASKED, [task_id, reviewer]).fetchall()}
-    if refuse in query_ids:
-        raise RefusedError(
-            "You were asked to answer this query, so a different reviewer must decide the query."
-        )
-    return query_ids
-
-
-def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: str) -> None:
-    rows = cursor.execute(_READY, [task_id, query_id]).fetchall()
-    if not rows or not rows[0][1]:
-        raise unanswered_error(query_id, task_name)
-    asked, written, closed = rows[0]
-    if written < asked and not closed:
-        raise RefusedError(
-            f"{written} of {asked} writers have answered this query. Wait for all writers, or close the task."
-        )
-
-
-def _ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
-    problems = []
-    if ruling.unanswerable and ruling.answers:
-        problems.append("Choose answers or say that the corpus does not answer the query, but not both.")
-    if not ruling.unanswerable and not ruling.answers:
-        problems.append("Choose an answer, write one, or say that the corpus does not answer the query.")
-    forms = {normalised_answer(text) for text in written}
-    unknown = [text for text in ruling.picked if normalised_answer(text) not in forms]
-    problems += [f"nobody wrote the answer {text!r}" for text in unknown]
-    if ruling.merged.strip():
-        problems += answer_problems(" ".join(ruling.merged.split()))
-    if not ruling.reason.strip():
-        problems.append("A decision needs a reason.")
-    if len(ruling.reason) > MAX_NOTE_LENGTH:
-        problems.append(
-            f"A reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {len(ruling.reason):,}."
-        )
-    return problems
-
-
 class DisputedAnswers(NamedTuple):
     """A query whose answers differ, with the reason why the answers do not agree."""
 
@@ -325,6 +199,101 @@ class AnswerCase:
         return (Table(self.query, ("Answer", "Writers", "Documents"), tuple(rows), words=True),)
 
 
+def decide_answers(
+    store: Store,
+    task_name: str,
+    query_id: str,
+    ruling: AnswerRuling,
+    reviewer: str = COMMAND_LINE,
+    seen: int | None = None,
+) -> AnswerDecision:
+    """Decide which answers of a query are references; repeating a decision changes nothing.
+
+    Parameters
+    ----------
+    seen: number of decisions that the query had on the reviewer's screen; None skips the check.
+
+    Raises ------ InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen
+        answer, or there is no reason; the error lists all problems.
+    NotFoundError: the task or the reviewer does not exist, or nobody has answered the query in the task.
+    RefusedError: the person is not a reviewer or was asked to answer the query, writers are not done, or a
+        different reviewer has decided meanwhile.
+    """
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        task = find_answer_task(cursor, task_name)
+        _refuse_not_ready(cursor, task.task_id, task_name, query_id)
+        wrote(cursor, task.task_id, reviewer, refuse=query_id)
+        answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
+        refuse_problems(_ruling_problems(ruling, [text for text, _ in answers if text is not None]))
+        before = current_answer_decision(cursor, task.task_id, query_id)
+        if before is not None and before.repeats(ruling, reviewer):
+            return before
+        if before is not None and seen not in (None, before.revision + 1):
+            raise RefusedError(answers_overtaken(before))
+        decision = AnswerDecision(
+            query_id,
+            before.revision + 1 if before else 0,
+            ruling.answers,
+            " ".join(ruling.merged.split()) or None,
+            ruling.reason.strip(),
+            reviewer,
+            utc_now(),
+        )
+        with update_references(cursor, task.task_id, reviewer, [query_id]):
+            cursor.execute(_INSERT, [task.task_id, *decision])
+        detail = {"task": task_name, "query_id": query_id, "answers": len(decision.answers)}
+        record_event(cursor, "decide answers", {**detail, "revision": decision.revision}, reviewer)
+    return decision
+
+
+def current_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerDecision | None:
+    """Read the latest decision on a query of a task, or None."""
+    sql = f"SELECT {_COLUMNS} FROM current_answer_decisions WHERE task_id = ? AND query_id = ?"  # noqa: S608
+    decisions = fetch(cursor, AnswerDecision, sql, [task_id, query_id])
+    return decisions[0]._replace(answers=tuple(decisions[0].answers)) if decisions else None
+
+
+def recent_answer_decisions(
+    store: Store, reviewer: str, limit: int = 10
+) -> list[tuple[AnswerDecision, str, str]]:
+    """List the reviewer's current decisions, newest first, each with its task and the query's text."""
+    with store.reading() as cursor:
+        rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
+    return [(AnswerDecision(*row[:-2])._replace(answers=tuple(row[2])), *row[-2:]) for row in rows]
+
+
+def answers_overtaken(decision: AnswerDecision) -> str:
+    """Return the message for a reviewer who had a query on screen when a different reviewer decided the
+    query."""
+    references = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer the query"
+    return (
+        f"{decision.reviewer} decided this query while you had it open: {references}, because "
+        f"“{isolated(decision.reason)}”. Your decision was not saved. Look at the query again, and "
+        "decide again if you disagree."
+    )
+
+
+def unanswered_error(query_id: str, task_name: str) -> NotFoundError:
+    """Return the error for a query that nobody has answered."""
+    return NotFoundError(f"Nobody has answered the query {query_id!r} in the answer task {task_name!r}.")
+
+
+def wrote(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None) -> set[str]:
+    """Find the queries of a task that a reviewer was asked to answer.
+
+    Raises
+    ------
+    RefusedError: the reviewer was asked to answer the query `refuse`.
+    """
+    query_ids = {row[0] for row in cursor.execute(_ASKED, [task_id, reviewer]).fetchall()}
+    if refuse in query_ids:
+        raise RefusedError(
+            "You were asked to answer this query, so a different reviewer must decide the query."
+        )
+    return query_ids
+
+
 def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDisputes:
     """List the queries whose answers differ and that nobody has decided.
 
@@ -392,6 +361,37 @@ def answer_case(
         references,
         decision,
     )
+
+
+def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: str) -> None:
+    rows = cursor.execute(_READY, [task_id, query_id]).fetchall()
+    if not rows or not rows[0][1]:
+        raise unanswered_error(query_id, task_name)
+    asked, written, closed = rows[0]
+    if written < asked and not closed:
+        raise RefusedError(
+            f"{written} of {asked} writers have answered this query. Wait for all writers, or close the task."
+        )
+
+
+def _ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
+    problems = []
+    if ruling.unanswerable and ruling.answers:
+        problems.append("Choose answers or say that the corpus does not answer the query, but not both.")
+    if not ruling.unanswerable and not ruling.answers:
+        problems.append("Choose an answer, write one, or say that the corpus does not answer the query.")
+    forms = {normalised_answer(text) for text in written}
+    unknown = [text for text in ruling.picked if normalised_answer(text) not in forms]
+    problems += [f"nobody wrote the answer {text!r}" for text in unknown]
+    if ruling.merged.strip():
+        problems += answer_problems(" ".join(ruling.merged.split()))
+    if not ruling.reason.strip():
+        problems.append("A decision needs a reason.")
+    if len(ruling.reason) > MAX_NOTE_LENGTH:
+        problems.append(
+            f"A reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {len(ruling.reason):,}."
+        )
+    return problems
 
 
 def _count_voices(

@@ -42,24 +42,19 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_even
 from curation.store.documents import documents_by_hash
 
 PROMPT = "nuggets"
-
 MAX_NUGGETS = 20
 """Maximum number of nuggets that the prompt asks for."""
-
 MIN_F1_OF_CHANGE = 0.5
 """Token F1 from which a saved nugget counts as a changed proposal."""
-
 HAS_NUGGETS = "the query has nuggets, or proposals that people have not reviewed"
 REVIEWED = "people have already reviewed a model's proposals for the query"
 NONE_RELEVANT = "nobody judged a document relevant for the query"
 TAKEN = ("unchanged", "changed", "dropped", "added")
 _STORED = "SELECT query_id, call_id FROM nugget_proposals"
-
 _WORDS = """
 SELECT query_id, text, coalesce(information_need, '') FROM queries
 WHERE query_id IN (SELECT unnest(?::TEXT[])) ORDER BY query_id
 """
-
 _PROPOSALS = """
 WITH first AS (
     SELECT query_id, call_id, min(revision) AS revision FROM nuggets WHERE call_id IS NOT NULL GROUP BY ALL
@@ -167,26 +162,6 @@ def proposal_calls(
     return calls, cut, dict(Counter(filter(None, why.values())))
 
 
-def _make_calls(
-    cursor: Cursor, model: str, chosen: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
-) -> tuple[dict[str, ModelCall], int]:
-    """Build the model calls by query id, and count the characters of documents that the calls leave out."""
-    texts = documents_by_hash(
-        cursor, [candidate_sent.content_hash for sent in chosen.values() for candidate_sent in sent]
-    )
-    calls, cut = {}, 0
-    for query_id, text, need in cursor.execute(_WORDS, [list(chosen)]).fetchall():
-        material = []
-        for candidate in chosen[query_id]:
-            document, marked = texts[candidate.content_hash], marks.of.get(candidate[:2])
-            quotes = [quote for _, quote in (marked.found_in(document) if marked else None) or ()]
-            material.append(shown_document(document) | {"evidence": quotes})
-            cut += max(0, len(document.body) - MAX_TEXT_LENGTH)
-        asked = {"documents": material, "need": need, "query": text}
-        calls[query_id] = ModelCall(model, load_prompt(PROMPT), asked)
-    return calls, cut
-
-
 def read_proposed(answer: str) -> list[Nugget]:
     """Parse the nuggets of a model's answer.
 
@@ -242,3 +217,23 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
         )
         for name, call_id, model, texts, vital, written, of_written, before in rows
     ]
+
+
+def _make_calls(
+    cursor: Cursor, model: str, chosen: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
+) -> tuple[dict[str, ModelCall], int]:
+    """Build the model calls by query id, and count the characters of documents that the calls leave out."""
+    texts = documents_by_hash(
+        cursor, [candidate_sent.content_hash for sent in chosen.values() for candidate_sent in sent]
+    )
+    calls, cut = {}, 0
+    for query_id, text, need in cursor.execute(_WORDS, [list(chosen)]).fetchall():
+        material = []
+        for candidate in chosen[query_id]:
+            document, marked = texts[candidate.content_hash], marks.of.get(candidate[:2])
+            quotes = [quote for _, quote in (marked.found_in(document) if marked else None) or ()]
+            material.append(shown_document(document) | {"evidence": quotes})
+            cut += max(0, len(document.body) - MAX_TEXT_LENGTH)
+        asked = {"documents": material, "need": need, "query": text}
+        calls[query_id] = ModelCall(model, load_prompt(PROMPT), asked)
+    return calls, cut

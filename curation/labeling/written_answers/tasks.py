@@ -98,6 +98,76 @@ class AnswerTask(NamedTuple):
     closed: bool
 
 
+class WriterProgress(NamedTuple):
+    """A writer's progress: numbers of queries assigned, answered, marked unanswerable and answered late."""
+
+    writer: str
+    queries: int
+    answered: int
+    unanswerable: int
+    late: int
+    last_at: datetime | None
+
+
+class TaskQuery(NamedTuple):
+    """A query of a task with its outcome and reference answers; a sealed query shows 'sealed'."""
+
+    query_id: str
+    query: str
+    how: str
+    answers: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class AnswerTaskStatus:
+    """The progress of an answer task: queries by state, and writers' agreement.
+
+    Attributes
+    ----------
+    counts: state → number of queries; the states are waiting, unwritten, agreed, single, unanswerable,
+        disputed and decided.
+    agreement: share of the queries with two or more answers on which all writers agree by the rule, before
+        any decision; there is no share for fewer than ten such queries.
+    agreeing: number of queries on which all writers agree.
+    """
+
+    task: str
+    opened_at: datetime
+    closed: bool
+    parameters: dict[str, Any]
+    counts: dict[str, int]
+    writers: tuple[WriterProgress, ...]
+    agreement: Estimate
+    agreeing: int
+    queries: tuple[TaskQuery, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Describe the task, and how often its writers agree."""
+        queries = f"{pluralize(self.agreement.n, 'query', 'queries')} with two answers"
+        if self.agreement.value is None:
+            agreement = f"All writers agree on {self.agreeing:,} of {queries}. {self.agreement.why}"
+        else:
+            agreement = f"All writers agree on {self.agreement.percent_text()} of {queries}."
+        return [
+            f"{self.task} is {'closed' if self.closed else 'open'}; opened {self.opened_at:%d %b %Y %H:%M} "
+            f"UTC, {pluralize(self.parameters['overlap'], 'writer')} for each query. Two answers agree from "
+            f"a token F1 of {self.parameters['bound']:g}.",
+            agreement,
+        ]
+
+    @property
+    def tables(self) -> tuple[Table, Table]:
+        """Show the progress of each writer, and the number of queries in each state."""
+        columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
+        writers = tuple(
+            (writer.writer, BarCell(writer.answered, writer.queries), *writer[1:5]) for writer in self.writers
+        )
+        counts = tuple((STATES[how], count) for how, count in self.counts.items() if count)
+        return (Table("Writers", columns, writers), Table("Queries by state", ("State", "Queries"), counts))
+
+
 def list_answer_tasks(cursor: Cursor) -> list[AnswerTask]:
     """List all answer tasks, oldest first."""
     rows = cursor.execute(
@@ -185,99 +255,6 @@ def update_references(
             _write_references(cursor, task_id, query_id, before[query_id], outcome, author)
 
 
-def _settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
-    """Return the reference answers of a settled outcome, or None while the outcome is open."""
-    return outcome.answers if outcome.is_settled else None
-
-
-def _write_references(
-    cursor: Cursor, task_id: str, query_id: str, before: AnswerOutcome, after: AnswerOutcome, author: str
-) -> None:
-    current = references_of(cursor, query_id)
-    if after.is_settled:
-        append_answers(cursor, {query_id: after.answers}, PEOPLE)
-    elif current.source in (PEOPLE, None):
-        revision = cursor.execute(_EARLIER, [task_id, query_id]).fetchall()[0][0]
-        earlier = None if revision is None else references_of(cursor, query_id, revision)
-        answers, source = (earlier.answers, earlier.source) if earlier else ((), None)
-        append_answers(cursor, {query_id: answers}, source or PEOPLE)
-    tagged = cursor.execute(_TAGGED, [query_id, TAG]).fetchone() is not None
-    if tagged != after.is_unanswerable and (after.is_settled or before.is_unanswerable):
-        write_persons_tags(cursor, [TagStatement(query_id, TAG, after.is_unanswerable)], author)
-    detail = {"query_id": query_id, "how": after.how, "answers": len(after.answers)}
-    record_event(cursor, "settle answers", detail, author)
-
-
-class WriterProgress(NamedTuple):
-    """A writer's progress: numbers of queries assigned, answered, marked unanswerable and answered late."""
-
-    writer: str
-    queries: int
-    answered: int
-    unanswerable: int
-    late: int
-    last_at: datetime | None
-
-
-class TaskQuery(NamedTuple):
-    """A query of a task with its outcome and reference answers; a sealed query shows 'sealed'."""
-
-    query_id: str
-    query: str
-    how: str
-    answers: tuple[str, ...]
-    why: str
-
-
-@dataclass(frozen=True)
-class AnswerTaskStatus:
-    """The progress of an answer task: queries by state, and writers' agreement.
-
-    Attributes
-    ----------
-    counts: state → number of queries; the states are waiting, unwritten, agreed, single, unanswerable,
-        disputed and decided.
-    agreement: share of the queries with two or more answers on which all writers agree by the rule, before
-        any decision; there is no share for fewer than ten such queries.
-    agreeing: number of queries on which all writers agree.
-    """
-
-    task: str
-    opened_at: datetime
-    closed: bool
-    parameters: dict[str, Any]
-    counts: dict[str, int]
-    writers: tuple[WriterProgress, ...]
-    agreement: Estimate
-    agreeing: int
-    queries: tuple[TaskQuery, ...]
-
-    @property
-    def sentences(self) -> list[str]:
-        """Describe the task, and how often its writers agree."""
-        queries = f"{pluralize(self.agreement.n, 'query', 'queries')} with two answers"
-        if self.agreement.value is None:
-            agreement = f"All writers agree on {self.agreeing:,} of {queries}. {self.agreement.why}"
-        else:
-            agreement = f"All writers agree on {self.agreement.percent_text()} of {queries}."
-        return [
-            f"{self.task} is {'closed' if self.closed else 'open'}; opened {self.opened_at:%d %b %Y %H:%M} "
-            f"UTC, {pluralize(self.parameters['overlap'], 'writer')} for each query. Two answers agree from "
-            f"a token F1 of {self.parameters['bound']:g}.",
-            agreement,
-        ]
-
-    @property
-    def tables(self) -> tuple[Table, Table]:
-        """Show the progress of each writer, and the number of queries in each state."""
-        columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
-        writers = tuple(
-            (writer.writer, BarCell(writer.answered, writer.queries), *writer[1:5]) for writer in self.writers
-        )
-        counts = tuple((STATES[how], count) for how, count in self.counts.items() if count)
-        return (Table("Writers", columns, writers), Table("Queries by state", ("State", "Queries"), counts))
-
-
 def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
     """Compute the progress of the task with a name.
 
@@ -316,6 +293,29 @@ def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
             for query_id, outcome in outcome_of_query.items()
         ),
     )
+
+
+def _settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
+    """Return the reference answers of a settled outcome, or None while the outcome is open."""
+    return outcome.answers if outcome.is_settled else None
+
+
+def _write_references(
+    cursor: Cursor, task_id: str, query_id: str, before: AnswerOutcome, after: AnswerOutcome, author: str
+) -> None:
+    current = references_of(cursor, query_id)
+    if after.is_settled:
+        append_answers(cursor, {query_id: after.answers}, PEOPLE)
+    elif current.source in (PEOPLE, None):
+        revision = cursor.execute(_EARLIER, [task_id, query_id]).fetchall()[0][0]
+        earlier = None if revision is None else references_of(cursor, query_id, revision)
+        answers, source = (earlier.answers, earlier.source) if earlier else ((), None)
+        append_answers(cursor, {query_id: answers}, source or PEOPLE)
+    tagged = cursor.execute(_TAGGED, [query_id, TAG]).fetchone() is not None
+    if tagged != after.is_unanswerable and (after.is_settled or before.is_unanswerable):
+        write_persons_tags(cursor, [TagStatement(query_id, TAG, after.is_unanswerable)], author)
+    detail = {"query_id": query_id, "how": after.how, "answers": len(after.answers)}
+    record_event(cursor, "settle answers", detail, author)
 
 
 def _behind_seal(outcome: AnswerOutcome) -> AnswerOutcome:

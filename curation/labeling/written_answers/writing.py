@@ -31,16 +31,13 @@ from curation.store import Cursor, Store, utc_now
 
 MAX_ANSWER_LENGTH = 1_000
 """Maximum characters of an answer: reference answers are short, because systems' answers are short."""
-
 ANSWER, UNANSWERABLE, RETRACT = "answer", "unanswerable", "retract"
-
 _QUEUE = """
 SELECT a.assignment_id, coalesce(s.answered, false)
 FROM answer_assignments a JOIN answer_task_states t USING (task_id)
 LEFT JOIN answer_states s USING (assignment_id)
 WHERE a.writer = ? AND NOT t.closed ORDER BY t.sequence, a.position
 """
-
 _OWN = """
 SELECT a.assignment_id, a.task_id, a.query_id, t.closed, coalesce(s.revision + 1, 0), s.kind,
        coalesce(s.answer, (
@@ -50,16 +47,13 @@ FROM answer_assignments a JOIN answer_task_states t USING (task_id)
 LEFT JOIN answer_states s USING (assignment_id)
 WHERE a.assignment_id = ? AND a.writer = ?
 """
-
 _DRAFT = """
 SELECT documents FROM answer_drafts WHERE assignment_id = ? AND revision = ? ORDER BY number DESC LIMIT 1
 """
-
 _KEEP_TICKS = """
 INSERT INTO answer_drafts
 SELECT ?, ?, coalesce(max(number) + 1, 0), ? FROM answer_drafts WHERE assignment_id = ? AND revision = ?
 """
-
 _OWN_ANSWERS = """
 SELECT a.assignment_id, s.revision + 1, q.text, s.answer, t.closed, r.answers
 FROM answer_assignments a JOIN answer_states s USING (assignment_id)
