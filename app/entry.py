@@ -31,7 +31,7 @@ _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
 _Attributes = dict[str, str | None]
 
 
-def source_of(script: str) -> str:
+def script_source(script: str) -> str:
     """Return the source expression for a content security policy that allows only this inline script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
@@ -82,7 +82,7 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
 
 
 @cache
-def fetched_ahead(static: Path = STATIC) -> str:
+def prefetch_links(static: Path = STATIC) -> str:
     """Return HTML links that prefetch the files of every page while a person types a password."""
     names = re.findall(r'(?:src|href)="([^"]+)"', "".join(entry_tags(static)))
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
@@ -92,7 +92,7 @@ def font() -> str:
     """Return the address of the font that Streamlit's index page fetches first; '' if the page fetches no
     font.
     """
-    match = re.search(r'"([^"]+\.woff2)"', fetched_ahead())
+    match = re.search(r'"([^"]+\.woff2)"', prefetch_links())
     return match[1] if match else ""
 
 

@@ -27,9 +27,9 @@ from app.monitoring.failures import FailureLog
 from app.monitoring.heap import frozen_heap
 from app.monitoring.minutely import minutely_tasks
 from app.signin import routes as signin
+from app.signin.auth_settings import auth_settings
 from app.signin.current_user import sessions
-from app.signin.providers import auth_settings
-from app.signin.sign_in_page import first_lead
+from app.signin.first_lead import first_lead
 from app.views.releases import downloads
 from curation.core import log
 from curation.operations.jobs import jobs_of

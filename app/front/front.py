@@ -35,7 +35,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.app_page import AppPage
 from app.assets import read_asset
-from app.entry import ICON, SCRIPTS, STATIC, entry_tags, source_of
+from app.entry import ICON, SCRIPTS, STATIC, entry_tags, script_source
 from app.navigation import all_pages, pages_of
 from app.signin.pages import page as plain_page
 from curation.store import Annotator
@@ -60,7 +60,7 @@ words, so that the words appear at once.
 """
 _THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
 EARLY = read_asset("front/early.js")
-SCRIPTS_FROM = f"'self' blob: {source_of(EARLY)}"
+SCRIPTS_FROM = f"'self' blob: {script_source(EARLY)}"
 """The scripts that the content security policy allows: Streamlit's files, the inline script of the index
 page, and scripts of components.
 

@@ -37,8 +37,9 @@ from app.entry import ICON, SCRIPTS
 from app.front.front import SCRIPTS_FROM
 from app.front.tabs import OpenTabs, Tab
 from app.front.upload_limits import UPLOADS
-from app.signin import providers
+from app.signin.auth_settings import providers
 from app.signin.current_user import accounts, sign_in_of
+from app.signin.providers import PATHS
 from curation.core import log
 from curation.core.errors import CurationError
 from curation.people.annotators import EVALUATING
@@ -114,7 +115,7 @@ async def _account(headers: Headers) -> Annotator | None:
     if sign_in is None:
         return None
     find = accounts().annotator
-    return find(sign_in) if accounts().fresh else await to_thread.run_sync(find, sign_in)
+    return find(sign_in) if accounts().is_fresh else await to_thread.run_sync(find, sign_in)
 
 
 def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
@@ -172,7 +173,7 @@ def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Respo
         return JSONResponse({"message": "None of your pages accepts files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
         return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)
-    if account is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
+    if account is not None or path in OPEN or (path in PATHS and providers()):
         return None
     if path.startswith(SCRIPTS) and scope["method"] in HARMLESS:
         return None  # scripts of Streamlit, which anybody can install; the sign-in page prefetches them

@@ -1,9 +1,8 @@
-"""The current user: the annotator of a request's sign-in cookie, and the browser and network of the request.
+"""The current user: the person who has signed in with the browser that sends a request.
 
-A sign-in is valid as long as the project records the sign-in as open. The app reads open sign-ins at most
-once a second, because the grading screen sends several requests a second. Functions that change the project
-check again that the person may make the change. A session cookie holds the signed key of a sign-in, and is
-valid only while the project records the sign-in as open.
+A session cookie holds the signed key of a sign-in, and is valid only while the project records the sign-in as
+open. The app reads open sign-ins at most once a second, because the grading screen sends several requests a
+second. Functions that change the project check again that the person may make the change.
 
 The list of sign-ins shows the browser, the system and the network, so that people recognize their sign-ins.
 """
@@ -31,7 +30,7 @@ from curation.core.errors import StoreBusyError, StoreError
 from curation.people.sign_ins import SIGN_IN_SECONDS, Visit, id_of, note_use, signed_in
 from curation.store import Annotator, require_setting
 
-KNOWN_FOR = 180 * 24 * 60 * 60
+KNOWN_BROWSER_SECONDS = 180 * 24 * 60 * 60
 """Seconds for which the app remembers that a person has signed in with a browser."""
 _BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Version": "Safari"}
 """Name of a browser in user-agent strings → its display name; the first name that matches counts."""
@@ -42,9 +41,11 @@ class Sessions:
     """Codec that writes and reads the session cookies of a project."""
 
     def __init__(self, key: bytes) -> None:
-        signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
-        self._serializer = URLSafeSerializer(key, salt=b"goldgrade sign-in", signer_kwargs=signing)
-        self._known = URLSafeTimedSerializer(key, salt=b"goldgrade known browser", signer_kwargs=signing)
+        hmac_options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+        self._sign_ins = URLSafeSerializer(key, salt=b"goldgrade sign-in", signer_kwargs=hmac_options)
+        self._known_browsers = URLSafeTimedSerializer(
+            key, salt=b"goldgrade known browser", signer_kwargs=hmac_options
+        )
         self._key = key
         # Browsers keep unsent answers under this id, so it must stay the same for a project.
         self.project = hmac.new(key, b"goldgrade sign-in\0project", "sha256").hexdigest()[:8]
@@ -53,45 +54,45 @@ class Sessions:
 
     def issue(self, key: str, now: float | None = None) -> str:
         """Return a cookie value for a sign-in that begins now, given the key of the sign-in."""
-        return str(self._serializer.dumps([int(time.time() if now is None else now) + SIGN_IN_SECONDS, key]))
+        return str(self._sign_ins.dumps([int(time.time() if now is None else now) + SIGN_IN_SECONDS, key]))
 
     def read(self, value: str, now: float | None = None) -> str | None:
         """Read the key in a cookie value; None if the project did not issue the value or the value has
         expired.
         """
         try:
-            expires, key = self._serializer.loads(value)
+            expires, key = self._sign_ins.loads(value)
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
             return None
         return str(key) if expires > (time.time() if now is None else now) else None
 
-    def known_cookie(self, name: str) -> str:
+    def browser_cookie_name(self, name: str) -> str:
         """Return the name of the cookie that marks a browser as known to a person, without the person's name
         in it.
         """
         digest = hmac.new(self._key, b"goldgrade known browser\0" + name.encode(), "sha256").hexdigest()
         return f"{self.cookie}_known_{digest[:8]}"
 
-    def know(self, name: str, key: str | None = None) -> str:
+    def issue_browser_cookie(self, name: str, key: str | None = None) -> str:
         """Return a cookie value that marks a browser as known to a person but gives no access.
 
         A browser that is known already keeps its key.
         """
-        return str(self._known.dumps([name, key or secrets.token_hex(16)]))
+        return str(self._known_browsers.dumps([name, key or secrets.token_hex(16)]))
 
-    def browser_of(self, name: str, value: str) -> str | None:
+    def read_browser_cookie(self, name: str, value: str) -> str | None:
         """Read the key of a browser that is known to a person; None for other browsers."""
         try:
-            known, key = self._known.loads(value, max_age=KNOWN_FOR)
+            owner, key = self._known_browsers.loads(value, max_age=KNOWN_BROWSER_SECONDS)
         except (BadData, TypeError, ValueError):
             return None
-        return str(key) if known == name else None
+        return str(key) if owner == name else None
 
 
 class AccountCache:
     """A cache of the open sign-ins, which is read again from the project after a second."""
 
-    MAX_AGE, NOTED_EVERY = 1.0, 300.0
+    MAX_AGE, NOTE_EVERY = 1.0, 300.0
     """Seconds until the sign-ins are read again, and seconds between two records of which sign-ins were
     used.
     """
@@ -100,40 +101,40 @@ class AccountCache:
         self._lock = threading.Lock()
         self._open: dict[str, Annotator] = {}
         self._used: set[str] = set()
-        self._expires, self._noted = 0.0, time.monotonic()
+        self._expires_at, self._noted_at = 0.0, time.monotonic()
         # Each call of `expire` makes a token: sign-ins that were read for an older token are out of date.
-        self._current = self._read_for = object()
+        self._token = self._token_of_read = object()
 
     @property
-    def fresh(self) -> bool:
+    def is_fresh(self) -> bool:
         """Return whether the cached sign-ins are still fresh enough for the next request."""
-        return self._read_for is self._current and time.monotonic() < self._expires
+        return self._token_of_read is self._token and time.monotonic() < self._expires_at
 
     def annotator(self, key: str) -> Annotator | None:
         """Return the annotator of an open sign-in, given its key; None once the sign-in has ended."""
-        if not self.fresh:
+        if not self.is_fresh:
             with self._lock:
-                if not self.fresh:
+                if not self.is_fresh:
                     self._read()
-        sign_in = id_of(key)
-        if sign_in in self._open:
-            self._used.add(sign_in)
-        return self._open.get(sign_in)
+        sign_in_id = id_of(key)
+        if sign_in_id in self._open:
+            self._used.add(sign_in_id)
+        return self._open.get(sign_in_id)
 
     def expire(self) -> None:
         """Expire the cached sign-ins, for example after a sign-in or a change of a password.
 
         A read that another thread has already started does not refresh the cache.
         """
-        self._current = object()
+        self._token = object()
 
     def _read(self) -> None:
-        token = self._current
+        token = self._token
         try:
             with project_store().reading() as cursor:
                 self._open = signed_in(cursor)
-            if time.monotonic() - self._noted > self.NOTED_EVERY:
-                self._noted, used, self._used = time.monotonic(), self._used, set()
+            if time.monotonic() - self._noted_at > self.NOTE_EVERY:
+                self._noted_at, used, self._used = time.monotonic(), self._used, set()
                 with suppress(StoreError):  # such as a full disk: the request can be answered anyway
                     note_use(project_store(), used)
         except StoreBusyError:
@@ -141,7 +142,7 @@ class AccountCache:
                 raise
             # A different process has the file open: keep the sign-ins rather than sign everybody out.
             # Waiting for the file takes longer than MAX_AGE, so the next request must not wait again.
-        self._expires, self._read_for = time.monotonic() + self.MAX_AGE, token
+        self._expires_at, self._token_of_read = time.monotonic() + self.MAX_AGE, token
 
 
 @cache
@@ -184,10 +185,10 @@ def keep_cookie(response: Response, name: str, value: str, *, seconds: int, path
 def visit_of(request: Request) -> Visit:
     """Describe the browser and system of a request, such as "Firefox 151 on Linux", and its network."""
     agent = request.headers.get("user-agent", "")
-    versions = ((called, re.search(rf"{name}/(\d{{1,4}})", agent)) for name, called in _BROWSERS.items())
-    browser = next((f"{called} {version[1]}" for called, version in versions if version), "Another browser")
-    system = next((called for name, called in _SYSTEMS.items() if re.search(name, agent)), "another system")
-    return Visit(f"{browser} on {system}", _place(request))
+    versions = ((label, re.search(rf"{token}/(\d{{1,4}})", agent)) for token, label in _BROWSERS.items())
+    browser = next((f"{label} {version[1]}" for label, version in versions if version), "Another browser")
+    system = next((label for token, label in _SYSTEMS.items() if re.search(token, agent)), "another system")
+    return Visit(f"{browser} on {system}", _mask_address(request))
 
 
 def address_of(request: Request) -> str:
@@ -202,7 +203,7 @@ def network_of(request: Request) -> str:
     return network(address_of(request), 48)
 
 
-def _place(request: Request) -> str:
+def _mask_address(request: Request) -> str:
     """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; '' for other
     text.
     """

@@ -1,5 +1,4 @@
-"""The page that an invitation link opens, on which people choose their password. The first lead's set-up link
-opens the same page.
+"""The page on which people who open an invitation link, or the set-up link, choose their password.
 
 The secret token of the link follows the # in the address. Browsers do not send the part after the # to
 servers, so no log, no Referer header and no link preview contains the token. A script removes the token from
@@ -19,22 +18,23 @@ from starlette.routing import Route
 
 from app.context import project_name, project_store, unreadable
 from app.signin import pages
+from app.signin.auth_settings import auth_settings
 from app.signin.current_user import address_of, keep_cookie, sessions, visit_of
-from app.signin.password_checks import RETRY_AFTER, UNKNOWN_BROWSERS, QueueFullError, why_unchecked
-from app.signin.providers import auth_settings
-from app.signin.sign_in_page import SUBTITLE, enter, first_lead, know_browser
-from app.signin.throttle import login_throttle, tried_at_link
+from app.signin.first_lead import first_lead
+from app.signin.password_checks import RETRY_AFTER, UNKNOWN_BROWSERS, QueueFullError, explain_unchecked
+from app.signin.sign_in_page import SUBTITLE, enter, remember_browser
+from app.signin.throttle import link_keys, login_throttle
 from curation.core.errors import CurationError, StoreError
 from curation.people.accounts import OVER, accept, find_invited, make_first_lead
 from curation.people.sign_ins import MIN_PASSWORD_LENGTH
 from curation.store import Annotator
 
 JOIN = "/join"
-KEPT = 60 * 60
+LINK_COOKIE_SECONDS = 60 * 60
 """Seconds for which the cookie holds the token of an opened link."""
-_WHOLE = '<p class="help">Open the complete link that you received, in a browser with JavaScript.</p>'
-_SIGN_IN = '<p class="help"><a href="/sign-in">Sign in</a> if you have a password.</p>'
-_JOIN_FORM = pages.template("join.html")
+_LINK_HELP = '<p class="help">Open the complete link that you received, in a browser with JavaScript.</p>'
+_SIGN_IN_HELP = '<p class="help"><a href="/sign-in">Sign in</a> if you have a password.</p>'
+_JOIN_FORM = pages.read_template("join.html")
 _JOIN_SCRIPT = f"<script>{pages.JOIN_SCRIPT}</script>"
 
 
@@ -42,29 +42,29 @@ async def join(request: Request) -> Response:
     """GET: show the account form of an opened invitation link. POST: open an invitation link, or make an
     account from the fields of the form.
     """
-    form = (await pages.form(request) or {}) if request.method == "POST" else {}
+    form = (await pages.read_form(request) or {}) if request.method == "POST" else {}
     cookie = f"{sessions().cookie}_link"
     token = form.get("token") or request.cookies.get(cookie, "")
     if not token or not auth_settings().passwords:
         return _join_page()
-    tried = tried_at_link(address_of(request))
-    if wait := login_throttle.attempt(tried):
+    attempt_keys = link_keys(address_of(request))
+    if wait := login_throttle.start_attempt(attempt_keys):
         return _join_page(None, f"Too many invalid links were opened. Try again in {wait} s.", 429, wait)
     try:
-        found = await to_thread.run_sync(_whose, token)
+        invited = await to_thread.run_sync(_find_invited_person, token)
     except CurationError as error:
-        login_throttle.withdrawn(tried)
+        login_throttle.withdraw_attempt(attempt_keys)
         return _join_page(None, unreadable(error), 503)
-    if found is None:
+    if invited is None:
         response = _join_page(None, OVER, 403)
     else:
-        login_throttle.succeeded(tried)
+        login_throttle.record_success(attempt_keys)
         if "token" in form:
-            opened = RedirectResponse(JOIN, 303)
+            redirect = RedirectResponse(JOIN, 303)
             secure = request.url.scheme == "https"
-            keep_cookie(opened, cookie, token, seconds=KEPT, path=JOIN, secure=secure)
-            return opened
-        response = await _choose(request, token, found, form) if form else _join_page(found)
+            keep_cookie(redirect, cookie, token, seconds=LINK_COOKIE_SECONDS, path=JOIN, secure=secure)
+            return redirect
+        response = await _make_account(request, token, invited, form) if form else _join_page(invited)
     if response.status_code in {303, 403}:
         response.delete_cookie(cookie, path=JOIN)
     return response
@@ -73,44 +73,44 @@ async def join(request: Request) -> Response:
 JOIN_ROUTE = Route(JOIN, join, methods=["GET", "POST"])
 
 
-def _whose(token: str) -> Annotator | None:
+def _find_invited_person(token: str) -> Annotator | None:
     """Return the person whom a link invites; the person of the set-up link has no name yet."""
-    if first_lead().has(token):
+    if first_lead().accepts(token):
         return Annotator("", "lead", imported=False)
     with project_store().reading() as cursor:
         return find_invited(cursor, token)
 
 
-async def _choose(request: Request, token: str, of: Annotator, form: dict[str, str]) -> Response:
-    store, visit, new = project_store(), visit_of(request), form.get("new", "")
-    name = of.name or form.get("name", "").strip()
-    act = partial(accept, store, token, new, visit)
-    if not of.name:
-        act = partial(make_first_lead, store, name, new, visit)
-    if new != form.get("again"):
-        return _join_page(of, "The two passwords differ. Write the same password twice.", 422, name=name)
+async def _make_account(request: Request, token: str, invited: Annotator, form: dict[str, str]) -> Response:
+    store, visit, password = project_store(), visit_of(request), form.get("new", "")
+    name = invited.name or form.get("name", "").strip()
+    sign_in = partial(accept, store, token, password, visit)
+    if not invited.name:
+        sign_in = partial(make_first_lead, store, name, password, visit)
+    if password != form.get("again"):
+        return _join_page(invited, "The two passwords differ. Write the same password twice.", 422, name=name)
     try:
-        key = await UNKNOWN_BROWSERS.run(request, visit.network, act)
+        key = await UNKNOWN_BROWSERS.run(request, visit.network, sign_in)
     except (StoreError, QueueFullError) as error:
-        return _join_page(of, why_unchecked(error), 503, RETRY_AFTER, name)
+        return _join_page(invited, explain_unchecked(error), 503, RETRY_AFTER, name)
     except CurationError as error:
-        return _join_page(of, str(error), 422, name=name)
-    return know_browser(request, enter(request, key, "/"), name)
+        return _join_page(invited, str(error), 422, name=name)
+    return remember_browser(request, enter(request, key, "/"), name)
 
 
 def _join_page(
-    of: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
+    invited: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
     """Return the form of an opened invitation link; without an opened link, a script opens the link in the
     address.
     """
-    subtitle, content = SUBTITLE, f"{pages.alert(problem) or _WHOLE}{_SIGN_IN}"
-    if of is not None:
-        subtitle = f"Your account in {project_name()}, as {of.role}."
+    subtitle, content = SUBTITLE, f"{pages.alert(problem) or _LINK_HELP}{_SIGN_IN_HELP}"
+    if invited is not None:
+        subtitle = f"Your account in {project_name()}, as {invited.role}."
         content = _JOIN_FORM.substitute(
-            name=escape(of.name or name),
-            name_is="readonly" if of.name else "autofocus",
-            password_is="autofocus" if of.name else "",
+            name=escape(invited.name or name),
+            name_is="readonly" if invited.name else "autofocus",
+            password_is="autofocus" if invited.name else "",
             problem=pages.alert(problem),
             shortest=MIN_PASSWORD_LENGTH,
         )

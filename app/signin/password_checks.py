@@ -1,4 +1,4 @@
-"""Password checks wait in queues, one check at a time.
+"""Queues of password checks, which run one check at a time.
 
 A password check takes about 50 ms and 64 MB of memory. Sign-ins from unknown browsers, sign-ins from known
 browsers, and password changes have separate queues. The length of a queue is limited, both in total and for
@@ -18,12 +18,12 @@ from starlette.requests import ClientDisconnect, Request
 from app.context import unreadable
 from curation.core.errors import CurationError, RefusedError
 
-MAX_QUEUE_LENGTH, OF_ONE_NETWORK = 16, 8
+MAX_QUEUE_LENGTH, MAX_OF_NETWORK = 16, 8
 RETRY_AFTER = 5
 """Seconds after which people may try again if the queue of password checks was full."""
-RETRY = {"Retry-After": str(RETRY_AFTER)}
+RETRY_HEADERS = {"Retry-After": str(RETRY_AFTER)}
 FULL = f"Too many people are signing in now. Try again in {RETRY_AFTER} s."
-T = TypeVar("T")
+Result = TypeVar("Result")
 
 
 class QueueFullError(RefusedError):
@@ -35,9 +35,9 @@ class PasswordCheckQueue:
 
     def __init__(self) -> None:
         self._limiter: CapacityLimiter | None = None  # needs a running event loop
-        self._present: Counter[str] = Counter()
+        self._waiting: Counter[str] = Counter()
 
-    async def run(self, request: Request, network: str, check: Callable[[], T]) -> T:
+    async def run(self, request: Request, network: str, check: Callable[[], Result]) -> Result:
         """Wait in the queue and return the result of `check`; the body of the request must have been read
         before.
 
@@ -46,34 +46,34 @@ class PasswordCheckQueue:
         QueueFullError: too many checks wait, in all or for this network.
         ClientDisconnect: the client has disconnected, and no password was checked.
         """
-        if self._present.total() >= MAX_QUEUE_LENGTH or self._present[network] >= OF_ONE_NETWORK:
+        if self._waiting.total() >= MAX_QUEUE_LENGTH or self._waiting[network] >= MAX_OF_NETWORK:
             raise QueueFullError(FULL)
-        self._present[network] += 1
+        self._waiting[network] += 1
         try:
-            return await self._unless_gone(request, check)
+            return await self._run_unless_disconnected(request, check)
         finally:
-            self._present[network] -= 1
-            self._present += Counter()  # forget networks without a waiting request
+            self._waiting[network] -= 1
+            self._waiting += Counter()  # forget networks without a waiting request
 
-    async def _unless_gone(self, request: Request, check: Callable[[], T]) -> T:
+    async def _run_unless_disconnected(self, request: Request, check: Callable[[], Result]) -> Result:
         self._limiter = self._limiter or CapacityLimiter(1)
-        results: list[T] = []
-        failed: list[Exception] = []  # a task group would wrap it
+        results: list[Result] = []
+        errors: list[Exception] = []  # a task group would wrap an error
         async with create_task_group() as tasks:
 
-            async def leave() -> None:
+            async def cancel_on_disconnect() -> None:
                 while (await request.receive())["type"] != "http.disconnect":
                     pass
                 tasks.cancel_scope.cancel()
 
-            tasks.start_soon(leave)
+            tasks.start_soon(cancel_on_disconnect)
             try:
                 results.append(await to_thread.run_sync(check, limiter=self._limiter))
-            except Exception as raised:
-                failed.append(raised)
+            except Exception as error:
+                errors.append(error)
             tasks.cancel_scope.cancel()
-        for error in failed:
-            raise error
+        if errors:
+            raise errors[0]
         if not results:
             raise ClientDisconnect
         return results[0]
@@ -82,6 +82,6 @@ class PasswordCheckQueue:
 UNKNOWN_BROWSERS, KNOWN_BROWSERS, CHANGES = PasswordCheckQueue(), PasswordCheckQueue(), PasswordCheckQueue()
 
 
-def why_unchecked(error: CurationError) -> str:
+def explain_unchecked(error: CurationError) -> str:
     """Return a sentence that says why a password was not checked, for people who are not signed in."""
     return str(error) if isinstance(error, QueueFullError) else unreadable(error)

@@ -1,7 +1,7 @@
-"""The routes of sign-in and sign-out, of the account, of invitations, and of identity providers.
+"""The routes of all sign-in pages, with the two routes of a sign-in through an identity provider.
 
-For a sign-in through an identity provider, the browser goes to the provider and returns with the provider's
-response.
+The browser goes from the first of these routes to the provider, and returns to the second route with the
+provider's response.
 """
 
 from __future__ import annotations
@@ -13,37 +13,35 @@ from starlette.routing import Route
 
 from app.context import project_store, unreadable
 from app.signin.account_page import account, end_sign_in
+from app.signin.auth_settings import CALLBACK, find_provider, providers
 from app.signin.current_user import visit_of
 from app.signin.join_page import JOIN_ROUTE
 from app.signin.providers import (
-    CALLBACK,
     PENDING,
     START,
     PendingSignIn,
     begin,
-    find_provider,
     finish,
     pending_sign_in,
-    providers,
     remember_provider,
 )
-from app.signin.sign_in_page import enter, own_path, sign_in, sign_in_page, sign_out
+from app.signin.sign_in_page import enter, path_in_app, sign_in, sign_in_page, sign_out
 from curation.core.errors import CurationError, RefusedError
 from curation.people.accounts import sign_in_as
 
 
-async def start(request: Request) -> Response:
+async def start_at_provider(request: Request) -> Response:
     """GET: redirect the browser to the identity provider that the parameter `provider` names."""
     provider = find_provider(request.query_params.get("provider", ""))
     if provider is None:
         return RedirectResponse("/sign-in", 303)
-    target = own_path(request.query_params.get("next", "/"))
+    target = path_in_app(request.query_params.get("next", "/"))
     response = await begin(request, provider, target)
     problem = f"{provider.label} cannot be reached. Try again later."
     return response or sign_in_page(target, status=503, problem=problem)
 
 
-async def callback(request: Request) -> Response:
+async def return_from_provider(request: Request) -> Response:
     """GET: accept the provider's response, which is valid once and only in the browser that began the
     sign-in.
     """
@@ -88,6 +86,6 @@ ROUTES = [
     Route("/password", account, methods=["GET", "POST"]),
     Route("/sign-ins", end_sign_in, methods=["POST"]),
     JOIN_ROUTE,
-    Route(START, start),
-    Route(CALLBACK, callback),
+    Route(START, start_at_provider),
+    Route(CALLBACK, return_from_provider),
 ]

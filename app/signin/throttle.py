@@ -18,51 +18,53 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Tried(NamedTuple):
-    """A key by which wrong passwords are counted, the number of attempts without a wait, and the maximum wait
-    in seconds.
+class AttemptKey(NamedTuple):
+    """A key by which wrong passwords are counted, with its limits.
+
+    free_attempts: the number of wrong passwords without a wait.
+    max_wait: the maximum wait in seconds.
     """
 
     key: tuple[str, ...]
-    free: int = 5
-    longest_wait: float = 300.0
+    free_attempts: int = 5
+    max_wait: float = 300.0
 
 
 class Failures(NamedTuple):
-    """The number of wrong passwords, the end of the wait, and the time of the last wrong password."""
+    """The number of wrong passwords, and the times of the end of the wait and of the last wrong password."""
 
-    number: int = 0
-    until: float = 0.0
-    last: float = 0.0
+    wrong_passwords: int = 0
+    wait_ends_at: float = 0.0
+    last_at: float = 0.0
 
 
-def tried_at_sign_in(name: str, address: str, browser: str | None) -> list[Tried]:
+def sign_in_keys(name: str, address: str, browser: str | None) -> list[AttemptKey]:
     """Return the keys by which a sign-in attempt is counted; `browser` is the key of a browser known to the
     name.
     """
     if browser is not None:
-        return [Tried(("browser", name, browser))]
+        return [AttemptKey(("browser", name, browser))]
     customer = network(address, 48)
     return [
-        Tried(("address", name, network(address))),
+        AttemptKey(("address", name, network(address))),
         *(
-            Tried(("address", name, wider), free=free)
-            for wider, free in ((network(address, 56), 10), (customer, 20))
-            if wider != network(address)
+            AttemptKey(("address", name, wider_network), free_attempts=free_attempts)
+            for wider_network, free_attempts in ((network(address, 56), 10), (customer, 20))
+            if wider_network != network(address)
         ),
-        Tried(("network", customer), free=60, longest_wait=60.0),
-        Tried(("name", name), free=100, longest_wait=30.0),
+        AttemptKey(("network", customer), free_attempts=60, max_wait=60.0),
+        AttemptKey(("name", name), free_attempts=100, max_wait=30.0),
     ]
 
 
-def tried_at_change(name: str, sign_in: str) -> list[Tried]:
+def password_change_keys(name: str, sign_in: str) -> list[AttemptKey]:
     """Return the key by which attempts to change the password are counted, one key for each sign-in."""
-    return [Tried(("change", name, sign_in))]
+    return [AttemptKey(("change", name, sign_in))]
 
 
-def tried_at_link(address: str) -> list[Tried]:
+def link_keys(address: str) -> list[AttemptKey]:
     """Return the key by which opened invalid links are counted, one key for each network."""
-    return [Tried(("link", network(address, 48)), free=20, longest_wait=60.0)]
+    return [AttemptKey(("link", network(address, 48)), free_attempts=20, max_wait=60.0)]
 
 
 def network(address: str, bits: int = 64) -> str:
@@ -70,69 +72,71 @@ def network(address: str, bits: int = 64) -> str:
     address.
     """
     try:
-        parsed = ipaddress.ip_address(address)
+        ip_address = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(parsed, ipaddress.IPv4Address):
+    if isinstance(ip_address, ipaddress.IPv4Address):
         return address
-    mapped = parsed.ipv4_mapped
-    return str(mapped or ipaddress.ip_network((address, bits), strict=False))
+    ipv4_mapped = ip_address.ipv4_mapped
+    return str(ipv4_mapped or ipaddress.ip_network((address, bits), strict=False))
 
 
 class LoginThrottle:
     """Counters of wrong passwords in memory; a counter is reset after an hour without a wrong password."""
 
-    FORGOTTEN_AFTER = 3600.0
-    COUNTS_KEPT = 10_000
+    RESET_AFTER = 3600.0
+    MAX_COUNTERS = 10_000
 
     def __init__(self) -> None:
         self._failures: dict[tuple[str, ...], Failures] = {}
 
-    def attempt(self, tried: Sequence[Tried], now: float | None = None) -> int:
+    def start_attempt(self, keys: Sequence[AttemptKey], now: float | None = None) -> int:
         """Start a password attempt and return 0, or return the whole seconds to wait before the next attempt.
 
-        An attempt counts as wrong from its start until `succeeded` is called, so that simultaneous attempts
-        count, too.
+        An attempt counts as wrong from its start until `record_success` is called, so that
+        simultaneous attempts count, too.
         """
         now = time.monotonic() if now is None else now
-        wait = max(self._failures_of(counted, now).until - now for counted in tried)
+        wait = max(self._read_failures(key, now).wait_ends_at - now for key in keys)
         if wait > 0:
             return math.ceil(wait)
-        for counted in tried:
-            self._failed(counted, now)
+        for key in keys:
+            self._count_failure(key, now)
         return 0
 
-    def succeeded(self, tried: Sequence[Tried]) -> None:
+    def record_success(self, keys: Sequence[AttemptKey]) -> None:
         """Record a correct password: reset the wrong passwords of this address, and do not count this
         attempt.
         """
-        self._failures.pop(tried[0].key, None)
-        self.withdrawn(tried[1:])
+        self._failures.pop(keys[0].key, None)
+        self.withdraw_attempt(keys[1:])
 
-    def withdrawn(self, tried: Sequence[Tried]) -> None:
+    def withdraw_attempt(self, keys: Sequence[AttemptKey]) -> None:
         """Remove an attempt from the counts if its password was not checked."""
-        for counted in tried:
-            failures = self._failures.get(counted.key, Failures())
-            if failures.number > 1:
-                self._failures[counted.key] = failures._replace(number=failures.number - 1, until=0.0)
+        for attempt_key in keys:
+            failures = self._failures.get(attempt_key.key, Failures())
+            if failures.wrong_passwords > 1:
+                self._failures[attempt_key.key] = Failures(
+                    failures.wrong_passwords - 1, 0.0, failures.last_at
+                )
             else:
-                self._failures.pop(counted.key, None)
+                self._failures.pop(attempt_key.key, None)
 
-    def _failures_of(self, tried: Tried, now: float) -> Failures:
-        failures = self._failures.get(tried.key, Failures())
-        return failures if now - failures.last < self.FORGOTTEN_AFTER else Failures()
+    def _read_failures(self, attempt_key: AttemptKey, now: float) -> Failures:
+        failures = self._failures.get(attempt_key.key, Failures())
+        return failures if now - failures.last_at < self.RESET_AFTER else Failures()
 
-    def _failed(self, tried: Tried, now: float) -> None:
-        """Count a wrong password; beyond `COUNTS_KEPT` counters, drop the counter that has been unchanged
+    def _count_failure(self, attempt_key: AttemptKey, now: float) -> None:
+        """Count a wrong password; beyond `MAX_COUNTERS` counters, drop the counter that has been unchanged
         longest.
         """
-        count = self._failures_of(tried, now).number + 1
-        wait = (
-            min(tried.longest_wait, 4.0 * 2.0 ** min(count - tried.free, 30)) if count >= tried.free else 0.0
-        )
-        self._failures.pop(tried.key, None)
-        self._failures[tried.key] = Failures(count, now + wait, now)
-        if len(self._failures) > self.COUNTS_KEPT:
+        count = self._read_failures(attempt_key, now).wrong_passwords + 1
+        wait = 0.0
+        if count >= attempt_key.free_attempts:
+            wait = min(attempt_key.max_wait, 4.0 * 2.0 ** min(count - attempt_key.free_attempts, 30))
+        self._failures.pop(attempt_key.key, None)
+        self._failures[attempt_key.key] = Failures(count, now + wait, now)
+        if len(self._failures) > self.MAX_COUNTERS:
             del self._failures[next(iter(self._failures))]
 
 

@@ -13,8 +13,8 @@ from app.acts import Acts, FormState
 from app.app_page import LEADS, SETTINGS, AppPage
 from app.components.links import PageLink, page_link
 from app.context import project_store
+from app.signin.auth_settings import auth_settings
 from app.signin.current_user import accounts
-from app.signin.providers import auth_settings
 from curation.core.text import percent, pluralize
 from curation.labeling.rounds.leaving import ReturnedWork, change_role, deactivate_annotator
 from curation.labeling.rounds.practice import PracticeStatus, let_pass, practice_statuses, practise_again

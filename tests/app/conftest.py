@@ -8,7 +8,7 @@ import pytest
 
 from app import context
 from app.signin import current_user
-from app.signin.sign_in_page import first_lead
+from app.signin.first_lead import first_lead
 from curation.operations.jobs import jobs_of
 from curation.store import Store, database
 from tests.support.jobs_inside import work_inside

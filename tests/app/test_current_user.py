@@ -97,7 +97,7 @@ def test_when_a_sign_in_was_used_last_is_stored_now_and_then(
 ) -> None:
     opened(served)
     accounts = AccountCache()
-    monkeypatch.setattr(accounts, "NOTED_EVERY", 0.0)
+    monkeypatch.setattr(accounts, "NOTE_EVERY", 0.0)
     accounts.annotator(key)
     accounts.expire()
     accounts.annotator(key)

@@ -15,10 +15,11 @@ from app import context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
 from app.signin import current_user, join_page, sign_in_page
+from app.signin import first_lead as first_lead_module
 from app.signin import routes as signin
-from app.signin.providers import AuthSettings
-from app.signin.sign_in_page import FirstLead, first_lead
-from app.signin.throttle import login_throttle, tried_at_link
+from app.signin.auth_settings import AuthSettings
+from app.signin.first_lead import FirstLead, first_lead
+from app.signin.throttle import link_keys, login_throttle
 from curation.people.accounts import invite, list_accounts
 from curation.people.annotators import add_annotator
 from curation.people.sign_ins import authenticate
@@ -99,7 +100,7 @@ def test_a_link_that_was_used_withdrawn_or_never_made_says_so(anyone: TestClient
 @pytest.mark.slow
 def test_who_opens_links_that_do_not_work_waits(anyone: TestClient, project: Store) -> None:
     token = invite(project, "ada", "annotator").token
-    free = tried_at_link("")[0].free
+    free = link_keys("")[0].free_attempts
     answers = [open_link(anyone, f"guess {number}").status_code for number in range(free + 1)]
     assert answers == [403] * free + [429]
     assert open_link(anyone, token).status_code == 429
@@ -166,7 +167,7 @@ def test_annotators_alone_sign_in_while_the_lead_is_missing(anyone: TestClient, 
 def test_without_passwords_the_first_lead_is_made_by_a_command(
     anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (sign_in_page, join_page):
+    for module in (sign_in_page, join_page, first_lead_module):
         monkeypatch.setattr(module, "auth_settings", lambda: AuthSettings(passwords=False))
     assert "goldgrade people add NAME --role lead --email ADDRESS" in first_lead().announce(ADDRESS)
     assert open_link(anyone, invite(project, "ada", "annotator").token).status_code == 200

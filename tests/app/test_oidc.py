@@ -21,9 +21,10 @@ from starlette.testclient import TestClient
 from app import api, context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
-from app.signin import current_user, join_page, providers, sign_in_page
+from app.signin import auth_settings, current_user, first_lead, join_page, providers, sign_in_page
 from app.signin import routes as signin
-from app.signin.providers import PENDING, AuthSettings, read_auth
+from app.signin.auth_settings import AuthSettings, read_auth
+from app.signin.providers import PENDING
 from curation.people.accounts import add_identity, list_accounts, remove_identity
 from curation.store import Store
 from tests.support.oidc_provider import CLIENT, SECRET, Provider, running
@@ -64,7 +65,7 @@ def application(
     project: Store, servers: tuple[Provider, Provider], monkeypatch: pytest.MonkeyPatch
 ) -> Starlette:
     settings = _settings(servers)
-    for module in (join_page, providers, sign_in_page):
+    for module in (auth_settings, first_lead, join_page, providers, sign_in_page):
         monkeypatch.setattr(module, "auth_settings", lambda: settings)
     middleware = [Middleware(FailureLog), Middleware(Guard)]
     return Starlette(routes=[*signin.ROUTES, *api.ROUTES], middleware=middleware)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.signin.providers import AuthSettings, IdentityProvider
+from app.signin.auth_settings import AuthSettings, IdentityProvider
 from app.views import team
 from curation.core.errors import RefusedError
 from curation.labeling.requests import PracticeRequest, RoundRequest

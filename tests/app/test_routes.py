@@ -34,7 +34,7 @@ from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user
 from app.signin import routes as signin
 from app.signin.current_user import Sessions
-from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
+from app.signin.throttle import AttemptKey, LoginThrottle, login_throttle, network, sign_in_keys
 from curation.agreement.fingerprint import read_fingerprint
 from curation.core.errors import StoreBusyError
 from curation.labeling.requests import PracticeRequest, RoundRequest
@@ -248,7 +248,7 @@ def from_elsewhere(client: TestClient, address: str = "198.51.100.7") -> TestCli
     return TestClient(client.app, follow_redirects=False, client=(address, 50_000))
 
 
-FREE = Tried(()).free
+FREE = AttemptKey(()).free_attempts
 
 
 def test_guessing_a_password_makes_that_name_wait_whether_it_exists_or_not(anyone: TestClient) -> None:
@@ -278,11 +278,14 @@ def test_whoever_guesses_keeps_the_owner_out_neither_elsewhere_nor_in_a_known_br
 
 def test_a_browser_is_known_to_the_name_that_signed_in_only_and_not_for_ever() -> None:
     sessions = Sessions(b"k" * 32)
-    cookie = sessions.know("anna", "its key")
-    assert sessions.browser_of("anna", cookie) == "its key"
-    assert [sessions.browser_of("ben", cookie), Sessions(b"x" * 32).browser_of("anna", cookie)] == [None] * 2
-    assert "anna" not in sessions.known_cookie("anna")
-    assert sessions.known_cookie("anna") != sessions.known_cookie("ben")
+    cookie = sessions.issue_browser_cookie("anna", "its key")
+    assert sessions.read_browser_cookie("anna", cookie) == "its key"
+    assert [
+        sessions.read_browser_cookie("ben", cookie),
+        Sessions(b"x" * 32).read_browser_cookie("anna", cookie),
+    ] == [None] * 2
+    assert "anna" not in sessions.browser_cookie_name("anna")
+    assert sessions.browser_cookie_name("anna") != sessions.browser_cookie_name("ben")
 
 
 def test_a_project_that_is_busy_is_no_wrong_try(anyone: TestClient, project: Store) -> None:
@@ -294,47 +297,49 @@ def test_a_project_that_is_busy_is_no_wrong_try(anyone: TestClient, project: Sto
 
 
 def test_the_wait_doubles_and_ends() -> None:
-    throttle, anna = LoginThrottle(), tried_at_sign_in("anna", "192.0.2.1", None)
+    throttle, anna = LoginThrottle(), sign_in_keys("anna", "192.0.2.1", None)
     waits, now = [], 0.0
     for _ in range(12):
-        assert throttle.attempt(anna, now) == 0
-        waits.append(throttle.attempt([anna[0]], now) if len(waits) >= FREE - 1 else 0)
+        assert throttle.start_attempt(anna, now) == 0
+        waits.append(throttle.start_attempt([anna[0]], now) if len(waits) >= FREE - 1 else 0)
         now += waits[-1]
     assert waits == [0, 0, 0, 0, 4, 8, 16, 32, 64, 128, 256, 300]
 
 
 def test_an_owner_passes_while_a_stranger_tries_once_a_second_for_an_hour() -> None:
-    throttle, owner = LoginThrottle(), tried_at_sign_in("anna", "192.0.2.1", None)
+    throttle, owner = LoginThrottle(), sign_in_keys("anna", "192.0.2.1", None)
     passed = 0
     for second in range(3_600):
-        throttle.attempt(tried_at_sign_in("anna", "198.51.100.7", None), float(second))
+        throttle.start_attempt(sign_in_keys("anna", "198.51.100.7", None), float(second))
         if second % 18 == 0:
-            passed += throttle.attempt(owner, float(second)) == 0
-            throttle.succeeded(owner)
+            passed += throttle.start_attempt(owner, float(second)) == 0
+            throttle.record_success(owner)
     assert passed == 200
 
 
 def test_guesses_from_many_addresses_wait_together_and_a_known_browser_passes() -> None:
     throttle = LoginThrottle()
-    tries = [throttle.attempt(tried_at_sign_in("anna", f"192.0.2.{host}", None), 0.0) for host in range(150)]
+    tries = [
+        throttle.start_attempt(sign_in_keys("anna", f"192.0.2.{host}", None), 0.0) for host in range(150)
+    ]
     assert (tries.count(0), max(tries)) == (100, 4)
-    assert throttle.attempt(tried_at_sign_in("anna", "192.0.2.1", "a known browser"), 0.0) == 0
-    assert throttle.attempt(tried_at_sign_in("ben", "192.0.2.1", None), 0.0) == 0
-    assert throttle.attempt(tried_at_sign_in("anna", "192.0.2.1", None), 3_601.0) == 0
+    assert throttle.start_attempt(sign_in_keys("anna", "192.0.2.1", "a known browser"), 0.0) == 0
+    assert throttle.start_attempt(sign_in_keys("ben", "192.0.2.1", None), 0.0) == 0
+    assert throttle.start_attempt(sign_in_keys("anna", "192.0.2.1", None), 3_601.0) == 0
 
 
 def test_guesses_from_a_hundred_networks_of_one_customer_lock_no_name() -> None:
     throttle = LoginThrottle()
     for second, subnet in enumerate(range(100)):
-        throttle.attempt(tried_at_sign_in("anna", f"2001:db8:0:{subnet:x}::1", None), float(second))
-    assert throttle.attempt(tried_at_sign_in("anna", "2001:db8:1::1", None), 100.0) == 0
+        throttle.start_attempt(sign_in_keys("anna", f"2001:db8:0:{subnet:x}::1", None), float(second))
+    assert throttle.start_attempt(sign_in_keys("anna", "2001:db8:1::1", None), 100.0) == 0
 
 
 def test_one_network_waits_for_names_that_it_invents_and_no_other_does() -> None:
     throttle = LoginThrottle()
-    tries = [throttle.attempt(tried_at_sign_in(f"n{n}", "192.0.2.1", None), 0.0) for n in range(200)]
+    tries = [throttle.start_attempt(sign_in_keys(f"n{n}", "192.0.2.1", None), 0.0) for n in range(200)]
     assert tries.count(0) == 60
-    assert throttle.attempt(tried_at_sign_in("anna", "192.0.2.2", None), 0.0) == 0
+    assert throttle.start_attempt(sign_in_keys("anna", "192.0.2.2", None), 0.0) == 0
 
 
 def test_one_network_of_ipv6_is_one_address() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.signin.providers import AuthSettings, read_auth
+from app.signin.auth_settings import AuthSettings, read_auth
 from curation.core.errors import InputError
 from tests.support.started import run_code
 
@@ -60,5 +60,5 @@ def test_the_providers_are_read_from_streamlits_secrets(
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text(f"[auth]\n{text}")
     monkeypatch.chdir(tmp_path)
-    code = "from app.signin.providers import providers; print([one.label for one in providers()])"
+    code = "from app.signin.auth_settings import providers; print([one.label for one in providers()])"
     assert run_code(code, tmp_path / "log") == "['login.example.org']\n"

@@ -1,0 +1,64 @@
+"""The set-up link, with which the person who started the app makes the account of the first lead.
+
+The app prints the link in the terminal while no lead can sign in. The token of the link exists only in the
+memory of this process. The link works once, and becomes invalid if a command makes a lead in the meantime.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from functools import cache
+
+from app.context import project_store
+from app.signin.auth_settings import auth_settings
+from curation.people.accounts import link_of, who_signs_in
+
+BY_LINK = """\
+No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
+  {link}
+If people reach the app at another address, replace {address} in the link by this address."""
+BY_COMMAND = "No lead can sign in yet. Make a lead: goldgrade people add NAME --role lead --email ADDRESS"
+
+
+class FirstLead:
+    """The state of the first lead: whether no lead can sign in, and the token of the set-up link.
+
+    is_nobody_able_to_sign_in: whether no person could sign in when the project was last read.
+    """
+
+    def __init__(self) -> None:
+        self._token = ""
+        self._is_missing = self.is_nobody_able_to_sign_in = False
+
+    def announce(self, address: str) -> str:
+        """Return the text to print in the terminal once the server listens; '' if a lead can sign in."""
+        self._is_missing = True
+        if not self.is_missing():
+            return ""
+        if not auth_settings().passwords:
+            return BY_COMMAND
+        self._token = secrets.token_urlsafe(16)
+        return BY_LINK.format(link=link_of(address, self._token), address=address)
+
+    def is_missing(self) -> bool:
+        """Return whether no lead can sign in. Once a project has a lead it always keeps a lead, so the
+        project is not read again.
+        """
+        if self._is_missing:
+            with project_store().reading() as cursor:
+                people = who_signs_in(cursor)
+            self.is_nobody_able_to_sign_in = not people
+            self._is_missing = all(person.role != "lead" for person in people)
+        return self._is_missing
+
+    def accepts(self, token: str) -> bool:
+        """Return whether a token is the token of the set-up link and the link still works."""
+        matches = bool(self._token) and hmac.compare_digest(self._token.encode(), token.encode())
+        return matches and self.is_missing()
+
+
+@cache
+def first_lead() -> FirstLead:
+    """Return the state of the first lead in this process."""
+    return FirstLead()
