@@ -148,13 +148,13 @@ def pool(
     from curation.labeling.consensus.relevance import read_relevance
     from curation.labeling.judged_elsewhere import export_pairs, refuse_file
     from curation.operations.registry import OPERATIONS
-    from curation.pooling.contributions import contributions
-    from curation.pooling.random_negatives import notices
+    from curation.pooling.contributions import compute_contributions
+    from curation.pooling.random_negatives import list_notices
 
     if shown is not None:
         refuse_others(context, "--contributions builds no pool", "shown")
         store = project_store()
-        show(contributions(store, read_relevance(store), None if shown == "last" else shown))
+        show(compute_contributions(store, read_relevance(store), None if shown == "last" else shown))
         return
     if out is None:
         refuse_unused(context, "no file is written; name one with --out", "text")
@@ -168,7 +168,7 @@ def pool(
     if ids is not None:
         request = replace(request, ids=str(ids))
     with store.reading() as cursor:
-        for notice in notices(cursor, request):
+        for notice in list_notices(cursor, request):
             to_people(notice)
     report = carry_out(OPERATIONS["pool"], request)
     if out is None:

@@ -43,10 +43,10 @@ from curation.labeling.rounds.create_round import RoundOpened, open_over
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.requests import AuditRequest
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
-from curation.pooling.contributions import Pair, Relevance
 from curation.pooling.pool import CorpusTexts, read_texts
 from curation.pooling.random_negatives import RANDOM
-from curation.pooling.systems import AUDIT, SystemLists, Systems, known_systems, refuse_without_corpus
+from curation.pooling.relevance import Pair, Relevance
+from curation.pooling.systems import AUDIT, SystemLists, Systems, refuse_without_corpus, sort_system_names
 from curation.store import Cursor, Document, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
@@ -326,7 +326,7 @@ def _read_inputs(cursor: Cursor) -> AuditInputs:
 def _read_population(
     store: Store, given: AuditInputs, request: AuditRequest, progress: Progress
 ) -> tuple[Population, list[str]]:
-    names = known_systems(list(given.systems) if request.systems is None else request.systems)
+    names = sort_system_names(list(given.systems) if request.systems is None else request.systems)
     with store.reading() as cursor:
         refuse_without_corpus(cursor, names)
     engines = Systems(store, names, given.corpus, request.model)

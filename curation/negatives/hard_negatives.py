@@ -28,7 +28,8 @@ from curation.labeling.consensus.relevance import read_for_relevance
 from curation.labeling.consensus.votes import read_votes
 from curation.negatives.requests import HardNegativesRequest
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
-from curation.pooling.contributions import Ranked, Relevance
+from curation.pooling.contributions import Ranked
+from curation.pooling.relevance import Relevance
 from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 

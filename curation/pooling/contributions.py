@@ -1,4 +1,4 @@
-"""Relevance of pairs, and the contribution of each system to a pool.
+"""Contributions of systems to a pool: the relevant documents that only one system found.
 
 The contribution of a system is measured by leaving the system out of the pool (Zobel, How reliable are the
 results of large-scale information retrieval experiments?, SIGIR 1998). Without the system, relevant documents
@@ -6,9 +6,7 @@ that no other system proposed would not have been judged. A new system may lose 
 documents, because documents that only the new system finds have no judgments. If the contributions are large,
 the pool is too shallow or has too few systems.
 
-`labeling.consensus.relevance.read_relevance` computes the relevance, and the functions of this module take
-the relevance as an argument. A pool built from a run with one document would reveal the grade of this
-document, so pairs of sealed queries never count as relevant.
+The grades of sealed queries are hidden (`pooling.relevance`).
 """
 
 from __future__ import annotations
@@ -22,16 +20,26 @@ from typing import Any, NamedTuple
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.reports.page import ShareCell, Table
 from curation.core.text import pluralize
-from curation.people.seal_access import SealAccess, closed_access, withheld
+from curation.people.seal_access import closed_access, withheld
 from curation.pooling.random_negatives import RANDOM
+from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.systems import TOP
 from curation.store import Cursor, Store, fetch
 
 _RANKED = """
 SELECT query_id, document_id, system, rank, score FROM candidate_sources WHERE pool_id = ? AND system <> ?
 """
-_AT_RANDOM = "SELECT query_id, document_id FROM candidate_sources WHERE pool_id = ? AND system = ?"
-Pair = tuple[str, str]
+_RANDOM_PAIRS = "SELECT query_id, document_id FROM candidate_sources WHERE pool_id = ? AND system = ?"
+
+
+class Ranked(NamedTuple):
+    """The rank and score of a pair in one system's list."""
+
+    query_id: str
+    document_id: str
+    system: str
+    rank: int
+    score: float | None
 
 
 class Contribution(NamedTuple):
@@ -117,7 +125,7 @@ class Contributions:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Show the contribution of each system."""
-        return (contribution_table(self),)
+        return (build_contribution_table(self),)
 
     @property
     def withheld(self) -> str:
@@ -126,7 +134,7 @@ class Contributions:
         return sentence and f"{sentence} Judged pairs of sealed queries do not count as relevant."
 
 
-def contribution_table(report: Contributions) -> Table:
+def build_contribution_table(report: Contributions) -> Table:
     """Show the contribution of each system."""
     columns = (
         *("System", "Candidates", "Only here", "Graded", "Relevant", "Relevant only here", "Share only here"),
@@ -140,7 +148,7 @@ def contribution_table(report: Contributions) -> Table:
     return Table(f"Pool {report.pool_id[:8]}: {queries} to depth {report.depth:,}", columns, tuple(rows))
 
 
-def contributions(store: Store, relevance: Relevance, pool: str | None = None) -> Contributions:
+def compute_contributions(store: Store, relevance: Relevance, pool: str | None = None) -> Contributions:
     """Compute the contribution of each system to a pool.
 
     Parameters
@@ -156,11 +164,11 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
     with store.reading() as cursor:
         pool_id, depth, report = _find_pool(cursor, pool)
         ranked = fetch(cursor, Ranked, _RANKED, [pool_id, RANDOM])
-        random = cursor.execute(_AT_RANDOM, [pool_id, RANDOM]).fetchall()
+        random_pairs = cursor.execute(_RANDOM_PAIRS, [pool_id, RANDOM]).fetchall()
         access = closed_access(cursor)
-    relevance = relevance.behind(access)
-    at_random = {(row[0], row[1]) for row in random} - {row[:2] for row in ranked}
+    relevance = relevance.hide_sealed(access)
     pairs = {row[:2] for row in ranked}
+    only_random = {(query_id, document_id) for query_id, document_id in random_pairs} - pairs
     return Contributions(
         pool_id=pool_id,
         depth=depth,
@@ -168,25 +176,28 @@ def contributions(store: Store, relevance: Relevance, pool: str | None = None) -
         candidates=len(pairs),
         graded=sum(pair in relevance.grades for pair in pairs),
         relevant=sum(map(relevance.is_relevant, pairs)),
-        relevant_at_random=sum(map(relevance.is_relevant, at_random)),
-        random_graded=sum(pair in relevance.grades for pair in at_random),
-        systems=contributions_of(
+        relevant_at_random=sum(map(relevance.is_relevant, only_random)),
+        random_graded=sum(pair in relevance.grades for pair in only_random),
+        systems=count_contributions(
             ranked, {system["system"]: system["top"] for system in report["systems"]}, relevance
         ),
-        twins=twins_of(ranked, relevance),
-        left_out=relevance.not_graded(pairs),
+        twins=find_twins(ranked, relevance),
+        left_out=relevance.count_ungraded(pairs),
         sealed=sum(
             pair in relevance.grades and not access.shows(pair[0])
-            for pair in (pairs | at_random) - relevance.outside
+            for pair in (pairs | only_random) - relevance.outside
         ),
     )
 
 
-def contributions_of(
+def count_contributions(
     ranked: Iterable[Ranked], top: Mapping[str, int], relevance: Relevance
 ) -> list[Contribution]:
-    """Compute the contribution of each system in `top`, which maps a system to its number of results in the
-    first `TOP`.
+    """Compute the contribution of each system.
+
+    Parameters
+    ----------
+    top: system → number of its results within the first `TOP`.
     """
     systems_of: defaultdict[Pair, set[str]] = defaultdict(set)
     top_graded = Counter[str]()
@@ -194,27 +205,29 @@ def contributions_of(
         systems_of[row[:2]].add(row.system)
         if row.rank <= TOP and row[:2] in relevance.grades:
             top_graded[row.system] += 1
-    relevant = {pair for pair in systems_of if relevance.is_relevant(pair)}
-    lines = []
-    for system, places in top.items():
-        pairs = {pair for pair, names in systems_of.items() if system in names}
-        alone = {pair for pair in pairs if len(systems_of[pair]) == 1}
-        lost = len(alone & relevant)
-        graded = sum(pair in relevance.grades for pair in pairs)
-        counts = (
-            len(pairs),
-            len(alone),
-            graded,
-            len(pairs & relevant),
-            lost,
-            _ratio_or_none(lost, len(relevant)),
+    relevant_pairs = {pair for pair in systems_of if relevance.is_relevant(pair)}
+    contributions = []
+    for system, top_results in top.items():
+        pairs = {pair for pair, systems in systems_of.items() if system in systems}
+        pairs_alone = {pair for pair in pairs if len(systems_of[pair]) == 1}
+        lost = len(pairs_alone & relevant_pairs)
+        contribution = Contribution(
+            system=system,
+            candidates=len(pairs),
+            alone=len(pairs_alone),
+            graded=sum(pair in relevance.grades for pair in pairs),
+            relevant=len(pairs & relevant_pairs),
+            lost=lost,
+            lost_share=_ratio_or_none(lost, len(relevant_pairs)),
+            top=top_results,
+            top_graded=top_graded[system],
+            judged_at_10=_ratio_or_none(top_graded[system], top_results),
         )
-        judged = _ratio_or_none(top_graded[system], places)
-        lines.append(Contribution(system, *counts, places, top_graded[system], judged))
-    return lines
+        contributions.append(contribution)
+    return contributions
 
 
-def twins_of(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[list[str], int]]:
+def find_twins(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[list[str], int]]:
     """Find groups of systems that proposed the same pairs, and count relevant pairs that only the group
     proposed.
 
@@ -229,9 +242,9 @@ def twins_of(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[list[
         groups[frozenset(pairs_of[system])].append(system)
     twins = []
     for pairs, systems in groups.items():
-        others = set().union(*(pairs_of[other] for other in pairs_of.keys() - set(systems)))
         if len(systems) > 1:
-            twins.append((systems, sum(map(relevance.is_relevant, pairs - others))))
+            pairs_of_others = set().union(*(pairs_of[other] for other in pairs_of.keys() - set(systems)))
+            twins.append((systems, sum(map(relevance.is_relevant, pairs - pairs_of_others))))
     return twins
 
 
@@ -255,72 +268,5 @@ def _find_pool(cursor: Cursor, beginning: str | None) -> tuple[str, int, dict[st
     return pool_id, json.loads(parameters)["depth"], json.loads(report)
 
 
-def _ratio_or_none(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-class Ranked(NamedTuple):
-    """The rank and score of a pair in one system's list."""
-
-    query_id: str
-    document_id: str
-    system: str
-    rank: int
-    score: float | None
-
-
-class Relevance(NamedTuple):
-    """The relevance grades of a project's pairs.
-
-    Attributes
-    ----------
-    grades: pair → consensus grade; pairs without a grade are absent.
-    open: judged pairs without a grade, because they are disputed or people could not tell.
-    lowest: the scale's lowest grade, which means not relevant.
-    changed: pairs whose grade is about an older version of the document.
-    outside: pairs outside the filter of their query, which are not relevant.
-    """
-
-    grades: Mapping[Pair, int]
-    open: frozenset[Pair]
-    lowest: int
-    changed: frozenset[Pair] = frozenset()
-    outside: frozenset[Pair] = frozenset()
-
-    def behind(self, access: SealAccess) -> Relevance:
-        """Hide the grades of sealed queries: their judged pairs count as judged and as not relevant."""
-        judged = {pair: self.lowest for pair in self.open if not access.shows(pair[0])}
-        grades = {
-            pair: grade if access.shows(pair[0]) else self.lowest for pair, grade in self.grades.items()
-        }
-        return self._replace(grades=grades | judged, open=self.open - judged.keys())
-
-    def with_outside(self, pairs: Iterable[Pair]) -> Relevance:
-        """Count pairs outside the filter of their query as not relevant."""
-        outside = frozenset(pairs)
-        grades = {**self.grades, **dict.fromkeys(outside, self.lowest)}
-        relevance = self._replace(grades=grades, outside=outside)
-        return relevance._replace(open=self.open - outside, changed=self.changed - outside)
-
-    def is_relevant(self, pair: Pair) -> bool:
-        """Tell whether the pair's grade is above the scale's lowest grade."""
-        return self.grades.get(pair, self.lowest) > self.lowest
-
-    def is_refused(self, pair: Pair) -> bool:
-        """Tell whether the pair has the scale's lowest grade for the current version of its document."""
-        return self.grades.get(pair) == self.lowest and pair not in self.changed
-
-    def is_judged(self, pair: Pair) -> bool:
-        """Tell whether the pair has a judgment that counts, even a disputed judgment."""
-        return pair in self.grades or pair in self.open
-
-    def not_graded(self, pairs: set[Pair]) -> dict[str, int]:
-        """Count the pairs without a relevance grade by reason."""
-        counts = Counter(
-            "judged, but without a grade (disputed, or cannot tell)"
-            if pair in self.open
-            else "not judged yet"
-            for pair in pairs
-            if pair not in self.grades
-        )
-        return dict(sorted(counts.items()))
+def _ratio_or_none(count: int, total: int) -> float | None:
+    return count / total if total else None

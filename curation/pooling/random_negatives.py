@@ -1,4 +1,4 @@
-"""Random easy negatives, drawn by seed from outside the systems' reach, and the lists of engines for a pool.
+"""Random easy negatives of a pool, drawn by seed from outside the systems' reach.
 
 Random negatives are drawn from documents outside every system's first 1,000 documents (`REACH`). If a small
 corpus has too few documents outside the reach, the reach is halved until enough documents are outside, but
@@ -9,11 +9,11 @@ the same documents. If the text of a drawn document is a candidate under a diffe
 proposed, so that no text is judged twice.
 
 SplitMix64 (Steele, Lea and Flood 2014) mixes a hash of the document and a hash of the query. The mixed number
-is the pair's place in a random order, and a draw takes the first documents of the order. So a draw is the
+is the pair's key in a random order, and a draw takes the first documents of the order. So a draw is the
 same on any machine, and a larger corpus or a deeper pool keeps most of an earlier draw and its judgments.
 
-The current lists of an engine become a run of the pool. A held corpus has only documents that engines ranked,
-so documents drawn from it would not be random. In a held corpus, negatives come from a random order: the
+A held corpus has only documents that engines ranked, so documents drawn from it would not be random. In a
+held corpus, negatives come from a random order: the
 engine orders its documents by seed and query, or the seed orders a list of all ids of the engine. Documents
 on the lists of the pool are left out, and the other drawn documents are added to the corpus. The draw is
 stored, so that building the same pool again gives the same negatives.
@@ -23,8 +23,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -37,17 +36,11 @@ from curation.core.similarity.identical import Identical, StandIns
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.stored_runs import find_run, run_entries
+from curation.pooling.candidates import CandidateSource
 from curation.pooling.request import PoolRequest
-from curation.pooling.systems import ENGINE_PREFIX, CandidateSource, SystemLists
+from curation.pooling.systems import ENGINE_PREFIX, SystemLists, list_engine_notices
 from curation.retrieval import RUN_PREFIX
-from curation.retrieval.engines.asking import (
-    AskedLists,
-    EngineRunRequest,
-    ask_missing,
-    import_engine_run,
-    plan_run,
-    read_asked,
-)
+from curation.retrieval.engines.asking import AskedLists, ask_missing, read_asked
 from curation.retrieval.engines.client import EngineClient, EngineList
 from curation.retrieval.engines.documents import bring_missing
 from curation.retrieval.engines.template import Engine, engines_of_runs, find_engine
@@ -57,22 +50,20 @@ from curation.store.documents import is_held
 
 REACH = 1000
 RANDOM = "random"
-Order = Callable[[int, str, Collection[str]], list[str]]
-"""A function that draws documents: a number, a query's id, and document ids to leave out → document ids."""
-MIN_DEPTH = 100
-"""Smallest number of documents that an engine is asked for."""
+DrawNegatives = Callable[[int, str, Collection[str]], list[str]]
+"""Function that draws documents: count, query id, and document ids to leave out → document ids."""
 
 
 def draw_negatives(
     lists: SystemLists,
     queries: Sequence[Query],
-    order: Order,
-    number: int,
+    draw: DrawNegatives,
+    count: int,
     depth: int,
     identical: Identical,
     stand_ins: StandIns,
 ) -> tuple[list[CandidateSource], Counter[str]]:
-    """Draw `number` documents for each query from outside the systems' reach.
+    """Draw `count` documents for each query from outside the systems' reach.
 
     Returns
     -------
@@ -81,14 +72,14 @@ def draw_negatives(
     proposals, left_out = [], Counter[str]()
     for index, query in enumerate(queries):
         for reach in _halve_reach(depth):
-            near = {document_id for hits in lists.values() for document_id in ids_of(hits[index][:reach])}
-            drawn = order(number, query.query_id, identical.all_ids(near))
-            if len(drawn) == number:
+            ranked = {document_id for hits in lists.values() for document_id in ids_of(hits[index][:reach])}
+            drawn = draw(count, query.query_id, identical.all_ids(ranked))
+            if len(drawn) == count:
                 break
         if reach < REACH:
             left_out[f"queries have random negatives from outside the first {reach} only, not {REACH:,}"] += 1
         left_out["random negatives are missing: no more documents lie outside the systems' reach"] += (
-            number - len(drawn)
+            count - len(drawn)
         )
         proposals += [
             CandidateSource(query.query_id, stand_ins.of(query.query_id, document_id), RANDOM, None, None)
@@ -97,27 +88,28 @@ def draw_negatives(
     return proposals, +left_out
 
 
-def negative_order(
+def make_random_order(
     document_ids: Iterable[str],
     seed: int,
     identical: Identical,
-    given: Mapping[str, Sequence[str]] | None = None,
-) -> Order:
-    """Make the random order of negatives, in which a text with several ids is one document.
+    engine_draws: Mapping[str, Sequence[str]] | None = None,
+) -> DrawNegatives:
+    """Make the function that draws negatives in random order; a text with several ids is one document.
 
     Parameters
     ----------
     document_ids: ids of documents with a text, ordered.
-    given: query id → documents that an engine drew (`draw_negatives_outside`), in the engine's order.
+    engine_draws: query id → documents that an engine drew (`draw_negatives_of_engine`), in the engine's
+        order. None draws from all documents by the seed.
     """
     drawable = [document_id for document_id in document_ids if identical.first(document_id) == document_id]
-    if given is None:
+    if engine_draws is None:
         return RandomOrder(drawable, seed).draw
-    known = set(drawable)
+    drawable_ids = set(drawable)
 
-    def draw(number: int, query_id: str, excluded: Collection[str]) -> list[str]:
-        drawn = given.get(query_id, ())
-        return [name for name in drawn if name in known and name not in excluded][:number]
+    def draw(count: int, query_id: str, excluded: Collection[str]) -> list[str]:
+        ids = [name for name in engine_draws.get(query_id, ()) if name in drawable_ids]
+        return [document_id for document_id in ids if document_id not in excluded][:count]
 
     return draw
 
@@ -138,19 +130,20 @@ class RandomOrder:
         self._hashes = np.array([_hash_number(document_id) for document_id in document_ids], np.uint64)
         self._seed = seed
 
-    def draw(self, number: int, query_id: str, excluded: Collection[str]) -> list[str]:
-        """Draw the first `number` documents of the query's random order that are not excluded, or all if
+    def draw(self, count: int, query_id: str, excluded: Collection[str]) -> list[str]:
+        """Draw the first `count` documents of the query's random order that are not excluded, or all if
         fewer.
         """
         keys = _mix_numbers(self._hashes ^ np.uint64(_hash_number(self._seed, query_id)))
-        part = number + 16  # about so many documents of the order are sorted, four times as many if too few
+        sorted_count = count + 16  # about so many documents are sorted, and four times as many if too few
         while True:
-            rows = np.flatnonzero(keys <= np.uint64((2**64 - 1) * min(part, len(keys)) // max(len(keys), 1)))
+            largest_key = (2**64 - 1) * min(sorted_count, len(keys)) // max(len(keys), 1)
+            rows = np.flatnonzero(keys <= np.uint64(largest_key))
             ids = (self._ids[row] for row in rows[np.argsort(keys[rows])].tolist())
-            drawn = list(islice((document_id for document_id in ids if document_id not in excluded), number))
-            if len(drawn) == number or part >= len(keys):
+            drawn = list(islice((document_id for document_id in ids if document_id not in excluded), count))
+            if len(drawn) == count or sorted_count >= len(keys):
                 return drawn
-            part *= 4
+            sorted_count *= 4
 
 
 def _hash_number(*parts: str | int) -> int:
@@ -165,66 +158,50 @@ def _mix_numbers(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def _run_of_today(system: str, depth: int, rate: float) -> EngineRunRequest:
-    return EngineRunRequest(system.removeprefix(ENGINE_PREFIX), depth=max(depth, MIN_DEPTH), rate=rate)
-
-
-def notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Write a notice about the engines that a pool is going to ask, and the lists that the pool needs."""
-    systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
-    plans = [plan_run(cursor, _run_of_today(name, request.depth, request.rate)) for name in systems]
-    missing = [(plan.engine, len(plan.asked.missing)) for plan in plans if plan.asked.missing]
-    sentences = [EngineClient(engine, request.rate).notice_of_lists(number) for engine, number in missing]
-    engines = [plan.engine for plan in plans] + _engines_of_runs(cursor, request.systems)
+def list_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
+    """Write a notice for each request for lists or random documents that a pool is going to send to an
+    engine.
+    """
+    sentences = list_engine_notices(cursor, request)
+    asked_engines = [
+        find_engine(cursor, name.removeprefix(ENGINE_PREFIX))
+        for name in request.systems
+        if name.startswith(ENGINE_PREFIX)
+    ]
+    engines = asked_engines + _find_engines_of_runs(cursor, request.systems)
     is_part = is_held(cursor) or get_setting(cursor, "corpus") is None
     if not (engines and is_part and request.random_negatives) or request.ids:
         return sentences
-    if draws := _stored_draws(cursor, engines[0], request.random_negatives, request.seed).missing:
-        what = f"random documents for {pluralize(len(draws), 'query', 'queries')}"
-        sentences.append(EngineClient(engines[0], request.rate).notice(what))
+    if missing := _read_draws(cursor, engines[0], request.random_negatives, request.seed).missing:
+        subject = f"random documents for {pluralize(len(missing), 'query', 'queries')}"
+        sentences.append(EngineClient(engines[0], request.rate).notice(subject))
     return sentences
 
 
-def ask_engines(
-    store: Store, request: PoolRequest, author: str, progress: Progress
-) -> tuple[PoolRequest, dict[str, int]]:
-    """Replace each engine in a request for a pool by a run with the engine's current lists.
-
-    The engine is asked only for lists that are missing from the engine's run of today.
-    """
-    names, left_out = [], dict[str, int]()
-    for system in request.systems:
-        if system.startswith(ENGINE_PREFIX):
-            of_today = _run_of_today(system, request.depth, request.rate)
-            run = import_engine_run(store, of_today, progress, author)
-            left_out |= {f"{why} ({system})": count for why, count in run.left_out.items()}
-            system = f"{RUN_PREFIX}{run.name}"
-        names.append(system)
-    return replace(request, systems=list(dict.fromkeys(names))), left_out
-
-
-def draw_negatives_outside(
+def draw_negatives_of_engine(
     store: Store, request: PoolRequest, progress: Progress
 ) -> Mapping[str, list[str]] | None:
     """Draw random documents of an engine for each query, and add the documents to a held corpus.
 
-    Return None if the corpus is not held.
+    Returns
+    -------
+    Query id → document ids; None if the corpus is not held.
 
     Raises
     ------
     InputError: the file of ids cannot be read, or is given for a corpus that is not held.
     RefusedError: no engine can give random documents.
     """
-    systems, number, seed = request.systems, request.random_negatives, request.seed
+    systems, count, seed = request.systems, request.random_negatives, request.seed
     with store.reading() as cursor:
-        if not (is_held(cursor) and number):
+        if not (is_held(cursor) and count):
             if request.ids is None:
                 return None
             raise InputError(
                 "A file of ids would change nothing: no random negatives come from outside the corpus."
             )
-        engines = _engines_of_runs(cursor, systems)
-        near = _ranked_documents(cursor, systems)
+        engines = _find_engines_of_runs(cursor, systems)
+        ranked = _read_ranked_documents(cursor, systems)
         queries = active_queries(cursor)
         if not engines:
             raise RefusedError(
@@ -232,55 +209,53 @@ def draw_negatives_outside(
                 "none of the systems is an engine's run. Name an engine, or draw no random negatives.",
                 command="`--random-negatives 0` draws no random negatives.",
             )
-        asked = _stored_draws(cursor, engines[0], number, seed)
+        stored_draws = _read_draws(cursor, engines[0], count, seed)
     client = EngineClient(engines[0], request.rate)
     if request.ids is None:
         lists = ask_missing(
-            store, client, asked, lambda question: _ask_for_order(client, question, number, seed), progress
+            store, client, stored_draws, lambda query: _ask_for_order(client, query, count, seed), progress
         )
-        drawn = {query_list.query_id: query_list.document_ids for query_list in lists}
+        ids_of_query = {query_list.query_id: query_list.document_ids for query_list in lists}
     else:
         order = RandomOrder(sorted(_read_ids(Path(request.ids))), seed)
-        drawn = {
-            query.query_id: order.draw(number, query.query_id, near[query.query_id]) for query in queries
+        ids_of_query = {
+            query.query_id: order.draw(count, query.query_id, ranked[query.query_id]) for query in queries
         }
-    drawn = {
-        query_list: [i for i in document_ids if i not in near[query_list]][:number]
-        for query_list, document_ids in drawn.items()
+    draws = {
+        query_id: [document_id for document_id in document_ids if document_id not in ranked[query_id]][:count]
+        for query_id, document_ids in ids_of_query.items()
     }
-    bring_missing(
-        store, client, {document_id for of_query in drawn.values() for document_id in of_query}, progress
-    )
-    return drawn
+    bring_missing(store, client, set(chain.from_iterable(draws.values())), progress)
+    return draws
 
 
-def _run_names(systems: Sequence[str]) -> list[str]:
+def _select_run_names(systems: Sequence[str]) -> list[str]:
     return [name.removeprefix(RUN_PREFIX) for name in systems if name.startswith(RUN_PREFIX)]
 
 
-def _engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
-    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _run_names(systems))]
+def _find_engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
+    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _select_run_names(systems))]
 
 
-def _ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
+def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
     """Collect for each query id the documents on the lists of the runs."""
-    near = defaultdict[str, set[str]](set)
-    for name in _run_names(systems):
+    ranked = defaultdict[str, set[str]](set)
+    for name in _select_run_names(systems):
         for entry in run_entries(cursor, find_run(cursor, name)):
-            near[entry.query_id].add(entry.document_id)
-    return near
+            ranked[entry.query_id].add(entry.document_id)
+    return ranked
 
 
-def _stored_draws(cursor: Cursor, engine: Engine, number: int, seed: int) -> AskedLists:
+def _read_draws(cursor: Cursor, engine: Engine, count: int, seed: int) -> AskedLists:
     """Read the engine's stored random order for each query, and the queries without a stored order."""
     template = engine.template.template_hash
-    request_id = digest("engine draw", engine.name, template, number + REACH, seed)
+    request_id = digest("engine draw", engine.name, template, count + REACH, seed)
     return read_asked(cursor, request_id, active_queries(cursor))
 
 
-def _ask_for_order(client: EngineClient, query: Query, number: int, seed: int) -> EngineList:
+def _ask_for_order(client: EngineClient, query: Query, count: int, seed: int) -> EngineList:
     order = int(digest("random order", seed, query.query_id)[:7], 16)
-    return client.random_list(order, number + REACH)
+    return client.random_list(order, count + REACH)
 
 
 def _read_ids(path: Path) -> set[str]:

@@ -1,35 +1,35 @@
-"""The systems of a pool: their search, their candidates, and a report on each system.
+"""Systems of a pool, which search the corpus: BM25, dense, hybrid, imported runs and engines.
 
-Each candidate keeps every system that proposed it, with rank and score. If the same text is a candidate under
-another document id, the systems' proposals get that id, so that the text is not judged twice.
+An engine takes part as a run: the engine is asked for its current lists, and the lists are stored as a run.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress
-from curation.core.similarity.identical import StandIns
 from curation.core.text import pluralize
 from curation.ingest.stored_runs import find_run, run_entries
-from curation.pooling.request import SYSTEMS
+from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
 from curation.retrieval.bm25_check import compare_with_rank_bm25
+from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run, plan_run
+from curation.retrieval.engines.client import EngineClient
 from curation.retrieval.terms import project_stemmer
 from curation.store import Cursor, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, count_documents, refuse_held
 
 ENGINE_PREFIX = "engine:"
-MAX_IDS_KEPT = 3
-"""Largest number of query ids that a report keeps for each reason why a system found nothing."""
+MIN_DEPTH = 100
+"""Smallest number of documents that an engine is asked for."""
 MAX_DOCUMENTS = {"bm25": 20_000_000, "dense": 1_000_000, "hybrid": 1_000_000}
 """Largest corpus that a system searches on one machine; see docs/scale.md."""
-_PARTS = ("bm25", "dense")
+_BUILT_SYSTEMS = ("bm25", "dense")
+"""Systems that goldgrade builds itself; hybrid fuses them."""
 SystemLists = Mapping[str, Sequence[Sequence[Hit]]]
 """System → a list of hits for each query, in the order of the queries."""
 TOP = 10
@@ -38,19 +38,21 @@ AUDIT = "audit:"
 """Prefix of the system name of audited pairs. The stratum of the pair follows (`negatives.audit`)."""
 
 
-def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
+def sort_system_names(names: Sequence[str], with_engines: bool = False) -> list[str]:
     """Order system names without repetitions: names in `SYSTEMS` first, then runs (`run:NAME`) by name.
 
-    engines: accept engines (`engine:NAME`) too.
+    Parameters
+    ----------
+    with_engines: whether engines (`engine:NAME`) are systems too.
 
     Raises
     ------
     InputError: no system is named, or a system is unknown.
     """
-    prefixes = (ENGINE_PREFIX, RUN_PREFIX) if engines else (RUN_PREFIX,)
+    prefixes = (ENGINE_PREFIX, RUN_PREFIX) if with_engines else (RUN_PREFIX,)
     runs = sorted({name for name in names if name.startswith(prefixes)})
-    unknown = (name for name in dict.fromkeys(names) if name not in {*SYSTEMS, *runs})
-    problems = [f"{name!r} is no system." for name in unknown]
+    unknown_names = (name for name in dict.fromkeys(names) if name not in {*SYSTEMS, *runs})
+    problems = [f"{name!r} is no system." for name in unknown_names]
     if not names:
         problems = ["No system was named."]
     refuse_problems(
@@ -63,16 +65,56 @@ def known_systems(names: Sequence[str], engines: bool = False) -> list[str]:
 
 def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
     """Refuse systems that cannot search the corpus, because the corpus is held or too large."""
-    searching = [name for name in names if name in SYSTEMS]
-    if searching:
-        refuse_held(cursor, ", ".join(searching))
+    local_systems = [name for name in names if name in SYSTEMS]
+    if local_systems:
+        refuse_held(cursor, ", ".join(local_systems))
     documents = count_documents(cursor)
-    if beyond := [name for name in searching if documents > MAX_DOCUMENTS[name]]:
+    for name in local_systems:
+        if documents <= MAX_DOCUMENTS[name]:
+            continue
         raise RefusedError(
             f"The corpus has {pluralize(documents, 'document')}. One machine searches up to "
-            f"{MAX_DOCUMENTS[beyond[0]]:,} with {beyond[0]}. Use a search engine for a larger corpus.",
+            f"{MAX_DOCUMENTS[name]:,} with {name}. Use a search engine for a larger corpus.",
             command="`--systems engine:NAME` asks an engine (docs/engines.md); docs/scale.md has figures.",
         )
+
+
+def replace_engines_by_runs(
+    store: Store, request: PoolRequest, author: str, progress: Progress
+) -> tuple[PoolRequest, dict[str, int]]:
+    """Ask each engine in a request for its current lists, and replace the engine by a run with these lists.
+
+    The engine is asked only for lists that are missing from the engine's run of today.
+
+    Returns
+    -------
+    The request, and reason → number of queries without a list.
+    """
+    names, left_out = [], dict[str, int]()
+    for system in request.systems:
+        if system.startswith(ENGINE_PREFIX):
+            run_request = _make_run_request(system, request)
+            run = import_engine_run(store, run_request, progress, author)
+            left_out |= {f"{why} ({system})": count for why, count in run.left_out.items()}
+            system = f"{RUN_PREFIX}{run.name}"
+        names.append(system)
+    return replace(request, systems=list(dict.fromkeys(names))), left_out
+
+
+def list_engine_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
+    """Write a notice for each engine that a pool is going to ask for missing lists."""
+    systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
+    plans = [plan_run(cursor, _make_run_request(name, request)) for name in systems]
+    return [
+        EngineClient(plan.engine, request.rate).notice_of_lists(len(plan.asked.missing))
+        for plan in plans
+        if plan.asked.missing
+    ]
+
+
+def _make_run_request(system: str, request: PoolRequest) -> EngineRunRequest:
+    depth = max(request.depth, MIN_DEPTH)
+    return EngineRunRequest(system.removeprefix(ENGINE_PREFIX), depth=depth, rate=request.rate)
 
 
 class Systems:
@@ -84,7 +126,7 @@ class Systems:
 
     Attributes
     ----------
-    outside: number of imported runs' entries whose documents are not in the corpus.
+    missing_documents: number of imported runs' entries whose documents are not in the corpus.
     """
 
     def __init__(
@@ -92,31 +134,33 @@ class Systems:
     ) -> None:
         with store.reading() as cursor:
             stemmer = project_stemmer(cursor)
-        parts = [name for name in _PARTS if name in names or "hybrid" in names]
+        built = [name for name in _BUILT_SYSTEMS if name in names or "hybrid" in names]
         self._store, self._names, self._corpus = store, names, corpus
-        self._bm25 = Bm25.stored(store, corpus, stemmer) if "bm25" in parts else None
-        self._parts: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
-        if "dense" in parts:
-            self._parts["dense"] = Dense(vectors or store, StoredDocuments(store, corpus.hashes), model)
-        self._hybrid = Hybrid(list(self._parts.values()))
+        self._bm25 = Bm25.stored(store, corpus, stemmer) if "bm25" in built else None
+        self._retrievers: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
+        if "dense" in built:
+            self._retrievers["dense"] = Dense(vectors or store, StoredDocuments(store, corpus.hashes), model)
+        self._hybrid = Hybrid(list(self._retrievers.values()))
         self._runs = _read_runs(store, names, set(corpus.ids))
-        self.outside = sum(run.outside for run in self._runs.values())
+        self.missing_documents = sum(run.outside for run in self._runs.values())
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Systems with all parameters that decide their results."""
-        return {name: dict(self.retriever(name).settings) for name in self._names}
+        """System → all parameters that decide its results."""
+        return {name: dict(self.find_retriever(name).settings) for name in self._names}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> SystemLists:
         """Search with each named system down to `depth`; hybrid fuses the lists of bm25 and dense."""
-        hits = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
+        hits = {
+            name: retriever.search(queries, depth, progress) for name, retriever in self._retrievers.items()
+        }
         if "hybrid" in self._names:
             hits["hybrid"] = self._hybrid.fuse_found(list(hits.values()), depth)
         hits |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
         return {name: hits[name] for name in self._names}
 
     def compare_bm25(self, queries: Sequence[Query], seed: int, progress: Progress) -> dict[str, int]:
-        """Numbers of BM25 lists that were compared with rank-bm25, and of their documents; {} without BM25.
+        """Compare BM25 with rank-bm25, and return the numbers of lists and documents; {} without BM25.
 
         Raises
         ------
@@ -126,19 +170,21 @@ class Systems:
             return {}
         return compare_with_rank_bm25(self._store, self._corpus, queries, self._bm25, seed, progress)
 
-    def retriever(self, name: str) -> Retriever:
+    def find_retriever(self, name: str) -> Retriever:
         """Return the system with a name."""
         if name in self._runs:
             return self._runs[name]
-        return self._hybrid if name == "hybrid" else self._parts[name]
+        return self._hybrid if name == "hybrid" else self._retrievers[name]
 
-    def why_empty(self, name: str, queries: Sequence[Query], filled: Sequence[int]) -> dict[str, list[str]]:
+    def explain_empty_lists(
+        self, name: str, queries: Sequence[Query], hit_counts: Sequence[int]
+    ) -> dict[str, list[str]]:
         """List the ids of queries for which a system found nothing, by reason."""
-        system, empty = self.retriever(name), defaultdict[str, list[str]](list)
-        for query, count in zip(queries, filled, strict=True):
+        retriever, ids_by_reason = self.find_retriever(name), defaultdict[str, list[str]](list)
+        for query, count in zip(queries, hit_counts, strict=True):
             if not count:
-                empty[system.why_none(query)].append(query.query_id)
-        return dict(sorted(empty.items()))
+                ids_by_reason[retriever.why_none(query)].append(query.query_id)
+        return dict(sorted(ids_by_reason.items()))
 
 
 def _read_runs(store: Store, names: Iterable[str], document_ids: set[str]) -> dict[str, ImportedRun]:
@@ -150,109 +196,3 @@ def _read_runs(store: Store, names: Iterable[str], document_ids: set[str]) -> di
                 entries = run_entries(cursor, run)
             runs[name] = ImportedRun(run, entries, document_ids)
     return runs
-
-
-class CandidateSource(NamedTuple):
-    """A row of the table candidate_sources, without the pool's id. Random pairs have neither rank nor score.
-
-    Attributes
-    ----------
-    passage_start, passage_end: matching part of a long document, as in `retrieval.retriever.Hit`.
-    """
-
-    query_id: str
-    document_id: str
-    system: str
-    rank: int | None
-    score: float | None
-    passage_start: int | None = None
-    passage_end: int | None = None
-
-
-class SystemReport(NamedTuple):
-    """The report of one system in a pool.
-
-    Attributes
-    ----------
-    candidates: number of pairs that the system proposed.
-    alone: number of pairs that no other system proposed.
-    top: number of results within the first `TOP` and the depth, including pairs over the budget.
-    unfilled: number of missing results within the depth, because the system found no more documents.
-    no_hit: reason → number of queries for which the system found nothing.
-    no_hit_ids: reason → ids of the first queries for which the system found nothing; older pools have no ids.
-    """
-
-    system: str
-    candidates: int
-    alone: int
-    top: int
-    unfilled: int
-    no_hit: dict[str, int]
-    no_hit_ids: Mapping[str, Sequence[str]] = {}
-
-
-def unite(
-    lists: SystemLists, queries: Sequence[Query], depth: int, stand_ins: StandIns
-) -> tuple[list[CandidateSource], int]:
-    """Collect the first `depth` hits of each system. Each pair is collected once for a system, at its best
-    rank.
-
-    Returns
-    -------
-    The proposals, and the number of pairs that got the id of an identical document.
-    """
-    proposals: list[CandidateSource] = []
-    merged = set()
-    for index, query in enumerate(queries):
-        best: dict[tuple[str, str], CandidateSource] = {}
-        for system, hits in lists.items():
-            for rank, hit in enumerate(hits[index][:depth], 1):
-                start, end = hit.passage or (None, None)
-                ids = stand_ins.all_of(query.query_id, hit.document_id)
-                for document_id in ids:
-                    proposal = CandidateSource(
-                        query.query_id, document_id, system, rank, hit.score, start, end
-                    )
-                    best.setdefault((document_id, system), proposal)
-                if hit.document_id not in ids:
-                    merged.add((query.query_id, hit.document_id))
-        proposals += best.values()
-    return proposals, len(merged)
-
-
-def system_reports(
-    filled: Mapping[str, Sequence[int]],
-    empty: Mapping[str, Mapping[str, Sequence[str]]],
-    proposals: Iterable[CandidateSource],
-    places: int,
-) -> list[SystemReport]:
-    """Make the report of each system.
-
-    Parameters
-    ----------
-    filled: system → number of documents that the system found for each query.
-    empty: system → reason → ids of the queries for which the system found nothing.
-    proposals: proposals grouped by query.
-    places: largest number of documents that a system could propose for a query.
-    """
-    top = min(places, TOP)
-    candidates, alone = Counter[str](), Counter[str]()
-    for _, of_query in groupby(proposals, key=attrgetter("query_id")):
-        systems_of = defaultdict(set)
-        for proposal in of_query:
-            systems_of[proposal.document_id].add(proposal.system)
-        for names in systems_of.values():
-            candidates.update(names)
-            alone.update(names if len(names) == 1 else ())
-    return [
-        SystemReport(
-            name,
-            candidates[name],
-            alone[name],
-            sum(min(top, count) for count in counts),
-            sum(max(places - count, 0) for count in counts),
-            {why: len(ids) for why, ids in empty[name].items()},
-            {why: ids[:MAX_IDS_KEPT] for why, ids in empty[name].items()},
-        )
-        for name, counts in filled.items()
-    ]

@@ -32,8 +32,9 @@ from curation.negatives.audit_rate import MIN_JUDGED, audit_report, measured_rat
 from curation.negatives.hard_negatives import hard_negatives
 from curation.negatives.requests import AuditRequest
 from curation.people.annotators import add_annotator
-from curation.pooling.contributions import Relevance, contributions
+from curation.pooling.contributions import compute_contributions
 from curation.pooling.pool import CorpusTexts, build_pool
+from curation.pooling.relevance import Relevance
 from curation.pooling.request import PoolRequest
 from curation.releases.verify import verify
 from curation.retrieval import Hit
@@ -233,7 +234,7 @@ def test_annotators_errors_are_estimated_outside_of_every_turn(
     open_audit(pooled, AuditRequest(["ada", "bo"], size=12, depth=20, overlap=2))
     answer(pooled, "ada")
     monkeypatch.setattr("curation.labeling.consensus.consensus.estimate", estimated)
-    contributions(pooled, read_relevance(pooled))
+    compute_contributions(pooled, read_relevance(pooled))
     hard_negatives(pooled)
     audit_report(pooled)
     open_audit(pooled, AuditRequest(["ada"], size=6, depth=20))
@@ -271,7 +272,7 @@ def test_what_an_audit_judged_counts_everywhere_and_can_be_frozen(pooled: Store,
     open_audit(pooled, AuditRequest(["ada", "bo"], size=36, depth=20, overlap=2))
     answer(pooled, "ada")
     answer(pooled, "bo")
-    report = contributions(pooled, read_relevance(pooled))
+    report = compute_contributions(pooled, read_relevance(pooled))
     assert (report.graded, report.relevant) == (12, 8)
     assert agreement_report(pooled, "audit-1").consensus.majority == 36
     with pytest.raises(RefusedError, match="already in a round"):

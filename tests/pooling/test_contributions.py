@@ -16,9 +16,9 @@ from curation.pooling.contributions import (
     Contribution,
     Ranked,
     Relevance,
-    contributions,
-    contributions_of,
-    twins_of,
+    compute_contributions,
+    count_contributions,
+    find_twins,
 )
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -40,7 +40,7 @@ def pooled(store: Store) -> Store:
 
 
 def test_before_judging_only_candidates_are_known(pooled: Store) -> None:
-    report = contributions(pooled, read_relevance(pooled))
+    report = compute_contributions(pooled, read_relevance(pooled))
     assert report.systems == [
         Contribution("run:a", 4, 2, 0, 0, 0, None, 4, 0, 0.0),
         Contribution("run:b", 4, 2, 0, 0, 0, None, 4, 0, 0.0),
@@ -52,7 +52,7 @@ def test_before_judging_only_candidates_are_known(pooled: Store) -> None:
 def test_after_judging_a_system_is_worth_what_it_alone_found(pooled: Store, tmp_path: Path) -> None:
     grades = {("q1", "d01"): 3, ("q1", "d02"): 1, ("q1", "d03"): 0, ("q1", "d04"): 2, ("q2", "d05"): 0}
     judge(pooled, tmp_path, grades)
-    report = contributions(pooled, read_relevance(pooled))
+    report = compute_contributions(pooled, read_relevance(pooled))
     assert report.systems == [
         Contribution("run:a", 4, 2, 3, 2, 1, 1 / 3, 4, 3, 0.75),
         Contribution("run:b", 4, 2, 3, 2, 1, 1 / 3, 4, 3, 0.75),
@@ -63,7 +63,7 @@ def test_after_judging_a_system_is_worth_what_it_alone_found(pooled: Store, tmp_
 def test_a_disputed_pair_has_no_grade_and_is_counted_as_such(pooled: Store, tmp_path: Path) -> None:
     judge(pooled, tmp_path, {("q1", "d01"): 3})
     judge(pooled, tmp_path, {("q1", "d01"): 0}, "bo")
-    report = contributions(pooled, read_relevance(pooled))
+    report = compute_contributions(pooled, read_relevance(pooled))
     assert report.graded == 0
     assert report.left_out == {
         "judged, but without a grade (disputed, or cannot tell)": 1,
@@ -77,7 +77,7 @@ def test_relevant_documents_that_only_chance_found_are_told(pooled: Store, tmp_p
         pooled, "SELECT query_id, document_id FROM candidate_sources WHERE system = 'random' ORDER BY ALL"
     )
     judge(pooled, tmp_path, {random[0]: 2, random[1]: 0})
-    report = contributions(pooled, read_relevance(pooled))
+    report = compute_contributions(pooled, read_relevance(pooled))
     assert (report.random_graded, report.relevant_at_random, report.graded) == (2, 1, 0)
 
 
@@ -86,14 +86,14 @@ def test_the_judged_share_counts_the_first_ten_places_only(store: Store, tmp_pat
     put_run(store, tmp_path, "a", {"q1": [f"d{number:02}" for number in range(1, 21)]})
     build_pool(store, PoolRequest(["run:a"], depth=20, random_negatives=0, seed=1))
     judge(store, tmp_path, {("q1", f"d{number:02}"): 1 for number in (1, 10, 11, 12)})
-    line = contributions(store, read_relevance(store)).systems[0]
+    line = compute_contributions(store, read_relevance(store)).systems[0]
     assert (line.graded, line.top_graded, line.top, line.judged_at_10) == (4, 2, 10, 0.2)
 
 
 def test_places_over_the_budget_still_count_as_places(pooled: Store, tmp_path: Path) -> None:
     build_pool(pooled, PoolRequest(["run:a", "run:b"], depth=10, random_negatives=0, seed=1, budget=2))
     judge(pooled, tmp_path, {("q2", "d01"): 1})
-    lines = contributions(pooled, read_relevance(pooled)).systems
+    lines = compute_contributions(pooled, read_relevance(pooled)).systems
     assert [line.top for line in lines] == [4, 4]
     assert [line.top_graded for line in lines] == [1, 1]
 
@@ -102,25 +102,25 @@ def test_twins_cover_for_each_other_and_are_named(pooled: Store, tmp_path: Path)
     put_run(pooled, tmp_path, "c", LISTS["a"])
     build_pool(pooled, PoolRequest(["run:a", "run:b", "run:c"], depth=10, random_negatives=0, seed=1))
     judge(pooled, tmp_path, {("q1", "d01"): 3, ("q1", "d03"): 1, ("q1", "d02"): 1})
-    report = contributions(pooled, read_relevance(pooled))
+    report = compute_contributions(pooled, read_relevance(pooled))
     assert [line.lost for line in report.systems] == [0, 0, 0]
     assert report.twins == [(["run:a", "run:c"], 2)]
 
 
 def test_a_pool_is_found_by_the_beginning_of_its_id(pooled: Store) -> None:
-    first = contributions(pooled, read_relevance(pooled)).pool_id
+    first = compute_contributions(pooled, read_relevance(pooled)).pool_id
     other = build_pool(pooled, PoolRequest(["run:a"], depth=10, random_negatives=0, seed=1)).pool_id
-    assert contributions(pooled, read_relevance(pooled)).pool_id == other
-    assert contributions(pooled, read_relevance(pooled), first[:12]).pool_id == first
+    assert compute_contributions(pooled, read_relevance(pooled)).pool_id == other
+    assert compute_contributions(pooled, read_relevance(pooled), first[:12]).pool_id == first
     with pytest.raises(NotFoundError, match="begins with 'xyz'"):
-        contributions(pooled, read_relevance(pooled), "xyz")
+        compute_contributions(pooled, read_relevance(pooled), "xyz")
     with pytest.raises(InputError, match="Several pools"):
-        contributions(pooled, read_relevance(pooled), "")
+        compute_contributions(pooled, read_relevance(pooled), "")
 
 
 def test_without_a_pool_there_is_a_sentence(store: Store) -> None:
     with pytest.raises(RefusedError, match="goldgrade pool"):
-        contributions(store, read_relevance(store))
+        compute_contributions(store, read_relevance(store))
 
 
 PLACES = st.dictionaries(
@@ -143,13 +143,13 @@ def test_what_is_lost_is_what_a_pool_without_the_system_lacks(
     def relevant(rows: list[Ranked]) -> set[tuple[str, str]]:
         return {row[:2] for row in rows if grades.get(row[:2], 0) > 0}
 
-    for line in contributions_of(ranked, top, relevance):
+    for line in count_contributions(ranked, top, relevance):
         without = [row for row in ranked if row.system != line.system]
         assert line.lost == len(relevant(ranked)) - len(relevant(without))
         assert line.relevant == len(relevant([row for row in ranked if row.system == line.system]))
         assert line.lost <= min(line.alone, line.relevant)
         assert line.judged_at_10 is None or 0 <= line.judged_at_10 <= 1
-    for systems, lost in twins_of(ranked, relevance):
+    for systems, lost in find_twins(ranked, relevance):
         without = [row for row in ranked if row.system not in systems]
         assert lost == len(relevant(ranked)) - len(relevant(without))
 

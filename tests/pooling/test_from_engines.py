@@ -9,7 +9,7 @@ import pytest
 
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.pooling.pool import OPERATIONS, build_pool
-from curation.pooling.random_negatives import notices
+from curation.pooling.random_negatives import list_notices
 from curation.pooling.request import PoolRequest
 from curation.pooling.stored_pool import PoolReport
 from curation.queries.coverage.report import find_coverage
@@ -57,14 +57,14 @@ def test_an_engine_is_pooled_by_its_stored_run_and_the_same_pool_again_asks_noth
 def test_what_is_asked_where_is_said_before_and_only_what_is_missing(project: Store) -> None:
     request = PoolRequest(systems=("engine:shop",), random_negatives=3, seed=7, rate=4)
     with project.reading() as cursor:
-        assert notices(cursor, request) == [
+        assert list_notices(cursor, request) == [
             "Asking 127.0.0.1 for 2 lists, 4 requests a second at most. Query texts are sent redacted.",
             "Asking 127.0.0.1 for random documents for 2 queries, 4 requests a second at most.",
         ]
     pool(project)
     with project.reading() as cursor:
-        assert notices(cursor, request) == []
-        assert notices(cursor, replace(request, seed=8))[0].startswith("Asking 127.0.0.1 for random")
+        assert list_notices(cursor, request) == []
+        assert list_notices(cursor, replace(request, seed=8))[0].startswith("Asking 127.0.0.1 for random")
 
 
 def test_queries_without_a_list_are_counted_by_the_pool(project: Store, engine: SearchServer) -> None:

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError, NotFoundError
 from curation.ingest.importers.run_import import import_run
-from curation.pooling.budget import spend
+from curation.pooling.candidates import CandidateSource, select_within_budget
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.pooling.systems import CandidateSource
 from curation.store import Store
 from tests.support.pool_project import put_run, put_texts
 from tests.support.projects import built_once, rows_of
@@ -129,7 +128,7 @@ PROPOSALS = st.dictionaries(
 def test_a_budget_is_used_up_evenly_by_rank_and_whatever_the_order(
     proposals: list[CandidateSource], budget: int, seed: int
 ) -> None:
-    within, over = spend(proposals, budget, seed)
+    within, over = select_within_budget(proposals, budget, seed)
     every = {proposal[:2] for proposal in proposals}
     kept = {proposal[:2] for proposal in within}
     assert len(kept) == min(budget, len(every))
@@ -146,4 +145,4 @@ def test_a_budget_is_used_up_evenly_by_rank_and_whatever_the_order(
             assert max((best[pair] for pair in own & kept), default=0) <= min(
                 best[pair] for pair in own - kept
             )
-    assert {p[:2] for p in spend(proposals[::-1], budget, seed)[0]} == kept
+    assert {p[:2] for p in select_within_budget(proposals[::-1], budget, seed)[0]} == kept

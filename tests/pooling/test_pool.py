@@ -16,10 +16,11 @@ from rank_bm25 import BM25Okapi
 from curation.core.digests import digest
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.similarity.identical import Identical, StandIns
-from curation.pooling.pool import build_pool, embedding_forecast
-from curation.pooling.random_negatives import REACH, draw_negatives, negative_order
+from curation.pooling.candidates import CandidateSource
+from curation.pooling.pool import build_pool, forecast_embedding
+from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.request import PoolRequest
-from curation.pooling.systems import MAX_DOCUMENTS, CandidateSource, SystemLists
+from curation.pooling.systems import MAX_DOCUMENTS, SystemLists
 from curation.retrieval import DEFAULT_MODEL, Hit, bm25_check, passages
 from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
@@ -142,7 +143,7 @@ def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> N
 
 def test_what_embeds_says_minutes_before_until_a_pool_has_embedded_the_corpus(shop: Store) -> None:
     with shop.reading() as cursor:
-        assert embedding_forecast(cursor) == "about 1 minute, by the speed of other machines"
+        assert forecast_embedding(cursor) == "about 1 minute, by the speed of other machines"
         assert minutes_to_embed(cursor, 9_600_000) == "about 3 to 20 minutes, by the speed of other machines"
     with shop.transaction() as cursor:
         put_setting(cursor, f"{MEASURED}{DEFAULT_MODEL}", "40000")
@@ -150,7 +151,7 @@ def test_what_embeds_says_minutes_before_until_a_pool_has_embedded_the_corpus(sh
         assert (MEASURED + DEFAULT_MODEL) not in dict(all_settings(cursor)), "no result rests on it"
     build_pool(shop, PoolRequest(["dense"], depth=3, random_negatives=0, seed=1))
     with shop.reading() as cursor:
-        assert embedding_forecast(cursor) is None
+        assert forecast_embedding(cursor) is None
 
 
 def test_the_same_call_adds_nothing_and_says_so(shop: Store) -> None:
@@ -283,7 +284,7 @@ def negatives(
 ) -> tuple[list[CandidateSource], dict[str, int]]:
     """Drawn by seed 5 outside the first 10, where nothing is held yet."""
     identical = Identical((document.document_id, document.title, document.body) for document in documents)
-    order = negative_order([document.document_id for document in documents], 5, identical)
+    order = make_random_order([document.document_id for document in documents], 5, identical)
     return draw_negatives(lists, queries, order, number, 10, identical, StandIns(identical, []))
 
 
@@ -311,7 +312,7 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     }
     judged = {f"d{n:02}" for n in held if n < corpus}
     stand_ins = StandIns(identical, [("q0", name) for name in judged])
-    order = negative_order([one.document_id for one in documents], seed, identical)
+    order = make_random_order([one.document_id for one in documents], seed, identical)
     proposals, left_out = draw_negatives(hits, [query(0)], order, number, depth, identical, stand_ins)
     ids = [proposal.document_id for proposal in proposals]
     near = {hit.document_id for [ranked] in hits.values() for hit in ranked[:depth]}

@@ -21,7 +21,7 @@ from curation.core.errors import RefusedError
 from curation.core.reports.page import QueryName
 from curation.core.text import percent, pluralize
 from curation.people.annotators import able_to_judge, usual_names
-from curation.pooling.pool import embedding_forecast
+from curation.pooling.pool import forecast_embedding
 from curation.queries.coverage.report import CoverageState, read_state, state_fingerprint
 from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, coverage_queries
 from curation.queries.coverage.writing.tasks import (
@@ -158,7 +158,7 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
     with st.form("measure", width=520):
         form.ask("seed")
         with context.store.reading() as cursor:
-            forecast = None if state else embedding_forecast(cursor)
+            forecast = None if state else forecast_embedding(cursor)
         if forecast is not None:
             ui.quiet(f"This first embeds the corpus: {forecast}.")
         asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)

@@ -17,11 +17,11 @@ from curation.core.text import pluralize
 from curation.ingest.stored_runs import stored_runs
 from curation.labeling.consensus.relevance import read_relevance
 from curation.operations.jobs import Job
-from curation.pooling.contributions import Contributions, contribution_table, contributions
-from curation.pooling.pool import embedding_forecast
-from curation.pooling.random_negatives import notices
+from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
+from curation.pooling.pool import forecast_embedding
+from curation.pooling.random_negatives import list_notices
 from curation.pooling.request import SYSTEMS, PoolRequest
-from curation.pooling.stored_pool import last_pool
+from curation.pooling.stored_pool import read_last_pool
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.retrieval import RUN_PREFIX
 from curation.retrieval.engines.template import stored_engines
@@ -39,13 +39,13 @@ def show(context: PageContext) -> None:
     with right:
         context.ending("pool")
         try:
-            brought = contributions(context.store, read_relevance(context.store))
+            brought = compute_contributions(context.store, read_relevance(context.store))
         except RefusedError:
             st.info("No pool is built yet.")
             missing_stage(context.store, context.annotator, "sample")
         else:
             _last(brought)
-            report = last_pool(context.store)
+            report = read_last_pool(context.store)
             if report is not None:
                 ui.sentences(*report.sentences)
 
@@ -57,7 +57,7 @@ def _form(context: PageContext) -> None:
         sent = [f"{name}: {_sent(cursor, name)}" for name in engines]
         runs += engines
         is_part = is_held(cursor)
-        forecast = None if is_part else embedding_forecast(cursor)
+        forecast = None if is_part else forecast_embedding(cursor)
     first = PoolRequest(systems=runs[:1]) if is_part else FIRST
     form = Form(PoolRequest, first, offered={"systems": runs if is_part else [*SYSTEMS, *runs]})
     with st.form("pool"):
@@ -81,7 +81,7 @@ def _sent(cursor: Cursor, engine: str) -> str:
     requests.
     """
     try:
-        sentences = " ".join(notices(cursor, PoolRequest(systems=(engine,))))
+        sentences = " ".join(list_notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:
         sentences = error.found.partition("\n")[0]
     return sentences or "its lists of today are stored. The pool does not ask the engine again."
@@ -99,7 +99,7 @@ def _add_dense(context: PageContext, last: Job) -> None:
 
 
 def _last(report: Contributions) -> None:
-    ui.tables(replace(contribution_table(report), words=True))
+    ui.tables(replace(build_contribution_table(report), words=True))
     ui.sentences(
         "Alone: found by no other system.",
         f"{report.graded:,} of the systems' {pluralize(report.candidates, 'candidate')} have a grade; "

@@ -149,7 +149,7 @@ def own_searchers(
         if not splitters:
             work = store if release.file is None else stack.enter_context(_temporary_project(documents))
             systems = Systems(work, names, corpus_of(documents), model)
-            searchers = [systems.retriever(name) for name in names]
+            searchers = [systems.find_retriever(name) for name in names]
         with nullcontext() if release.file else store.reading() as cursor:
             stemmer = project_stemmer(cursor) if cursor else None
         for splitter, split in splitters.items():
@@ -158,7 +158,7 @@ def own_searchers(
             work = stack.enter_context(_temporary_project(chunks, stemmer))
             vectors = None if release.file else store
             systems = Systems(work, names, corpus_of(chunks), model, vectors=vectors)
-            searchers += [ChunkedSystem(systems.retriever(name), splitter, places) for name in names]
+            searchers += [ChunkedSystem(systems.find_retriever(name), splitter, places) for name in names]
         yield searchers
 
 

@@ -46,7 +46,7 @@ from curation.evaluation.scoring.release import ALL, query_of_row
 from curation.evaluation.scoring.splitters import splitters_named
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.request import SYSTEMS
-from curation.pooling.systems import known_systems
+from curation.pooling.systems import sort_system_names
 from curation.releases.export.trec import without_space
 from curation.releases.seal import refuse_unknown_parts
 from curation.releases.verify import FrozenRelease, load_release
@@ -253,7 +253,7 @@ def _checked_systems(systems: Sequence[str], depth: int) -> list[str]:
             f"{', '.join(SYSTEMS)}."
         )
     refuse_problems(problems)
-    return known_systems(systems)
+    return sort_system_names(systems)
 
 
 def _queries_of_part(release: FrozenRelease, part: str) -> list[Query]:

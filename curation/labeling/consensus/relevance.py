@@ -8,7 +8,7 @@ from curation.guides.guide import current_guide
 from curation.ingest.filters import outside_pairs
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
-from curation.pooling.contributions import Relevance
+from curation.pooling.relevance import Relevance
 from curation.store import Cursor, Store
 
 

@@ -30,7 +30,7 @@ from curation.labeling.rounds.candidates import Candidate, CandidateRow, choose_
 from curation.labeling.rounds.rounds import refuse_who_cannot_judge
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import SealAccess, unseal, withheld
-from curation.pooling.contributions import Relevance
+from curation.pooling.relevance import Relevance
 from curation.store import (
     COMMAND_LINE,
     Cursor,

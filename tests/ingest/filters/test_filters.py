@@ -35,7 +35,7 @@ from curation.negatives.hard_negatives import hard_negatives
 from curation.operations.import_jobs import carry_out
 from curation.people.annotators import add_annotator
 from curation.people.seal_access import unseal
-from curation.pooling.contributions import contributions
+from curation.pooling.contributions import compute_contributions
 from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -249,7 +249,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     relevance = read_relevance(store)
     assert not any(map(relevance.is_relevant, outside_all))
     assert any(map(relevance.is_relevant, everything - outside_all))
-    assert contributions(store, relevance).relevant == sum(map(relevance.is_relevant, everything))
+    assert compute_contributions(store, relevance).relevant == sum(map(relevance.is_relevant, everything))
     with store.reading() as cursor:
         inputs = settled_queries(read_labels(cursor)).inputs
     assert not {(one, name) for one, names in inputs.relevant.items() for name in names} & outside_all
