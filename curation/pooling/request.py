@@ -20,8 +20,8 @@ class PoolRequest:
     systems: names out of `SYSTEMS`, `run:NAME` for imported runs, and `engine:NAME` for engines, whose
         current lists are stored as a run.
     model: embedding model of dense and hybrid; see `retrieval.embedding_model.find_model`.
-    budget: largest number of pairs from systems, spread evenly over the queries (`pooling.candidates`). Random
-        negatives are not counted.
+    budget: largest number of pairs from systems, spread evenly over the queries (`pooling.candidates`).
+        Random negatives are not counted.
     stemmer: stemmer of the project's BM25 from now on: a language or 'none'; None changes nothing.
     ids: path of a file with all ids of the engine, from which random negatives are drawn on a held corpus.
     """
