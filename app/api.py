@@ -45,17 +45,17 @@ from curation.core.errors import (
     StoreBusyError,
     StoreError,
 )
-from curation.guides.guide import guide_by_hash
-from curation.guides.questions import ask_at_item, readable_questions
+from curation.guides.guide import load_guide
+from curation.guides.questions import ask_about_item, list_readable_questions
 from curation.ingest.readers.json_records import UnreadJSONError, read_json
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.practice import feedback
-from curation.labeling.session.history import HistoryFilter, history_page
-from curation.labeling.session.item_views import AnsweredItem, previous_answered, whole_document
+from curation.labeling.rounds.practice import read_feedback
+from curation.labeling.session.history import HistoryFilter, read_history_page
+from curation.labeling.session.item_views import AnsweredItem, draw_whole_document, read_previous_answer
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import Queue, next_showings, put_off_showings
-from curation.labeling.session.recent_answers import answered_since
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import AnnotatorQueue, read_queue, read_skipped_items
+from curation.labeling.session.recent_answers import count_answered_since
+from curation.labeling.session.submit import submit_judgments
 from curation.people.annotators import JUDGING, require_role
 
 LARGEST_BODY = 256 * 1024
@@ -193,13 +193,13 @@ def presentations(request: Request) -> Any:
     query, who = request.query_params, request.state.annotator
     asked = Judgments(submissions=[], holding=query.getlist("holding"), limit=query.get("limit", "5"))  # type: ignore[arg-type]
     listed = query.get("list", "")
-    return _queue(next_showings(project_store(), who, asked.limit, asked.holding, image_hosts(), listed))
+    return _queue(read_queue(project_store(), who, asked.limit, asked.holding, image_hosts(), listed))
 
 
 @answered
 def previous(request: Request) -> Any:
     """GET: return the item that the annotator answered last, with the answer, or null."""
-    item = previous_answered(project_store(), request.state.annotator, image_hosts())
+    item = read_previous_answer(project_store(), request.state.annotator, image_hosts())
     return item and _answered(item)
 
 
@@ -209,14 +209,14 @@ def history(request: Request) -> Any:
     needs.
     """
     wanted = HistoryFilter.model_validate(dict(request.query_params))
-    page = history_page(project_store(), request.state.annotator, wanted, image_hosts())
+    page = read_history_page(project_store(), request.state.annotator, wanted, image_hosts())
     return {**page._asdict(), "answers": [_answered(answer) for answer in page.answers]}
 
 
 @answered
 def put_off(request: Request) -> Any:
     """GET: return the open items that the annotator has put off, the earliest first."""
-    views = put_off_showings(project_store(), request.state.annotator, image_hosts())
+    views = read_skipped_items(project_store(), request.state.annotator, image_hosts())
     return [view._asdict() for view in views]
 
 
@@ -228,7 +228,7 @@ def worked(request: Request) -> Any:
     asked = Worked.model_validate({"since": request.query_params.getlist("since")})
     moments = [moment.replace(tzinfo=None) for moment in asked.since]
     with project_store().reading() as cursor:
-        return answered_since(cursor, request.state.annotator, moments)
+        return count_answered_since(cursor, request.state.annotator, moments)
 
 
 @answered
@@ -237,14 +237,14 @@ def document(request: Request) -> Any:
     elements.
     """
     who, presentation_id = request.state.annotator, request.path_params["presentation_id"]
-    return {"body": whole_document(project_store(), who, presentation_id, image_hosts())}
+    return {"body": draw_whole_document(project_store(), who, presentation_id, image_hosts())}
 
 
 @answered
 def guide(request: Request) -> Any:
     """GET: return a labeling guide: its title, its scale, and its text as safe HTML."""
     with project_store().reading() as cursor:
-        return guide_json(guide_by_hash(cursor, request.path_params["guide_hash"]))
+        return guide_json(load_guide(cursor, request.path_params["guide_hash"]))
 
 
 @answered
@@ -252,14 +252,16 @@ def judgments(request: Request) -> Any:
     """POST: record actions in their order; return the outcome of each action, and the next items."""
     asked, who, store = Judgments.model_validate(request.state.sent), request.state.annotator, project_store()
     read, refused = validated(Judgment, asked.submissions)
-    done = [outcome._asdict() for outcome in submit(store, who, [item.submission() for item in read])]
+    done = [
+        outcome._asdict() for outcome in submit_judgments(store, who, [item.submission() for item in read])
+    ]
     log_refused(who, [*refused, *done])
     answer: dict[str, Any] = {"outcomes": [*refused, *done], "queue": None}
     if asked.explain:
-        answer["feedback"] = [shown._asdict() for shown in feedback(store, who, asked.explain)]
+        answer["feedback"] = [shown._asdict() for shown in read_feedback(store, who, asked.explain)]
     if asked.limit:
         with suppress(StoreError):  # all is saved; the browser asks for its next items again
-            answer["queue"] = _queue(next_showings(store, who, asked.limit, asked.holding, image_hosts()))
+            answer["queue"] = _queue(read_queue(store, who, asked.limit, asked.holding, image_hosts()))
     return answer
 
 
@@ -284,8 +286,8 @@ def questions(request: Request) -> Any:
     store, who = project_store(), request.state.annotator
     if request.method == "POST":
         asked = AskedQuestion.model_validate(request.state.sent)
-        ask_at_item(store, who, asked.words, asked.presentation_id)
-    return [readable_question._asdict() for readable_question in readable_questions(store, who)]
+        ask_about_item(store, who, asked.words, asked.presentation_id)
+    return [readable_question._asdict() for readable_question in list_readable_questions(store, who)]
 
 
 ROUTES = [
@@ -347,7 +349,7 @@ def _answered(answered: AnsweredItem) -> dict[str, Any]:
     return {**answered._asdict(), "showing": answered.showing._asdict()}
 
 
-def _queue(queue: Queue) -> dict[str, Any]:
+def _queue(queue: AnnotatorQueue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
     showings = [showing._asdict() for showing in queue.showings]
     listing = [_answered(item) for item in queue.listing]

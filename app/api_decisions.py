@@ -16,14 +16,14 @@ from app.api import Keyed, Sent, answered_for, log_refused, validated
 from app.context import image_hosts, project_store
 from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.queue import (
-    CaseShowing,
-    ReviewerSubmission,
-    context_of_case,
-    next_cases,
-    one_case,
-    recent_cases,
-    submit_decisions,
-    whole_case,
+    CaseView,
+    ReviewerAction,
+    draw_whole_case,
+    read_case_context,
+    read_case_queue,
+    read_case_view,
+    read_recent_cases,
+    submit_actions,
 )
 
 MAX_CASES = 10
@@ -54,20 +54,20 @@ def disputes_next(request: Request) -> Any:
     """GET: return the next disputed pairs, except the pairs that `holding` names."""
     query, who = request.query_params, request.state.annotator
     asked = Asked(holding=query.getlist("holding"), limit=query.get("limit", "8"))  # type: ignore[arg-type]
-    queue = next_cases(project_store(), who, asked.limit, asked.holding, image_hosts())
+    queue = read_case_queue(project_store(), who, asked.limit, asked.holding, image_hosts())
     return {**queue._asdict(), "showings": [_case(showing) for showing in queue.showings]}
 
 
 @answered
 def dispute(request: Request) -> Any:
     """GET: return a judged pair of query and document in its current state."""
-    return _case(one_case(project_store(), *_reviewer_and_pair(request), image_hosts()))
+    return _case(read_case_view(project_store(), *_reviewer_and_pair(request), image_hosts()))
 
 
 @answered
 def case_context(request: Request) -> Any:
     """GET: return the query's other decided documents with their grades, and the comments on the pair."""
-    anchors, comments = context_of_case(project_store(), *_reviewer_and_pair(request))
+    anchors, comments = read_case_context(project_store(), *_reviewer_and_pair(request))
     return {
         "anchors": [anchor._asdict() for anchor in anchors],
         "comments": [
@@ -80,21 +80,23 @@ def case_context(request: Request) -> Any:
 @answered
 def document(request: Request) -> Any:
     """GET: return the whole document of a judged pair, as text segments or safe HTML elements."""
-    return {"body": whole_case(project_store(), *_reviewer_and_pair(request), image_hosts())}
+    return {"body": draw_whole_case(project_store(), *_reviewer_and_pair(request), image_hosts())}
 
 
 @answered
 def recent(request: Request) -> Any:
     """GET: return the pairs that the reviewer decided last, newest first."""
-    return [_case(case) for case in recent_cases(project_store(), request.state.annotator, image_hosts())]
+    return [
+        _case(case) for case in read_recent_cases(project_store(), request.state.annotator, image_hosts())
+    ]
 
 
 @answered
 def decisions(request: Request) -> Any:
     """POST: record decisions in their order; return the outcome of each decision."""
     asked, who = Decisions.model_validate(request.state.sent), request.state.annotator
-    read, refused = validated(ReviewerSubmission, asked.submissions)
-    done = submit_decisions(project_store(), who, read)
+    read, refused = validated(ReviewerAction, asked.submissions)
+    done = submit_actions(project_store(), who, read)
     outcomes = [*refused, *({name: getattr(outcome, name) for name in OUTCOME} for outcome in done)]
     log_refused(who, outcomes)
     return {"outcomes": outcomes}
@@ -110,7 +112,7 @@ ROUTES = [
 ]
 
 
-def _case(case: CaseShowing) -> dict[str, Any]:
+def _case(case: CaseView) -> dict[str, Any]:
     opinions = [{name: getattr(opinion, name) for name in OPINION} for opinion in case.opinions]
     return {**case._asdict(), "opinions": opinions, "decision": case.decision and case.decision._asdict()}
 

@@ -21,9 +21,9 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from app.context import IMAGES_FROM
-from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.disputes import disputes
-from curation.labeling.rounds.rounds import set_round
+from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.disputes import find_disputes
+from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.releases.freeze.freeze import freeze
@@ -164,9 +164,9 @@ def done(folder: Path, before: Path) -> Path:
 
 def settle_all(store: Store) -> None:
     for name in ("warm-up", "autumn"):
-        set_round(store, name, "closed", "lead")
-    for found in disputes(store):
-        decide(store, found.query_id, found.document_id, 2, "It answers a part of it.", "rosalind")
+        set_round_state(store, name, "closed", "lead")
+    for found in find_disputes(store):
+        decide_pair(store, found.query_id, found.document_id, 2, "It answers a part of it.", "rosalind")
     make_split(store, SplitRequest((("dev", 0.7), ("test", 0.3)), SEED))
     freeze(store, FreezeRequest("second", override="A picture of a release, not one to measure by."))
 

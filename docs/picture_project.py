@@ -19,12 +19,12 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.guides.drafts import save_draft
 from curation.guides.guide_text import read_guide
-from curation.guides.questions import answer_question, ask_at_item
+from curation.guides.questions import answer_question, ask_about_item
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import JudgmentFields
-from curation.labeling.consensus.adjudication import decide_many
+from curation.labeling.consensus.adjudication import import_decisions
 from curation.labeling.imported import import_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.requests import AnswerTaskRequest, PracticeRequest, RoundRequest
@@ -32,10 +32,10 @@ from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.item_views import ItemView
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.labeling.written_answers.create_task import open_answer_task
-from curation.labeling.written_answers.writing import write_answer, writing_queue
+from curation.labeling.written_answers.writing import read_writing_queue, write_answer
 from curation.operations.project import init_project
 from curation.operations.second_quarter import CORPUS_FIELDS, TRAFFIC_FIELDS, import_second_quarter
 from curation.operations.stdlib_corpus import write_stdlib_corpus
@@ -88,7 +88,7 @@ def build(folder: Path) -> Path:
     columns = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
     import_judgments(store, SAMPLE / "judgments.csv", columns, skip_unknown=True)
     decisions = SAMPLE / "adjudications.csv"
-    decide_many(store, read_decision_lines(decisions), source=decisions)
+    import_decisions(store, read_decision_lines(decisions), source=decisions)
     make_split(store, SplitRequest((("dev", 0.7), ("test", 0.3)), SEED))
     freeze(
         store,
@@ -133,14 +133,14 @@ def evaluated(store: Store, folder: Path) -> None:
 
 def asked_and_answered(store: Store) -> None:
     """Two questions about the guide, one of them answered; a draft of the next one; and reference answers."""
-    at_item = next_showings(store, "ada", 1).showings[0].presentation_id
-    asked = ask_at_item(store, "ada", "Is a page of another version a 2 or a 1?", at_item)
-    ask_at_item(store, "grace", "Does the title alone count as an answer?")
+    at_item = read_queue(store, "ada", 1).showings[0].presentation_id
+    asked = ask_about_item(store, "ada", "Is a page of another version a 2 or a 1?", at_item)
+    ask_about_item(store, "grace", "Does the title alone count as an answer?")
     answer_question(store, asked, "A 2, where the function is the same.", "lead")
     save_draft(store, read_guide().source.replace("Useful", "Of use"), "lead", None)
     open_answer_task(store, AnswerTaskRequest("pilot", ["ada", "grace", "lead"], most=5, show="pool"))
     for name in ("ada", "grace"):
-        query = writing_queue(store, name)[0][0]
+        query = read_writing_queue(store, name)[0][0]
         write_answer(store, name, query, f"With the csv module, says {name}.", [0], 0)
 
 
@@ -161,18 +161,18 @@ def grade(store: Store, name: str, answers: int) -> None:
     for days in range(DAYS - 1, -1, -1):
         session(store, name, answers // DAYS, ago(days) - timedelta(minutes=30))
     at = utc_now() - timedelta(minutes=5)
-    while not (item := next_showings(store, name, 1).showings[0]).asks:
+    while not (item := read_queue(store, name, 1).showings[0]).asks:
         at += timedelta(milliseconds=on_screen(item, name))
-        submit(store, name, [answer(item, name, at)])
+        submit_judgments(store, name, [answer(item, name, at)])
 
 
 def session(store: Store, name: str, answers: int, at: datetime) -> None:
     """So many answers from a time on, each some seconds after the one before."""
-    items, done = next_showings(store, name, answers).showings, []
+    items, done = read_queue(store, name, answers).showings, []
     for item in items:
         at += timedelta(milliseconds=on_screen(item, name) + 900)
         done.append(answer(item, name, at))
-    submit(store, name, done)
+    submit_judgments(store, name, done)
     for item in items:
         if item.asks:
             said = ("yes", "partly", "no")[draw(item, name) % 3]

@@ -14,8 +14,8 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.item_views import ItemView
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
@@ -97,12 +97,12 @@ def product(kind: str, thing: str) -> dict[str, str]:
 def at_random(store: Store, name: str) -> None:
     """Answer all that waits for somebody, as a script would that reads nothing."""
     at = utc_now() - timedelta(hours=1)
-    while items := next_showings(store, name, 40).showings:
+    while items := read_queue(store, name, 40).showings:
         done = []
         for item in items:
             at += PACE
             done.append(chance(item, name, at))
-        submit(store, name, done)
+        submit_judgments(store, name, done)
         for item in items:
             if item.asks:
                 answer_query(store, name, item.presentation_id, "yes", f"{name} {item.presentation_id}")

@@ -484,7 +484,7 @@ def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.setenv(context.PROJECT, str(planted.store.path))
     for cached in (current_user.sessions, current_user.accounts):
         cached.cache_clear()
-    queue._projects.clear()
+    queue._claims_by_project.clear()
     application = Starlette(routes=routes(), middleware=[Middleware(Guard)])
     headers = {"Origin": "http://testserver"}
     with TestClient(application, follow_redirects=False, headers=headers) as asking:

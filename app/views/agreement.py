@@ -29,10 +29,10 @@ from curation.agreement.round_findings import (
 from curation.agreement.signals import DURING_ROUND, annotator_details
 from curation.core.reports.page import QueryName, Section
 from curation.core.text import percent, pluralize
-from curation.labeling.rounds.control_items import control_item_table
-from curation.labeling.rounds.pilot import PilotReport, pilot_report
+from curation.labeling.rounds.control_items import build_control_item_table
+from curation.labeling.rounds.pilot import PilotReport, compute_pilot_report
 from curation.labeling.rounds.rounds import list_rounds
-from curation.labeling.rounds.status import RoundStatus, round_status, spacing_table
+from curation.labeling.rounds.status import RoundStatus, build_spacing_table, read_round_status
 from curation.operations.jobs.figures import DataState, Figures, figures_of
 from curation.people.seal_access import withheld
 from curation.store import Annotator, Store
@@ -144,13 +144,13 @@ def worth_a_look(round_quality: RoundQuality) -> None:
 
 def blind_items(figures: Figures, of: DataState, name: str) -> None:
     """Show the results of a round's pilot, blind duplicates and control items."""
-    status = figures.figure(of, round_status, name)
+    status = figures.figure(of, read_round_status, name)
     if status.kind == "pilot":
-        _pilot(figures.figure(of, pilot_report, name))
+        _pilot(figures.figure(of, compute_pilot_report, name))
     _duplicates(status)
     if status.control_items:
         ui.heading("Control items")
-        ui.tables(control_item_table(status.control_items))
+        ui.tables(build_control_item_table(status.control_items))
 
 
 def _pilot(report: PilotReport) -> None:
@@ -166,7 +166,7 @@ def _duplicates(status: RoundStatus) -> None:
     if not apart.duplicates:
         return
     ui.heading("Blind duplicates")
-    ui.tables(spacing_table(apart.distances, apart.hours))
+    ui.tables(build_spacing_table(apart.distances, apart.hours))
     ui.quiet(
         f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
         "on different days."

@@ -17,7 +17,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent, pluralize
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
-from curation.labeling.session.queue import next_showings
+from curation.labeling.session.queue import read_queue
 from curation.people.annotators import JUDGING
 from curation.people.seal_access import withheld
 from curation.store import Annotator
@@ -56,7 +56,7 @@ def _show_consistency(annotator: Annotator) -> None:
     st.html(f'<p class="gs-quiet">{page_link(PageLink("Back to Label", "?"))}</p>')
     ui.lead("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
-    queue = next_showings(store, annotator.name, limit=0)
+    queue = read_queue(store, annotator.name, limit=0)
     consistency, hour, seconds_each = my_work(store, annotator.name)
     if not queue.total and consistency is None:
         st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")

@@ -17,8 +17,13 @@ from app.signin.auth_settings import auth_settings
 from app.signin.current_user import accounts
 from curation.core.text import percent, pluralize
 from curation.labeling.rounds.leaving import ReturnedWork, change_role, deactivate_annotator
-from curation.labeling.rounds.practice import PracticeStatus, let_pass, practice_statuses, practise_again
-from curation.labeling.rounds.status import workloads
+from curation.labeling.rounds.practice import (
+    PracticeStatus,
+    practise_again,
+    read_practice_statuses,
+    waive_practice,
+)
+from curation.labeling.rounds.status import count_workloads
 from curation.people.accounts import (
     LINK_DAYS,
     Account,
@@ -52,7 +57,7 @@ def show(annotator: Annotator) -> None:
     acts, store = Acts(annotator), project_store()
     with store.reading() as cursor:
         accounts = list_accounts(cursor)
-        loads = workloads(cursor)
+        loads = count_workloads(cursor)
     chosen = next((account for account in accounts if account.name == st.query_params.get(CHOSEN)), None)
     left, right = st.columns([2, 1], gap="medium")
     with left:
@@ -235,7 +240,7 @@ def _sign_ins(store: Store, acts: Acts, chosen: Account) -> None:
 
 def _practice(store: Store, acts: Acts, chosen: Account) -> None:
     with store.reading() as cursor:
-        statuses = practice_statuses(cursor, chosen.name)
+        statuses = read_practice_statuses(cursor, chosen.name)
     if statuses:
         ui.heading("Practice")
     for status in statuses:
@@ -264,7 +269,7 @@ def _decide(store: Store, acts: Acts, status: PracticeStatus) -> None:
         st.error("Letting a person pass needs a reason.", icon=":material/error:")
     elif asked:
         said_then = f"{status.annotator} gets real items now."
-        act_and_tell(acts, said_then, let_pass, store, status.round, status.annotator, reason)
+        act_and_tell(acts, said_then, waive_practice, store, status.round, status.annotator, reason)
 
 
 def _deactivate(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:

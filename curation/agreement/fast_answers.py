@@ -14,22 +14,22 @@ import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.text import pluralize
-from curation.labeling.presentation.excerpts import LONGEST
-from curation.labeling.rounds.pace import FASTEST
+from curation.labeling.presentation.excerpts import MAX_PASSAGE_LENGTH
+from curation.labeling.rounds.pace import MIN_SECONDS
 from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
 
 FAST = 1 / 3
 """Share of the others' median time below which an answer is fast."""
 MIN_AT_FLOOR = 20
-"""Minimum number of timed answers before a median below `FASTEST` is reported. A quick reader gives a quarter
-of the answers in less than `FASTEST`; then the median of 20 answers is below `FASTEST` in fewer than one of
-200 cases.
+"""Minimum number of timed answers before a median below `MIN_SECONDS` is reported. A quick reader gives a
+quarter of the answers in less than `MIN_SECONDS`; then the median of 20 answers is below `MIN_SECONDS` in
+fewer than one of 200 cases.
 """
 MIN_ANSWERS = 30
 """Minimum number of answers for a figure on speed, and of commonly graded pairs for a figure on grades."""
 MIN_OTHERS = 2
-"""Minimum number of other annotators with times; with fewer annotators, only answers below `FASTEST` are
+"""Minimum number of other annotators with times; with fewer annotators, only answers below `MIN_SECONDS` are
 fast.
 """
 # The first answer's time: a grade that is changed later takes a moment only.
@@ -47,7 +47,7 @@ FROM judgment_events e {_FIRST.format(f"JOIN {VERSION}")} AND e.active_ms IS NOT
 ORDER BY e.submitted_at, p.presentation_id
 """  # noqa: S608
 _PACES = f"""
-SELECT annotator, count(ms), count(ms) FILTER (ms < {FASTEST * 1000}), median(ms) / 1000
+SELECT annotator, count(ms), count(ms) FILTER (ms < {MIN_SECONDS * 1000}), median(ms) / 1000
 FROM (SELECT p.annotator, e.active_ms AS ms FROM judgment_events e {_FIRST.format("")})
 GROUP BY annotator ORDER BY annotator
 """  # noqa: S608
@@ -62,7 +62,8 @@ class AnswerTimes(NamedTuple):
 
 
 class AnswerPace(NamedTuple):
-    """An annotator's pace: numbers of timed answers and of answers below `FASTEST`, and median seconds."""
+    """An annotator's pace: numbers of timed answers and of answers below `MIN_SECONDS`, and median
+    seconds."""
 
     annotator: str
     answers: int
@@ -77,23 +78,23 @@ class AnswerPace(NamedTuple):
     @property
     def unread(self) -> bool:
         """True if the pace is too fast for an annotator who reads the documents."""
-        return self.enough and self.median is not None and self.median < FASTEST
+        return self.enough and self.median is not None and self.median < MIN_SECONDS
 
     @property
     def sentence(self) -> str:
         """The sentence about a pace that is too fast."""
         return (
             f"{self.annotator}: half of {pluralize(self.answers, 'answer')} came in {self.median or 0.0:.1f} "
-            f"seconds or less, {self.below_second:,} in less than {FASTEST:g} second. Nobody reads a query "
-            "and a document at this pace."
+            f"seconds or less, {self.below_second:,} in less than {MIN_SECONDS:g} second. Nobody reads a "
+            "query and a document at this pace."
         )
 
 
 class FastAnswers(NamedTuple):
     """An annotator's fast answers among all timed answers, and the same counts of the others.
 
-    `below_second` is the number of answers in less than `FASTEST`. `compared` is True if there are others to
-    compare with. `median` is the annotator's median time in seconds.
+    `below_second` is the number of answers in less than `MIN_SECONDS`. `compared` is True if there are others
+    to compare with. `median` is the annotator's median time in seconds.
     """
 
     fast: int
@@ -107,7 +108,7 @@ class FastAnswers(NamedTuple):
 
 def read_times(cursor: Cursor, round_id: str | None) -> AnswerTimes:
     """Read the times of a round's answers; without a round, of all answers outside pilots and practice."""
-    rows = cursor.execute(_TIMES, [LONGEST, round_id, round_id]).fetchall()
+    rows = cursor.execute(_TIMES, [MAX_PASSAGE_LENGTH, round_id, round_id]).fetchall()
     return AnswerTimes(*map(list, zip(*rows, strict=True))) if rows else AnswerTimes([], [], [])
 
 
@@ -135,8 +136,8 @@ def fast_answers(
             continue
         compared = len(set(who[others])) >= MIN_OTHERS and others.sum() >= MIN_ANSWERS
         bounds = _bounds(seconds, groups, others) if compared else np.zeros(len(seconds))
-        fast = seconds < np.maximum(bounds, FASTEST)
-        below = int((seconds[mine] < FASTEST).sum())
+        fast = seconds < np.maximum(bounds, MIN_SECONDS)
+        below = int((seconds[mine] < MIN_SECONDS).sum())
         counts = (int(fast[mine].sum()), answers, int(fast[others].sum()), int(others.sum()))
         by_person[name] = FastAnswers(*counts, below, bool(compared), median)
     return by_person

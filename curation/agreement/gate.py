@@ -29,7 +29,7 @@ from curation.core.digests import canonical_json
 from curation.core.errors import refuse_problems
 from curation.core.statistics.estimate import Estimate
 from curation.guides.guide import current_guide
-from curation.labeling.judging import EVENT
+from curation.labeling.judging import LAST_EVENT_JOIN
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 
@@ -46,7 +46,7 @@ State = Literal["met", "missed", "undefined", "not asked for"]
 # An import fills in no time on screen; the app always does.
 _ALL_IMPORTED = f"""
 SELECT bool_and(r.kind = 'imported' OR (e.shown_at IS NULL AND e.active_ms IS NULL))
-FROM current_judgments j JOIN rounds r USING (round_id) {EVENT}
+FROM current_judgments j JOIN rounds r USING (round_id) {LAST_EVENT_JOIN}
 WHERE r.kind NOT IN ('pilot', 'practice')
 """  # noqa: S608
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
-from curation.labeling.judging import EVENT
+from curation.labeling.judging import LAST_EVENT_JOIN
 from curation.store import Cursor, get_setting
 from curation.store.query_ranges import WITHIN, tables_by_range
 
@@ -109,7 +109,7 @@ def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | Non
         SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
                CASE WHEN e.time_known THEN j.submitted_at END AS at,
                j.reason, j.content_hash = first_value(j.content_hash) OVER newest AS same_text
-        FROM (FROM {relation} WHERE {WITHIN}) j {EVENT}
+        FROM (FROM {relation} WHERE {WITHIN}) j {LAST_EVENT_JOIN}
         WINDOW newest AS (
             PARTITION BY query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC)
         QUALIFY row_number() OVER (

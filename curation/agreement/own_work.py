@@ -26,7 +26,7 @@ from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.labeling.rounds.upcoming import may_see_own_answers
-from curation.labeling.session.recent_answers import recent
+from curation.labeling.session.recent_answers import read_recent_answers
 from curation.people.seal_access import closed_access
 from curation.store import Store, utc_now
 from curation.store.documents import VERSION
@@ -155,7 +155,7 @@ def my_work(
     with store.reading() as cursor:
         has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
         rows = cursor.execute(_RELEASED + _REPEATS, _about(annotator, now)).fetchall()
-        pace = recent(cursor, annotator).pace(utc_now())
+        pace = read_recent_answers(cursor, annotator).pace(utc_now())
         return _consistency(annotator, rows) if has_items else None, *pace
 
 

@@ -45,7 +45,7 @@ from curation.agreement.intra_annotator import (
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import RESAMPLES
 from curation.core.text import decimal, interval_text, join_words, percent, pluralize
-from curation.guides.guide import Guide, current_guide, guide_by_hash
+from curation.guides.guide import Guide, current_guide, load_guide
 from curation.labeling.consensus.consensus import ConsensusCounts, compute_consensus
 from curation.labeling.consensus.marks import read_marks
 from curation.labeling.consensus.votes import read_votes
@@ -228,7 +228,7 @@ def _round(cursor: Cursor, name: str | None) -> tuple[str | None, Guide]:
     if name is None:
         return None, current_guide(cursor)
     round_row = find_round(cursor, name)
-    return round_row.round_id, guide_by_hash(cursor, round_row.guide_hash)
+    return round_row.round_id, load_guide(cursor, round_row.guide_hash)
 
 
 def _older_finding(older: int) -> list[str]:

@@ -26,7 +26,7 @@ from curation.agreement.signals import (
 )
 from curation.core.reports.page import Table
 from curation.core.text import join_words, pluralize
-from curation.labeling.rounds.pace import FASTEST
+from curation.labeling.rounds.pace import MIN_SECONDS
 from curation.labeling.rounds.rounds import find_round
 from curation.store import Store
 
@@ -36,7 +36,7 @@ _PEOPLE = "SELECT DISTINCT annotator FROM live_presentations WHERE round_id = ? 
 CHANCE, PACE = "near chance", "pace"
 CHECKS = {
     CHANCE: f"ordinal alpha whose 95 % interval is below {SLIGHT}, or holds 0 and ends below {TENTATIVE}",
-    PACE: f"a median below {FASTEST:g} second over at least {MIN_AT_FLOOR} timed answers",
+    PACE: f"a median below {MIN_SECONDS:g} second over at least {MIN_AT_FLOOR} timed answers",
 }
 
 """Check of the whole round or of a pace → its criterion, besides the signals of annotators."""

@@ -31,8 +31,8 @@ from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, modal_gr
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.statistics.multiple_tests import threshold
 from curation.core.text import decimal, interval_text, p_text, percent, pluralize
-from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
-from curation.labeling.rounds.pace import FASTEST
+from curation.labeling.rounds.control_items import ControlItemResult, read_control_item_results
+from curation.labeling.rounds.pace import MIN_SECONDS
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.store import Store
 
@@ -205,15 +205,15 @@ def _speed(person: AnnotatorMetrics) -> Finding | str:
     fast = person.fast
     if not isinstance(fast, FastAnswers):
         return fast or "no times were read"
-    limit = f"less than {FASTEST:g} second; there are too few others to compare with"
+    limit = f"less than {MIN_SECONDS:g} second; there are too few others to compare with"
     if fast.compared:
         limit = (
             f"less than a third of the time that others take over texts as long, {fast.below_second:,} of "
-            f"them in less than {FASTEST:g} second; of the others' answers, {fast.others_fast:,} of "
+            f"them in less than {MIN_SECONDS:g} second; of the others' answers, {fast.others_fast:,} of "
             f"{fast.others_answers:,} did"
         )
     excuse = "Practice or easy pairs can be the reason."
-    if fast.median < FASTEST:
+    if fast.median < MIN_SECONDS:
         excuse = f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
     return Finding(
         "speed",
@@ -225,7 +225,7 @@ def _speed(person: AnnotatorMetrics) -> Finding | str:
 
 SPEED = Signal(
     "speed",
-    f"answers in less than {FASTEST:g} second, or a third of the others' median time over texts as long: "
+    f"answers in less than {MIN_SECONDS:g} second, or a third of the others' median time over texts as long: "
     f"more than {percent(USUAL_FAST)} of at least {MIN_ANSWERS}",
     _speed,
 )
@@ -287,7 +287,7 @@ def annotator_details(store: Store, round_name: str | None = None, seed: int = 0
         repeats, grades = read_repeats(cursor, round_id), read_grades(cursor, round_id)
         times, decisions = read_times(cursor, round_id), read_decisions(cursor)
         rounds = [round_id] if round_id else every
-        control = [result for each in rounds for result in control_item_results(cursor, each)]
+        control = [result for each in rounds for result in read_control_item_results(cursor, each)]
     people = [row.annotator for row in repeats]
     metrics = annotator_metrics(people, grades, times, decisions, seed)
     return [

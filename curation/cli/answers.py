@@ -46,11 +46,11 @@ def answers_open(
       goldgrade answers open faq --reopen
     """
     from curation.labeling.written_answers.create_task import open_answer_task
-    from curation.labeling.written_answers.tasks import set_answer_task
+    from curation.labeling.written_answers.tasks import set_answer_task_state
 
     if reopen:
         refuse_unused(context, "a task is opened again unchanged", *(vars(request).keys() - {"name"}))
-        emit(set_answer_task(project_store(), name, False, actor()), f"{name} is open again.")
+        emit(set_answer_task_state(project_store(), name, False, actor()), f"{name} is open again.")
         return
     request = replace(request, name=name)
     show(open_answer_task(project_store(), request, actor(), seal_reason()))
@@ -77,8 +77,12 @@ def answers_status(
       goldgrade answers status faq --json
       goldgrade answers status faq --query "who repairs kettles"
     """
-    from curation.labeling.written_answers.decisions import answer_case
-    from curation.labeling.written_answers.tasks import answer_task_status, list_answer_tasks, task_table
+    from curation.labeling.written_answers.decisions import read_answer_case
+    from curation.labeling.written_answers.tasks import (
+        build_task_table,
+        list_answer_tasks,
+        read_answer_task_status,
+    )
     from curation.people.seal_access import unseal
 
     store = project_store()
@@ -87,12 +91,12 @@ def answers_status(
             raise InputError("--query would change nothing: a query has answers in a task; name the TASK.")
         with store.reading() as cursor:
             tasks = list_answer_tasks(cursor)
-        show(PlainResult((), (task_table(tasks),)), as_json={"tasks": tasks})
+        show(PlainResult((), (build_task_table(tasks),)), as_json={"tasks": tasks})
     elif query is None:
-        show(answer_task_status(store, name))
+        show(read_answer_task_status(store, name))
     else:
         access = unseal(store, f"show the answers of {name}", seal_reason(), actor())
-        show(answer_case(store, name, query_named(store, query), actor(), access=access))
+        show(read_answer_case(store, name, query_named(store, query), actor(), access=access))
 
 
 @answers.command("close")
@@ -103,9 +107,9 @@ def answers_close(name: TaskName) -> None:
     Examples:
       goldgrade answers close faq
     """
-    from curation.labeling.written_answers.tasks import set_answer_task
+    from curation.labeling.written_answers.tasks import set_answer_task_state
 
-    emit(set_answer_task(project_store(), name, True, actor()), f"{name} is closed.")
+    emit(set_answer_task_state(project_store(), name, True, actor()), f"{name} is closed.")
 
 
 @answers.command("nuggets")
@@ -143,13 +147,17 @@ def answers_nuggets(
         )
         _print_proposals()
         return
-    from curation.labeling.written_answers.proposals import proposal_calls, read_proposed, store_proposals
+    from curation.labeling.written_answers.proposals import (
+        build_proposal_calls,
+        parse_nuggets,
+        store_proposals,
+    )
     from curation.queries.coverage.language_model.chat import model_name
 
     store, sender = project_store(), Sender(send, calls, parallel)
-    model_calls, cut, missing = proposal_calls(store, model_name(), query or (), actor())
+    model_calls, cut, missing = build_proposal_calls(store, model_name(), query or (), actor())
     note(*left_out_sentences(missing))
-    if not sender.ask(store, [*model_calls.values()], read_proposed, cut):
+    if not sender.ask(store, [*model_calls.values()], parse_nuggets, cut):
         return
     numbers = store_proposals(store, model_calls, actor())
     total, none = sum(numbers.values()), list(numbers.values()).count(0)
@@ -162,7 +170,7 @@ def answers_nuggets(
 
 
 def _print_proposals() -> None:
-    from curation.labeling.written_answers.proposals import read_proposals, share_sentences
+    from curation.labeling.written_answers.proposals import describe_shares, read_proposals
 
     with project_store().reading() as cursor:
         proposals = read_proposals(cursor)
@@ -176,7 +184,7 @@ def _print_proposals() -> None:
         if proposal.written is None
     )
     table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), waiting)
-    sentences = share_sentences(proposals) or ["No model has proposed nuggets."]
+    sentences = describe_shares(proposals) or ["No model has proposed nuggets."]
     show(PlainResult(tuple(sentences), (table,)), as_json={"proposals": listed})
 
 

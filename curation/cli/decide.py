@@ -1,4 +1,4 @@
-"""`goldgrade consensus`, `disputes` and `decide`: the rule that makes a grade of votes, disputes, and
+"""`goldgrade consensus`, `disputes` and `decide_pair`: the rule that makes a grade of votes, disputes, and
 decisions.
 """
 
@@ -70,8 +70,8 @@ def consensus(
     """
     from curation.core.reports.terminal import show_sections
     from curation.labeling.consensus.consensus import compute_consensus
-    from curation.labeling.consensus.dawid_skene import error_section, errors
-    from curation.labeling.consensus.rule import read_rule, replaced_rule, set_rule
+    from curation.labeling.consensus.dawid_skene import build_error_section, estimate_errors
+    from curation.labeling.consensus.rule import describe_replaced_rule, read_rule, set_rule
     from curation.labeling.consensus.votes import read_votes
     from curation.labeling.rounds.rounds import find_round
     from curation.people.seal_access import SEALED, unseal
@@ -86,8 +86,8 @@ def consensus(
     if chosen:
         set_rule(store, replace(now, **chosen), actor())
     with store.reading() as cursor:
-        votes, replaced = read_votes(cursor, round_id), replaced_rule(cursor)
-    pair_grades, annotator_errors = compute_consensus(votes), errors(votes)
+        votes, replaced = read_votes(cursor, round_id), describe_replaced_rule(cursor)
+    pair_grades, annotator_errors = compute_consensus(votes), estimate_errors(votes)
     counts = pair_grades.counts
     result = {"settings": votes.rule.settings, "consensus": counts, "errors": annotator_errors}
     listed: list[dict[str, Any]] = []
@@ -101,7 +101,7 @@ def consensus(
             say(replaced)
         show_tables(counts.table)
         if annotator_errors is not None:
-            show_sections([error_section(annotator_errors)])
+            show_sections([build_error_section(annotator_errors)])
         if listed:
             columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "how", "about"]
             table("Pairs", columns, [_pair_row(*pair.values()) for pair in listed])
@@ -149,13 +149,13 @@ def disputes(
       goldgrade disputes --reference-answers --as rosa
     """
     from curation.labeling.consensus.disputes import list_disputes
-    from curation.labeling.written_answers.decisions import answer_disputes
+    from curation.labeling.written_answers.decisions import find_answer_disputes
     from curation.people.seal_access import unseal
 
     store = project_store()
     if answers:
         then = "Next: goldgrade answers status TASK --query QUERY_ID, goldgrade decide QUERY_ID --task TASK"
-        show(answer_disputes(store, actor()), then, limit=limit)
+        show(find_answer_disputes(store, actor()), then, limit=limit)
         return
     access = unseal(store, "list disputes", seal_reason(), actor())
     then = 'Next: goldgrade decide QUERY_ID DOCUMENT_ID --grade G --reason "..."'
@@ -244,9 +244,9 @@ def decide(
         asked = {"query_id": query_id, "document_id": document, "round": round_name, "asked_at": asked_at}
         emit(asked, sentence)
     elif unclear is not None:
-        from curation.guides.questions import ask_guide
+        from curation.guides.questions import ask_about_pair
 
-        question_id = ask_guide(store, query_id, document or "", unclear, actor())
+        question_id = ask_about_pair(store, query_id, document or "", unclear, actor())
         emit({"question_id": question_id}, "Noted. All questions: goldgrade guide show --questions")
     else:
         if (grade is None) != unjudgeable:
@@ -274,10 +274,10 @@ def _kind_of_decision(context: typer.Context) -> str:
 
 
 def _decide_pair(store: Store, pair: tuple[str, str], grade: int | None, evidence: Sequence[str]) -> None:
-    from curation.labeling.consensus.adjudication import decide
+    from curation.labeling.consensus.adjudication import decide_pair
 
     read, spans = _locate_evidence(store, *pair, evidence) if evidence else (None, ())
-    decision = decide(store, *pair, grade, stated_reason(), actor(), None, read, spans)
+    decision = decide_pair(store, *pair, grade, stated_reason(), actor(), None, read, spans)
     what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
     sentence = f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer})."
     emit(decision, sentence)
@@ -286,10 +286,10 @@ def _decide_pair(store: Store, pair: tuple[str, str], grade: int | None, evidenc
 def _decide_file(file: Path, columns: Sequence[str | None], every_pair: bool, dry_run: bool) -> None:
     from curation.ingest.importers.decision_lines import read_decision_lines
     from curation.ingest.readers.fields import DecisionFields
-    from curation.labeling.consensus.adjudication import decide_many
+    from curation.labeling.consensus.adjudication import import_decisions
 
     proposals = read_decision_lines(file, DecisionFields(*columns), stated_reason())
-    decided = decide_many(target(dry_run), proposals, actor(), every_pair, file)
+    decided = import_decisions(target(dry_run), proposals, actor(), every_pair, file)
     say_dry_run(dry_run)
     show(decided)
 
@@ -301,8 +301,8 @@ def _locate_evidence(
     version.
     """
     from curation.ingest.importers.evidence_cells import StatedEvidence, located_evidence
-    from curation.labeling.consensus.disputes import dispute
+    from curation.labeling.consensus.disputes import read_case
 
-    case = dispute(store, query_id, document_id)
+    case = read_case(store, query_id, document_id)
     stated = [StatedEvidence(None, None, quote) for quote in quotes]
     return case.dispute.content_hash, located_evidence(stated, document_id, case.document.body)

@@ -67,9 +67,9 @@ def guide_use(
       goldgrade guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
       goldgrade guide use typos.md --same-grades --reason "Typing errors"
     """
-    from curation.guides.guide import field_sentences
+    from curation.guides.guide import describe_fields
     from curation.guides.guide_text import read_guide
-    from curation.labeling.rounds.use_guide import guide_effects, use_guide
+    from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 
     guide, store = read_guide(file), project_store()
     if not dry_run:
@@ -77,9 +77,9 @@ def guide_use(
         show(use_guide(store, guide, actor(), open_rounds, reason, same_grades=same_grades))
         return
     refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
-    effects = guide_effects(store, guide, same_grades)
+    effects = compute_guide_effects(store, guide, same_grades)
     with store.reading() as cursor:
-        uses, _ = field_sentences(cursor, guide.presentation)
+        uses, _ = describe_fields(cursor, guide.presentation)
     sentences = [*effects.difference.summary, "", *effects.sentences, _evidence_sentence(guide), *uses]
     if effects.rounds:
         sentences += [f"{what}: {effects.describe(what)}" for what in ("keep", "switch")]
@@ -123,21 +123,21 @@ def guide_show(
             refuse_unused(context, "--versions lists versions alone", "questions")
         (_print_versions if versions else _print_questions)(store)
         return
-    from curation.guides.difference import guide_difference
+    from curation.guides.difference import compare_guides
     from curation.guides.guide import current_guide
-    from curation.guides.guide_text import source_of
+    from curation.guides.guide_text import compose_source
 
     with store.reading() as cursor:
         guide = _guide_named(cursor, version) if version else current_guide(cursor)
         before = _guide_named(cursor, against) if against else None
     if before is not None:
         refuse_unused(context, "the changes are shown; leave --against out", "source")
-        difference = guide_difference(before, guide)
+        difference = compare_guides(before, guide)
         emit(_difference_json(difference), lambda: say(*_difference_lines(difference)))
     elif source and not is_json():
-        typer.echo(source_of(guide), nl=False)
+        typer.echo(compose_source(guide), nl=False)
     else:
-        values = guide.model_dump() | ({"source": source_of(guide)} if source else {})
+        values = guide.model_dump() | ({"source": compose_source(guide)} if source else {})
         emit(values, lambda: say(*_guide_lines(guide)))
 
 
@@ -164,20 +164,20 @@ def guide_answer(
 
 
 def _print_versions(store: Store) -> None:
-    from curation.guides.guide import guide_versions, version_table
+    from curation.guides.guide import build_version_table, list_versions
 
     with store.reading() as cursor:
-        versions = guide_versions(cursor)
+        versions = list_versions(cursor)
     then = "To compare two versions: goldgrade guide show NEW --against OLD"
-    show(PlainResult((then,), (version_table(versions),)), as_json={"versions": versions})
+    show(PlainResult((then,), (build_version_table(versions),)), as_json={"versions": versions})
 
 
 def _print_questions(store: Store) -> None:
-    from curation.guides.questions import guide_questions, question_table
+    from curation.guides.questions import build_question_table, list_questions
 
     with store.reading() as cursor:
-        questions = guide_questions(cursor)
-    table = question_table("Questions about the guide", questions)
+        questions = list_questions(cursor)
+    table = build_question_table("Questions about the guide", questions)
     show(PlainResult((), (table,)), as_json={"questions": questions})
 
 

@@ -19,7 +19,7 @@ from curation.negatives.requests import AuditRequest, HardNegativesRequest
 from curation.pooling.request import PoolRequest
 
 if TYPE_CHECKING:
-    from curation.labeling.judged_elsewhere import PairsWritten
+    from curation.labeling.judged_elsewhere import WrittenPairs
 
 _OUT_ALONE = frozenset({"out", "text", "seed"})
 """Options with which the command writes pairs and builds no pool."""
@@ -146,7 +146,7 @@ def pool(
       goldgrade pool --out pairs.csv --text excerpt
     """
     from curation.labeling.consensus.relevance import read_relevance
-    from curation.labeling.judged_elsewhere import export_pairs, refuse_file
+    from curation.labeling.judged_elsewhere import check_output, export_pairs
     from curation.operations.registry import OPERATIONS
     from curation.pooling.contributions import compute_contributions
     from curation.pooling.random_negatives import list_notices
@@ -159,7 +159,7 @@ def pool(
     if out is None:
         refuse_unused(context, "no file is written; name one with --out", "text")
     else:
-        refuse_file(out, text)  # before a pool is built that would be stored all the same
+        check_output(out, text)  # before a pool is built that would be stored all the same
     store = project_store()
     if out is not None and not given_flags(context).keys() - _OUT_ALONE:
         written = export_pairs(store, out, request.seed, text)
@@ -178,7 +178,7 @@ def pool(
         show(report, *_pair_sentences(written), as_json=to_json_value(report) | {"exported": written})
 
 
-def _pair_sentences(written: PairsWritten) -> Iterator[str]:
+def _pair_sentences(written: WrittenPairs) -> Iterator[str]:
     """Yield sentences on the pairs that were written for judging elsewhere."""
     queries = pluralize(written.queries, "query", "queries")
     yield f"Wrote {pluralize(written.pairs, 'pair')} of {queries} to {written.path}."

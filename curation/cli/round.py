@@ -89,27 +89,27 @@ def round_status_command(
       goldgrade round status
       goldgrade round status first --json
     """
-    from curation.labeling.rounds.pilot import pilot_report
-    from curation.labeling.rounds.rounds import all_states
-    from curation.labeling.rounds.status import round_status
+    from curation.labeling.rounds.pilot import compute_pilot_report
+    from curation.labeling.rounds.rounds import read_round_states
+    from curation.labeling.rounds.status import read_round_status
     from curation.people.seal_access import unseal
 
     store = project_store()
     if name is None:
         refuse_unused(context, "only a round's disagreement can be sealed; name a round", "reason")
         with store.reading() as cursor:
-            states = all_states(cursor)
+            states = read_round_states(cursor)
         columns = ["name", "kind", "opened (UTC)", "state", "open items"]
         rows = [(each.round, each.kind, each.opened_at, each.state, each.open_items) for each in states]
         emit({"rounds": states}, lambda: table("Rounds", columns, rows))
         return
-    status = round_status(store, name)
+    status = read_round_status(store, name)
     if status.kind != "pilot":
         refuse_unused(context, "only a pilot's disagreement can be sealed", "reason")
         show(status)
         return
     access = unseal(store, f"report the pilot {name}", seal_reason(), actor())
-    report = pilot_report(store, name, access=access)
+    report = compute_pilot_report(store, name, access=access)
     both = PlainResult((*status.sentences, *report.sentences), (*tables_of(status), *tables_of(report)))
     then = "Next: revise the guide, `goldgrade guide use FILE`, and open the round under it."
     show(both, then, as_json={**to_json_value(status), "pilot": report})
@@ -136,7 +136,7 @@ def round_set(
       goldgrade round set first closed
       goldgrade round set first deleted --reason "opened with all queries instead of three"
     """
-    from curation.labeling.rounds.rounds import delete_round, set_round
+    from curation.labeling.rounds.rounds import delete_round, set_round_state
     from curation.relabeling.fixed_reports import close_round
 
     if state not in STATES:
@@ -148,7 +148,7 @@ def round_set(
         closed = close_round(store, name, actor(), reason)
         show(closed, as_json=closed.state._asdict() | {"remark": closed.remark})
     else:
-        show(set_round(store, name, state, actor(), reason))
+        show(set_round_state(store, name, state, actor(), reason))
 
 
 @rounds.command("move")
@@ -202,8 +202,13 @@ def practice(
       goldgrade practice welcome --pass ada --reason "we talked it through"
     """
     from curation.labeling.rounds.create_practice import open_practice
-    from curation.labeling.rounds.practice import let_pass, practice_statuses, practice_table, practise_again
-    from curation.labeling.rounds.rounds import round_state
+    from curation.labeling.rounds.practice import (
+        build_practice_table,
+        practise_again,
+        read_practice_statuses,
+        waive_practice,
+    )
+    from curation.labeling.rounds.rounds import read_round_state
 
     if file is None:
         refuse_unused(context, "no file is read; name one with --file", "map")
@@ -217,8 +222,8 @@ def practice(
     if retry is not None:
         show(practise_again(store, name, retry, actor()))
     elif pass_ is not None:
-        show(let_pass(store, name, pass_, required_reason(), actor()))
+        show(waive_practice(store, name, pass_, required_reason(), actor()))
     else:
         with store.reading() as cursor:
-            statuses = practice_statuses(cursor, round_id=round_state(cursor, name).round_id)
-        show(PlainResult((), (practice_table(statuses),)), as_json={"standings": statuses})
+            statuses = read_practice_statuses(cursor, round_id=read_round_state(cursor, name).round_id)
+        show(PlainResult((), (build_practice_table(statuses),)), as_json={"standings": statuses})

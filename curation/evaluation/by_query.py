@@ -18,9 +18,9 @@ from curation.evaluation.report.systems import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.facets import CLUSTER, all_facets
 from curation.evaluation.stored_evaluations import submitted_texts
-from curation.labeling.consensus.consensus import query_consensus
+from curation.labeling.consensus.consensus import compute_query_consensus
 from curation.labeling.consensus.votes import read_query_votes
-from curation.labeling.rounds.upcoming import withheld_pairs
+from curation.labeling.rounds.upcoming import read_withheld_pairs
 from curation.people.seal_access import closed_access, withheld
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
@@ -251,13 +251,13 @@ def _why_not_graded(cursor: Cursor, query_id: str, ungraded: set[str], reader: A
 
     Documents that the reader still has to grade are left out, so that the reader stays blind.
     """
-    withheld = withheld_pairs(cursor, reader.name)
+    withheld = read_withheld_pairs(cursor, reader.name)
     votes = read_query_votes(cursor, query_id)
     judged = ungraded.intersection(votes.rows["document_id"].to_pylist())
     wanted = {name for name in judged if (query_id, name) not in withheld}
     if not wanted:
         return {}
-    pairs = query_consensus(cursor, votes, query_id)
+    pairs = compute_query_consensus(cursor, votes, query_id)
     return {
         pair.document_id: NO_GRADE.get(pair.how, JUDGED_SINCE) for pair in pairs if pair.document_id in wanted
     }

@@ -4,7 +4,7 @@ due.
 The words of a grade are the grade's name, definition and examples, and the lines of the guide's text about
 this grade only: a row, list item or heading that begins with its value or name, and the lines below such a
 heading. The remaining lines of a guide count as lines about every grade. Rule by which labels become due for
-judging again (`reworded_grades`):
+judging again (`find_reworded_grades`):
 
 - the words of a grade changed, or the grade was removed: labels of this grade are due, and also each pair
   with a vote for the grade;
@@ -28,22 +28,22 @@ from curation.core.digests import canonical_json
 from curation.core.similarity.text_blocks import TextBlock, word_blocks
 from curation.core.text import pluralize
 from curation.guides.guide import Grade, Guide
-from curation.guides.guide_text import source_values
+from curation.guides.guide_text import read_entries
 from curation.store import Cursor
 
 _WORDS = re.compile(r"\S+|\n+")
-_SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
+_SOFT_BREAK = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
 """Pattern of a line end within a paragraph of Markdown."""
-_CONTEXT = 20
+_CONTEXT_WORDS = 20
 """Number of unchanged words on each side of a change in a summary."""
 _SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
          "examples": "other examples"}  # fmt: skip
 Wording = tuple[dict[int, str], str]
 """Words of a labeling guide: the words of each grade, and the words about every grade."""
-Grades = frozenset[int | None]
+GradeSet = frozenset[int | None]
 """A set of relevance grades; None stands for answers without a grade."""
 _HEADING = re.compile(r"(#+)\s")
-_BEGINS = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
+_BEGINNING = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
 
 
 @dataclass(frozen=True)
@@ -135,15 +135,15 @@ class GuideDifference:
         return sentences
 
 
-def guide_difference(before: Guide, after: Guide) -> GuideDifference:
+def compare_guides(before: Guide, after: Guide) -> GuideDifference:
     """Compare two guides."""
     old, new = ({grade.value: grade for grade in guide.scale} for guide in (before, after))
     grades = tuple(_compare_grades(value, old.get(value), new.get(value)) for value in sorted({*old, *new}))
-    blocks = word_blocks(*(_WORDS.findall(_SOFT.sub(" ", guide.body)) for guide in (before, after)))
-    return GuideDifference(before, after, grades, blocks, _compare_entries(before, after))
+    blocks = word_blocks(*(_WORDS.findall(_SOFT_BREAK.sub(" ", guide.body)) for guide in (before, after)))
+    return GuideDifference(before, after, grades, blocks, _find_changed_entries(before, after))
 
 
-def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, Grades]:
+def find_reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, GradeSet]:
     """Return for each stored guide the grades that the guide `into` words differently.
 
     Parameters
@@ -155,7 +155,9 @@ def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> di
         words[lines[name]].append(_read_wording(json.loads(scale), body))
     line = lines[into.guide_hash]
     words[line].append(_read_wording([grade.model_dump() for grade in into.scale], into.body))
-    changed = {line_of_guide: _find_reworded(before, words[line]) for line_of_guide, before in words.items()}
+    changed = {
+        line_of_guide: _compare_wordings(before, words[line]) for line_of_guide, before in words.items()
+    }
     return {
         name: frozenset() if line_of_guide == line else changed[line_of_guide]
         for name, line_of_guide in lines.items()
@@ -164,7 +166,7 @@ def reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> di
 
 def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
     words = block.text.split(" ")
-    head, tail = words[: _CONTEXT * after_change], words[len(words) - _CONTEXT * before_change :]
+    head, tail = words[: _CONTEXT_WORDS * after_change], words[len(words) - _CONTEXT_WORDS * before_change :]
     if len(head) + len(tail) >= len(words):
         return block
     return TextBlock("same", " ".join([*head, "…", *tail]).strip("\n"))
@@ -189,18 +191,18 @@ def _describe_change(grade_change: GradeChange) -> str:
     return ", ".join([name, *rest]) + "."
 
 
-def _compare_entries(before: Guide, after: Guide) -> tuple[str, ...]:
+def _find_changed_entries(before: Guide, after: Guide) -> tuple[str, ...]:
     """Return the names of further front-matter entries that differ. Return no names if the whole text of a
     guide is not stored.
     """
     if not (before.source and after.source):
         return ()
-    old, new = (source_values(guide.source) for guide in (before, after))
+    old, new = (read_entries(guide.source) for guide in (before, after))
     names = (name for name in {**old, **new} if name not in ("title", "scale"))
     return tuple(name for name in names if old.get(name) != new.get(name))
 
 
-def _find_reworded(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:
+def _compare_wordings(before: Sequence[Wording], now: Sequence[Wording]) -> GradeSet:
     grades = {grade for wording in before for grade in wording[0]}
     if {wording[1] for wording in before}.isdisjoint(wording[1] for wording in now):
         return frozenset({*grades, None})
@@ -215,7 +217,7 @@ def _find_reworded(before: Sequence[Wording], now: Sequence[Wording]) -> Grades:
 
 
 def _read_wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
-    begins = {grade["value"]: _beginning_pattern(grade) for grade in scale}
+    begins = {grade["value"]: _build_beginning_pattern(grade) for grade in scale}
     lines_of_grade: defaultdict[int, list[str]] = defaultdict(list)
     common: list[str] = []
     section, level = None, 0
@@ -233,5 +235,5 @@ def _read_wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
     return by_grade, " ".join(common)
 
 
-def _beginning_pattern(grade: Mapping[str, Any]) -> re.Pattern[str]:
-    return re.compile(_BEGINS.format(f"{grade['value']}|{re.escape(grade['name'])}"), re.IGNORECASE)
+def _build_beginning_pattern(grade: Mapping[str, Any]) -> re.Pattern[str]:
+    return re.compile(_BEGINNING.format(f"{grade['value']}|{re.escape(grade['name'])}"), re.IGNORECASE)

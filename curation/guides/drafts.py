@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
-from curation.guides.guide_text import read_values, split_source, with_values
+from curation.guides.guide_text import read_values, replace_values, split_source
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, append_revision, fetch, record_event, utc_now
 
 MAX_SOURCE_LENGTH = 200_000
 """Greatest number of characters in a guide's text."""
-_OPEN = """
+_OPEN_DRAFTS = """
 SELECT author, revision, source, started_from, saved_at FROM guide_drafts
 QUALIFY revision = max(revision) OVER (PARTITION BY author) AND source IS NOT NULL
 ORDER BY author
@@ -101,7 +101,7 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
         )
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
-        draft = own_draft(cursor, author)
+        draft = find_draft(cursor, author)
         if (draft and draft.revision) != seen:
             raise RefusedError(
                 "Your draft was saved in another window. Load that draft, or save this text over it."
@@ -109,7 +109,7 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
         started = draft.started_from if draft else current_guide(cursor).guide_hash
         if draft is None:
             record_event(cursor, "start guide draft", {"guide": started}, author)
-        return _append(cursor, author, source, started)
+        return _append_revision(cursor, author, source, started)
 
 
 def discard_draft(store: Store, author: str) -> None:
@@ -122,7 +122,7 @@ def discard_draft(store: Store, author: str) -> None:
     """
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
-        if own_draft(cursor, author) is None:
+        if find_draft(cursor, author) is None:
             raise NotFoundError("You have no draft of the guide.")
         end_draft(cursor, author)
         record_event(cursor, "discard guide draft", {}, author)
@@ -130,19 +130,19 @@ def discard_draft(store: Store, author: str) -> None:
 
 def end_draft(cursor: Cursor, author: str) -> None:
     """End the author's draft, if any, in the caller's transaction."""
-    draft = own_draft(cursor, author)
+    draft = find_draft(cursor, author)
     if draft is not None:
-        _append(cursor, author, None, draft.started_from)
+        _append_revision(cursor, author, None, draft.started_from)
 
 
-def own_draft(cursor: Cursor, author: str) -> GuideDraft | None:
+def find_draft(cursor: Cursor, author: str) -> GuideDraft | None:
     """Return the author's draft; None if the author has no draft."""
-    return next((draft for draft in open_drafts(cursor) if draft.author == author), None)
+    return next((draft for draft in list_drafts(cursor) if draft.author == author), None)
 
 
-def open_drafts(cursor: Cursor) -> list[GuideDraft]:
+def list_drafts(cursor: Cursor) -> list[GuideDraft]:
     """Return the drafts of all leads, by the lead's name."""
-    return fetch(cursor, GuideDraft, _OPEN)
+    return fetch(cursor, GuideDraft, _OPEN_DRAFTS)
 
 
 def read_fields(source: str) -> GuideFields | None:
@@ -159,10 +159,10 @@ def read_fields(source: str) -> GuideFields | None:
 
 def write_fields(source: str, fields: GuideFields) -> str:
     """Write fields into a guide's text; all remaining entries of the front matter are unchanged."""
-    return with_values(source, {"title": fields.title, "scale": list(fields.grades)}, fields.body)
+    return replace_values(source, {"title": fields.title, "scale": list(fields.grades)}, fields.body)
 
 
-def _append(cursor: Cursor, author: str, source: str | None, started_from: str) -> GuideDraft:
+def _append_revision(cursor: Cursor, author: str, source: str | None, started_from: str) -> GuideDraft:
     now = utc_now()
     columns = {"source": source, "started_from": started_from, "saved_at": now}
     revision = append_revision(cursor, "guide_drafts", "author", author, **columns)

@@ -218,7 +218,7 @@ class GuideVersion(NamedTuple):
 
 def store_guide(cursor: Cursor, guide: Guide) -> None:
     """Store a guide and make it the current guide."""
-    rows: dict[str, list[Any]] = {"guides": [*_grading(guide)[1:], utc_now()]}
+    rows: dict[str, list[Any]] = {"guides": [*_grading_columns(guide)[1:], utc_now()]}
     if guide.source:
         rows["guide_sources"] = [guide.source]
     if guide.presentation is not None:
@@ -232,7 +232,9 @@ def store_guide(cursor: Cursor, guide: Guide) -> None:
     put_setting(cursor, "guide", guide.guide_hash)
 
 
-def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = False) -> dict[str, str]:
+def group_equivalent_guides(
+    cursor: Cursor, new: Guide | None = None, same_grades: bool = False
+) -> dict[str, str]:
     """Return for each guide's hash the hash of the first guide in the same line.
 
     Two guides belong to one line if their grades mean the same: only presentation, evidence or layout
@@ -247,7 +249,7 @@ def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = Fa
     rows = cursor.execute("SELECT guide_hash, title, scale, body FROM guides ORDER BY rowid").fetchall()
     same = cursor.execute(_SAME_GRADES).fetchall()
     if new is not None:
-        rows.append(_grading(new))
+        rows.append(_grading_columns(new))
         same += [(new.guide_hash, get_setting(cursor, "guide"))] if same_grades else []
     first: dict[tuple[str, ...], str] = {}
     lines: dict[str, str] = {}
@@ -262,7 +264,7 @@ def guide_lines(cursor: Cursor, new: Guide | None = None, same_grades: bool = Fa
     return lines
 
 
-def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
+def load_guide(cursor: Cursor, guide_hash: str) -> Guide:
     """Return the stored guide with this hash.
 
     Raises
@@ -291,10 +293,10 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
 
 def current_guide(cursor: Cursor) -> Guide:
     """Return the current labeling guide of the project."""
-    return guide_by_hash(cursor, get_setting(cursor, "guide") or "")
+    return load_guide(cursor, get_setting(cursor, "guide") or "")
 
 
-def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tuple[list[str], list[str]]:
+def describe_fields(cursor: Cursor, template: PresentationTemplate | None) -> tuple[list[str], list[str]]:
     """Return a sentence for each field of a presentation, with the number of documents that have the field,
     and the sentences about fields in no document.
 
@@ -311,7 +313,7 @@ def field_sentences(cursor: Cursor, template: PresentationTemplate | None) -> tu
     return uses, [use for use, n in zip(uses, counts, strict=True) if not n]
 
 
-def guide_versions(cursor: Cursor) -> list[GuideVersion]:
+def list_versions(cursor: Cursor) -> list[GuideVersion]:
     """Return all versions of the guide: the current guide first, then earlier guides, latest first."""
     return fetch(cursor, GuideVersion, _VERSIONS)
 
@@ -325,7 +327,7 @@ def find_version(cursor: Cursor, name: str) -> Guide:
     these characters.
     """
     versions = [
-        version for version in guide_versions(cursor) if name and version.guide_hash.startswith(name.lower())
+        version for version in list_versions(cursor) if name and version.guide_hash.startswith(name.lower())
     ]
     if not versions:
         raise NotFoundError(
@@ -334,10 +336,10 @@ def find_version(cursor: Cursor, name: str) -> Guide:
     if len(versions) > 1:
         names = ", ".join(version.guide_hash[: len(name) + 4] for version in versions)
         raise InputError(f"{name!r} begins several guides: {names}. Give more characters of the hash.")
-    return guide_by_hash(cursor, versions[0].guide_hash)
+    return load_guide(cursor, versions[0].guide_hash)
 
 
-def version_table(versions: Sequence[GuideVersion]) -> Table:
+def build_version_table(versions: Sequence[GuideVersion]) -> Table:
     """Return the table of the guide's versions, with the number of judgments that were given under each
     version.
     """
@@ -351,7 +353,7 @@ def version_table(versions: Sequence[GuideVersion]) -> Table:
     return Table("Versions of the guide, newest first", columns, tuple(rows), words=True)
 
 
-def _grading(guide: Guide) -> tuple[str, str, str, str]:
+def _grading_columns(guide: Guide) -> tuple[str, str, str, str]:
     """Return the hash of a guide, and the parts of the guide about grades: title, scale and body."""
     scale = canonical_json([grade.model_dump() for grade in guide.scale])
     return guide.guide_hash, guide.title, scale, guide.body

@@ -60,7 +60,7 @@ _ENTRIES = {"examples": "example", "fields": "field"}
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
 _FIRST_LINE = 2
 """Line number of the first line of the front matter, below the dashes."""
-_OPENS = re.compile(r"[\[{]")
+_BRACKETS = re.compile(r"[\[{]")
 _MAX_DEPTH = 100
 _LONG_NUMBER = re.compile(r"\d{4301,}")
 """Pattern of a whole number with more digits than Python reads."""
@@ -109,7 +109,7 @@ def read_guide(path: Path | None = None) -> Guide:
     return parse_guide(_read_text(path), path)
 
 
-def shipped_guides() -> list[Guide]:
+def read_shipped_guides() -> list[Guide]:
     """Return the guides that are part of goldgrade, by title."""
     guides = [parse_guide(file.read_text(encoding="utf-8")) for file in named_project.GUIDES.glob("*.md")]
     return sorted(guides, key=lambda guide: guide.title)
@@ -119,7 +119,7 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
     """Parse the whole text of a guide. The errors are the same as for `read_guide`; a given path is part of
     the error.
     """
-    problems = guide_problems(source)
+    problems = find_problems(source)
     if problems:
         sentences = [
             f"line {problem.line}: {problem.sentence}" if problem.line else problem.sentence
@@ -141,7 +141,7 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
     )
 
 
-def guide_problems(source: str) -> list[GuideProblem]:
+def find_problems(source: str) -> list[GuideProblem]:
     """Return all problems of a guide's text; [] for a valid guide."""
     parts = split_source(source)
     if parts is None:
@@ -150,13 +150,17 @@ def guide_problems(source: str) -> list[GuideProblem]:
     if isinstance(values, GuideProblem):
         return [values]
     if not isinstance(values, dict):
-        sentence = f"the front matter holds {_describe(values)}; expected names with values: title and scale"
+        sentence = (
+            f"the front matter holds {_describe_value(values)}; expected names with values: title and scale"
+        )
         return [GuideProblem((), 1, sentence)]
     try:
-        broken = _broken_rules(_FrontMatter.model_validate(values))
+        broken = _check_rules(_FrontMatter.model_validate(values))
     except ValidationError as error:
-        broken = [(item["loc"], _say_problem(item)) for item in error.errors() if not _follows(item)]
-    return [GuideProblem(where, line_of(parts[0], where), sentence) for where, sentence in broken]
+        broken = [
+            (item["loc"], _describe_problem(item)) for item in error.errors() if not _is_consequence(item)
+        ]
+    return [GuideProblem(where, find_line(parts[0], where), sentence) for where, sentence in broken]
 
 
 def split_source(source: str) -> tuple[str, str] | None:
@@ -165,7 +169,7 @@ def split_source(source: str) -> tuple[str, str] | None:
     return (match[1], match[2]) if match else None
 
 
-def source_values(source: str) -> dict[str, Any]:
+def read_entries(source: str) -> dict[str, Any]:
     """Return the entries of a text's front matter by name; {} if the front matter cannot be read as named
     entries.
     """
@@ -182,30 +186,30 @@ def read_values(front: str) -> Any | GuideProblem:
         line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
         return GuideProblem((), line, f"the front matter is not YAML: {error.problem}")
     except yaml.reader.ReaderError as error:
-        line = _line_at(front, error.position)
+        line = _find_line_at(front, error.position)
         sentence = (
             f"the front matter holds the character U+{ord(front[error.position]):04X}, which YAML does not "
             "allow; remove it"
         )
         return GuideProblem((), line, sentence)
     except RecursionError:
-        brackets = [bracket.start() for bracket in _OPENS.finditer(front)]
-        place = _line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
+        brackets = [bracket.start() for bracket in _BRACKETS.finditer(front)]
+        place = _find_line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
         return GuideProblem(
             (), place, "the front matter is nested too deeply; expected lists of plain values"
         )
     except (yaml.YAMLError, ValueError) as error:
         if long := _LONG_NUMBER.search(front):
             sentence = "the front matter holds a number that is too long; shorten it, or put it in quotes"
-            return GuideProblem((), _line_at(front, long.start()), sentence)
+            return GuideProblem((), _find_line_at(front, long.start()), sentence)
         return GuideProblem((), None, f"the front matter is not YAML: {error}")
 
 
-def line_of(front: str, location: Sequence[int | str]) -> int | None:
+def find_line(front: str, location: Sequence[int | str]) -> int | None:
     """Return the line number of a value in the guide's text; for a missing value, return the line of the
     enclosing entry.
     """
-    node = _compose(front)
+    node = _parse_nodes(front)
     if node is None:
         return None
     line = int(node.start_mark.line)
@@ -217,7 +221,7 @@ def line_of(front: str, location: Sequence[int | str]) -> int | None:
     return line + _FIRST_LINE
 
 
-def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
+def replace_values(source: str, values: Mapping[str, Any], body: str) -> str:
     """Return a guide's text with new values of entries, and with a new body if given.
 
     Parameters
@@ -235,13 +239,13 @@ def with_values(source: str, values: Mapping[str, Any], body: str) -> str:
         if name not in values_before:
             front += _write_entry(name, value)
         elif values_before[name] != value:
-            front = _with_value(front, name, value)
+            front = _replace_value(front, name, value)
     if below.strip() != body.strip():
         below = f"\n{body.strip()}\n"
     return f"---\n{front}---\n{below}"
 
 
-def source_of(guide: Guide) -> str:
+def compose_source(guide: Guide) -> str:
     """Return the whole text of a guide; for a guide that was stored without its text, compose the text from
     title, scale and body.
     """
@@ -249,19 +253,19 @@ def source_of(guide: Guide) -> str:
         return guide.source
     blank = "---\ntitle: ''\n---\n"
     scale = [grade.model_dump(mode="json", exclude_defaults=True) for grade in guide.scale]
-    return with_values(blank, {"title": guide.title, "scale": scale}, guide.body)
+    return replace_values(blank, {"title": guide.title, "scale": scale}, guide.body)
 
 
-def with_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
+def replace_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
     """Return the guide with a different presentation of documents; the rest of the text is unchanged."""
-    return parse_guide(presented(source_of(guide), template))
+    return parse_guide(replace_presentation_entry(compose_source(guide), template))
 
 
-def presented(source: str, template: PresentationTemplate) -> str:
+def replace_presentation_entry(source: str, template: PresentationTemplate) -> str:
     """Return a guide's text with a different presentation of documents."""
     parts = split_source(source)
     values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
-    return with_values(source, values, parts[1] if parts else "")
+    return replace_values(source, values, parts[1] if parts else "")
 
 
 def _find_file(named: Path) -> Path:
@@ -290,7 +294,7 @@ def _read_text(path: Path) -> str:
         raise InputError(f"is not UTF-8 (byte {error.start}); save the guide as UTF-8", path=path) from error
 
 
-def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]]:
+def _check_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]]:
     """Return the problems that concern several grades or the grading screen, each with its place."""
     broken: list[tuple[tuple[int | str, ...], str]] = []
     for field in ("value", "name", "key"):
@@ -310,20 +314,20 @@ def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]
     if front.evidence and front.evidence.from_grade not in grades:
         expected = f"expected a grade of the scale, {', '.join(map(str, grades))}"
         broken.append((("evidence", "from_grade"), f"found {front.evidence.from_grade}; {expected}"))
-    return [(where, f"{_name_place(where)}: {sentence}") for where, sentence in broken]
+    return [(where, f"{_describe_location(where)}: {sentence}") for where, sentence in broken]
 
 
-def _follows(item: Any) -> bool:
+def _is_consequence(item: Any) -> bool:
     """Return whether a list is too short only because pydantic left out invalid entries, which are reported
     separately.
     """
     return item["type"] == "too_short" and bool(len(item["input"]) >= item["ctx"]["min_length"])
 
 
-def _say_problem(item: Any) -> str:
+def _describe_problem(item: Any) -> str:
     """Return a problem that pydantic found, as a sentence for people."""
     where = item["loc"]
-    words = _name_place(where)
+    words = _describe_location(where)
     expected = EXPECTED.get(str(where[-1]), "") if where else ""
     if item["type"] == "missing":
         return f"{words} is missing; expected {expected}" if expected else f"{words} is missing"
@@ -331,10 +335,10 @@ def _say_problem(item: Any) -> str:
         return f"{words}: a guide has no entry with this name; correct the spelling, or remove the entry"
     if not expected:
         return f"{words}: {item['msg']}"
-    return f"{words}: found {_describe(item['input'])}; expected {expected}"
+    return f"{words}: found {_describe_value(item['input'])}; expected {expected}"
 
 
-def _describe(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}" if value else "an empty list"
     if value is None or value == "":
@@ -345,39 +349,39 @@ def _describe(value: Any) -> str:
     return f"only {text[:40]!r}" if len(text) <= 40 else pluralize(len(text), "character")
 
 
-def _name_place(location: tuple[int | str, ...]) -> str:
+def _describe_location(location: tuple[int | str, ...]) -> str:
     steps = []
     for before, step in zip(("", *location), location, strict=False):
         if isinstance(step, int):
-            steps.append(f"{_ordinal(step + 1)} {_ENTRIES.get(str(before), 'grade')}")
+            steps.append(f"{_format_ordinal(step + 1)} {_ENTRIES.get(str(before), 'grade')}")
         elif step not in ("scale", *_ENTRIES) or step == location[-1]:
             steps.append(step)
     return ", ".join(steps) or "the front matter"
 
 
-def _ordinal(number: int) -> str:
+def _format_ordinal(number: int) -> str:
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number not in (11, 12, 13) else "th"
     return f"{number}{ending}"
 
 
-def _line_at(front: str, position: int) -> int:
+def _find_line_at(front: str, position: int) -> int:
     return front.count("\n", 0, position) + _FIRST_LINE
 
 
-def _compose(front: str) -> Any:
+def _parse_nodes(front: str) -> Any:
     """Parse YAML into nodes, which hold their places in the text; return None for an empty text."""
     return yaml.compose(front, yaml.SafeLoader)
 
 
-def _with_value(front: str, name: str, value: Any) -> str:
-    entries = _compose(front).value
+def _replace_value(front: str, name: str, value: Any) -> str:
+    entries = _parse_nodes(front).value
     index = next(index for index, (key, _) in enumerate(entries) if key.value == name)
     start = entries[index][0].start_mark.index
     end = entries[index + 1][0].start_mark.index if index + 1 < len(entries) else len(front)
-    return front[:start] + _write_entry(name, value) + _remarks_at_end(front[start:end]) + front[end:]
+    return front[:start] + _write_entry(name, value) + _find_trailing_comments(front[start:end]) + front[end:]
 
 
-def _remarks_at_end(entry: str) -> str:
+def _find_trailing_comments(entry: str) -> str:
     """Return the comments and empty lines between an entry and the next entry."""
     lines = entry.splitlines(keepends=True)
     first = len(lines)
@@ -386,7 +390,7 @@ def _remarks_at_end(entry: str) -> str:
     return "".join(lines[first:])
 
 
-def _quoted(writer: _Writer, text: str) -> yaml.ScalarNode:
+def _represent_text(writer: _Writer, text: str) -> yaml.ScalarNode:
     return writer.represent_scalar(
         "tag:yaml.org,2002:str", text, '"' if _OTHER_BREAKS.intersection(text) else None
     )
@@ -407,4 +411,4 @@ def _step_into(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None
     return None
 
 
-_Writer.add_representer(str, _quoted)
+_Writer.add_representer(str, _represent_text)

@@ -20,11 +20,11 @@ from curation.people.annotators import JUDGING, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_revision, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
 
-_LATEST = """
+_LATEST_ANSWERS = """
 SELECT question_id, revision, words AS answer, everyone, author AS answered_by, answered_at, rowid AS written
 FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_id)
 """
-_SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
+_SHOWN_PAIR = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
 _OWN_ITEM = """
 SELECT r.guide_hash, p.query_id, p.document_id FROM presentations p JOIN round_states r USING (round_id)
 WHERE p.presentation_id = ? AND p.annotator = ?
@@ -37,7 +37,7 @@ SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM s
 FROM guide_questions g
 JOIN guides v USING (guide_hash)
 LEFT JOIN queries q USING (query_id)
-LEFT JOIN ({_LATEST}) a USING (question_id)
+LEFT JOIN ({_LATEST_ANSWERS}) a USING (question_id)
 ORDER BY 4 DESC, g.rowid DESC
 """  # noqa: S608
 _READABLE = f"""
@@ -45,7 +45,7 @@ SELECT g.question_id, coalesce(a.revision, -1), g.words, a.answer, g.author = ? 
        CASE WHEN g.author = ? THEN q.text END
 FROM guide_questions g
 LEFT JOIN queries q USING (query_id)
-LEFT JOIN ({_LATEST}) a USING (question_id)
+LEFT JOIN ({_LATEST_ANSWERS}) a USING (question_id)
 WHERE g.author = ? OR a.everyone
 ORDER BY a.written DESC NULLS LAST, g.rowid DESC
 LIMIT 100
@@ -98,7 +98,9 @@ class ReadableQuestion(NamedTuple):
     query: str | None
 
 
-def ask_guide(store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE) -> str:
+def ask_about_pair(
+    store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE
+) -> str:
     """Store a question about the current guide and a pair. Return the question's id, which is the same for
     the same words.
 
@@ -111,15 +113,15 @@ def ask_guide(store: Store, query_id: str, document_id: str, words: str, author:
     words = _check_words(words, "say in a few words what the guide leaves open")
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "reviewer", "lead")
-        if not cursor.execute(_SHOWN, [query_id, document_id]).fetchall():
+        if not cursor.execute(_SHOWN_PAIR, [query_id, document_id]).fetchall():
             raise NotFoundError(
                 f"No round has shown the document {document_id!r} for the query {query_id!r}."
             )
         guide = current_guide(cursor).guide_hash
-        return _insert(cursor, guide, query_id, document_id, words, author)
+        return _insert_question(cursor, guide, query_id, document_id, words, author)
 
 
-def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
+def ask_about_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
     """Store an annotator's question about one of the annotator's items, or about the guide as a whole.
 
     Raises
@@ -137,7 +139,7 @@ def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str |
         if asked is None:
             raise NotFoundError("You do not have this item.")
         guide, query_id, document_id = asked
-        return _insert(cursor, guide, query_id, document_id, words, annotator)
+        return _insert_question(cursor, guide, query_id, document_id, words, annotator)
 
 
 def answer_question(
@@ -177,7 +179,7 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     InputError: the ids of several questions begin with these characters. NotFoundError: no id begins with
     these characters.
     """
-    questions = guide_questions(cursor)
+    questions = list_questions(cursor)
     matching = [question for question in questions if name and question.question_id.startswith(name)]
     if not matching:
         raise NotFoundError(
@@ -189,12 +191,12 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     return matching[0]
 
 
-def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
+def list_questions(cursor: Cursor) -> list[GuideQuestion]:
     """Return all questions about guides: questions about the current guide first, then the newest first."""
     return fetch(cursor, GuideQuestion, _QUESTIONS)
 
 
-def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
+def list_readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
     """Return the questions that an annotator asked, and questions with answers for everyone, the newest
     answers first.
     """
@@ -202,7 +204,7 @@ def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
         return fetch(cursor, ReadableQuestion, _READABLE, [annotator] * 3)
 
 
-def question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
+def build_question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
     """Return the table of questions about the guide, with answers."""
     rows = []
     for asked in questions:
@@ -220,7 +222,7 @@ def _check_words(words: str, wanted: str, lines: bool = False) -> str:
     return words
 
 
-def _insert(
+def _insert_question(
     cursor: Cursor, guide: str, query_id: str | None, document_id: str | None, words: str, author: str
 ) -> str:
     question_id = digest("guide question", guide, query_id, document_id, words, author)

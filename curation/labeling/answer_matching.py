@@ -30,9 +30,9 @@ from curation.core.words import fold, is_unspaced, signs, whole_words
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-BOUND = 0.8
+MIN_TOKEN_F1 = 0.8
 """Default of the least token F1 at which two answers agree."""
-WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = HOWS = (
+WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = OUTCOMES = (
     "waiting",
     "unwritten",
     "agreed",
@@ -68,16 +68,16 @@ class AnswerOutcome(NamedTuple):
         return self.is_settled and not self.answers
 
 
-def normalised_answer(text: str) -> str:
+def normalise_answer(text: str) -> str:
     """Normalise a text for comparison."""
     bare = "".join(letter for letter in fold(text) if not _is_punctuation(letter))
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
-def answer_tokens(text: str) -> list[str]:
+def tokenize_answer(text: str) -> list[str]:
     """Split a text into tokens, in order: words, and single characters of scripts without spaces."""
     tokens = []
-    for word in normalised_answer(text).split():
+    for word in normalise_answer(text).split():
         if word.isascii():
             tokens.append(word)
         else:
@@ -89,18 +89,18 @@ def answer_tokens(text: str) -> list[str]:
 
 def exact_match(answer: str, references: Iterable[str]) -> float:
     """Return 1 if the answer matches a reference answer exactly, else 0."""
-    return _best(
-        answer, references, lambda given, other: float(normalised_answer(given) == normalised_answer(other))
+    return _score_best(
+        answer, references, lambda given, other: float(normalise_answer(given) == normalise_answer(other))
     )
 
 
 def token_f1(answer: str, references: Iterable[str]) -> float:
     """Return the best token F1 against any reference: the harmonic mean of token precision and recall."""
-    return _best(answer, references, _f1)
+    return _score_best(answer, references, _f1)
 
 
-def outcome_of(
-    given: Sequence[str | None], asked: int, closed: bool = False, bound: float = BOUND
+def decide_outcome(
+    given: Sequence[str | None], asked: int, closed: bool = False, bound: float = MIN_TOKEN_F1
 ) -> AnswerOutcome:
     """Compute the outcome of a query from its writers' answers, without a reviewer's decision.
 
@@ -124,39 +124,39 @@ def outcome_of(
     if len(texts) < len(given):
         silent = len(given) - len(texts)
         return AnswerOutcome(DISPUTED, why=f"{silent} of {asked} writers call the query unanswerable")
-    apart = [pair for pair in combinations(texts, 2) if not agree(*pair, bound)]
+    apart = [pair for pair in combinations(texts, 2) if not answers_agree(*pair, bound)]
     if apart:
-        return AnswerOutcome(DISPUTED, why=_why_apart(apart, bound))
-    return AnswerOutcome(AGREED if asked > 1 else SINGLE, distinct(texts))
+        return AnswerOutcome(DISPUTED, why=_describe_disagreement(apart, bound))
+    return AnswerOutcome(AGREED if asked > 1 else SINGLE, find_distinct_answers(texts))
 
 
-def agree(first: str, other: str, bound: float = BOUND) -> bool:
+def answers_agree(first: str, other: str, bound: float = MIN_TOKEN_F1) -> bool:
     """Return whether two answers match exactly, or hold equal numbers and have a token F1 of at least
     `bound`."""
-    if normalised_answer(first) == normalised_answer(other):
+    if normalise_answer(first) == normalise_answer(other):
         return True
-    return token_f1(first, [other]) >= bound and _numbers(first) == _numbers(other)
+    return token_f1(first, [other]) >= bound and _count_numbers(first) == _count_numbers(other)
 
 
-def distinct(texts: Sequence[str]) -> tuple[str, ...]:
+def find_distinct_answers(texts: Sequence[str]) -> tuple[str, ...]:
     """Keep one spelling of each answer: the most frequent of spellings with equal normalised text, else the
     shortest."""
     forms: dict[str, Counter[str]] = {}
     for text in texts:
-        forms.setdefault(normalised_answer(text), Counter())[text] += 1
-    chosen = {min(form, key=_rank_by(form)): form.total() for form in forms.values()}
-    return tuple(sorted(chosen, key=_rank_by(chosen)))
+        forms.setdefault(normalise_answer(text), Counter())[text] += 1
+    chosen = {min(form, key=_frequency_rank(form)): form.total() for form in forms.values()}
+    return tuple(sorted(chosen, key=_frequency_rank(chosen)))
 
 
 def _f1(answer: str, reference: str) -> float:
-    given, wanted = answer_tokens(answer), answer_tokens(reference)
+    given, wanted = tokenize_answer(answer), tokenize_answer(reference)
     if not given or not wanted:  # no answer is right only where none is wanted
         return float(given == wanted)
     shared = sum((Counter(given) & Counter(wanted)).values())
     return 2 * shared / (len(given) + len(wanted))
 
 
-def _best(answer: str, references: Iterable[str], score: Callable[[str, str], float]) -> float:
+def _score_best(answer: str, references: Iterable[str], score: Callable[[str, str], float]) -> float:
     return max((score(answer, reference) for reference in references), default=0.0)
 
 
@@ -165,16 +165,16 @@ def _is_punctuation(letter: str) -> bool:
     return letter in _ASCII_SIGNS or unicodedata.category(letter).startswith("P")
 
 
-def _rank_by(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
+def _frequency_rank(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
     """Return a sort key for texts: the most frequent text first, then the shortest."""
     return lambda text: (-times[text], len(text), text)
 
 
-def _numbers(text: str) -> Counter[str]:
-    return Counter(token for token in answer_tokens(text) if any(letter.isdigit() for letter in token))
+def _count_numbers(text: str) -> Counter[str]:
+    return Counter(token for token in tokenize_answer(text) if any(letter.isdigit() for letter in token))
 
 
-def _why_apart(apart: Sequence[tuple[str, str]], bound: float) -> str:
+def _describe_disagreement(apart: Sequence[tuple[str, str]], bound: float) -> str:
     lowest = min(token_f1(first, [other]) for first, other in apart)
     if lowest >= bound:
         return f"the answers hold different numbers (token F1 {lowest:.2f})"

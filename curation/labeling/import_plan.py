@@ -24,14 +24,14 @@ from curation.labeling.judging import (
     JudgmentEvent,
     PresentationState,
     Submission,
-    judge,
+    judge_submissions,
 )
 from curation.store import Presentation, Query
 
 TEXTS = (CURRENT, EARLIER)
 """Choices for a document whose text changed: the file's judgments are about the current or the earlier
 text."""
-OF_GUIDE = (
+EVIDENCE_WAY_OUT = (
     "The entry `evidence:` of the labeling guide says which grades take evidence, and whether "
     "evidence is required: `goldgrade guide use FILE` makes a new guide current."
 )
@@ -142,7 +142,7 @@ def plan_import(
             text_read = CURRENT if is_pass and not about else about
             read = _choose_target(shown[key], hashes[key.document_id], text_read)
             text = hashes[key.document_id] if read is None else read.content_hash
-            presentation = _presentation(round_id, key, text, positions, taken)
+            presentation = _make_presentation(round_id, key, text, positions, taken)
             plan.presentations.append(presentation)
             opened = (presentation.presentation_id, 0, False, None, False, inputs.guide.guide_hash, False)
             targets[key] = _Target(*opened, text, same_pass=True)
@@ -197,8 +197,8 @@ def _plan_events(
     lines: dict[str, int] = {}
     for key, judgment in judgments.items():
         target = targets[key]
-        client_key = _client_key(target, judgment.grade)
-        again = _client_key(target, judgment.grade, target.next_revision)
+        client_key = _make_client_key(target, judgment.grade)
+        again = _make_client_key(target, judgment.grade, target.next_revision)
         secret = target.answered and key.query_id in inputs.sealed
         plan.counts["sealed"] += secret
         marks = inputs.marks.get(target.presentation_id, ())
@@ -214,19 +214,19 @@ def _plan_events(
             plan.counts["changed"] += target.answered and not secret
             plan.counts["filled"] += target.labeling and not target.answered
             submissions[key.annotator].append(
-                _submission(judgment, target, client_key, evidence.get(key, ()))
+                _make_submission(judgment, target, client_key, evidence.get(key, ()))
             )
             lines[client_key] = judgment.line
     _refuse_unclear(judgments, unsaid)
     problems: list[str] = []
     for annotator, items in submissions.items():
-        outcomes, events, written = judge(annotator, items, context)
+        outcomes, events, written = judge_submissions(annotator, items, context)
         refused = [outcome for outcome in outcomes if outcome.status != "saved"]
         problems += [f"line {lines[outcome.client_key]}: {outcome.message}" for outcome in refused]
         plan.marks += written
         known = {item.client_key: item.submitted_at is not None for item in items}
         plan.events += [event._replace(time_known=known[event.client_key]) for event in events]
-    refuse_problems(problems, way_out=OF_GUIDE)
+    refuse_problems(problems, way_out=EVIDENCE_WAY_OUT)
 
 
 def _locate_evidence(
@@ -303,7 +303,7 @@ def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Col
     refuse_problems(problems, way_out=way_out)
 
 
-def _presentation(
+def _make_presentation(
     round_id: str, key: JudgmentKey, content_hash: str, positions: dict[str, int], taken: Collection[str]
 ) -> Presentation:
     position = positions[key.annotator]
@@ -314,7 +314,7 @@ def _presentation(
     return Presentation(presentation_id, round_id, *key, content_hash, position, None)
 
 
-def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
+def _make_client_key(target: _Target, grade: int | None, *revision: int) -> str:
     """Make the client key of an imported judgment; the key of a later answer contains the revision."""
     return digest("import", target.presentation_id, grade, *revision)
 
@@ -322,11 +322,13 @@ def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
 def _is_imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
     """Return whether the last answer came from a file, not from the screen."""
     revision = target.next_revision
-    keys = (_client_key(target, target.grade), _client_key(target, target.grade, revision - 1))
+    keys = (_make_client_key(target, target.grade), _make_client_key(target, target.grade, revision - 1))
     return target.answered and last.get((target.presentation_id, revision)) in keys
 
 
-def _submission(judgment: ImportedJudgment, target: _Target, client_key: str, evidence: Spans) -> Submission:
+def _make_submission(
+    judgment: ImportedJudgment, target: _Target, client_key: str, evidence: Spans
+) -> Submission:
     return Submission(
         presentation_id=target.presentation_id,
         revision=target.next_revision,

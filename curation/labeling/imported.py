@@ -2,9 +2,9 @@
 
 If an annotator has an open presentation of the judged pair, the imported judgment answers that presentation.
 All other judgments get presentations in a round of kind 'imported', named after the source. Imported
-judgments are checked by `judging.judge`, like judgments from the app. Importing the same file again changes
-nothing, and never overrides a newer answer from the screen. If several files hold the same pair, the last
-imported file counts, even if it repeats an earlier file.
+judgments are checked by `judging.judge_submissions`, like judgments from the app. Importing the same file
+again changes nothing, and never overrides a newer answer from the screen. If several files hold the same
+pair, the last imported file counts, even if it repeats an earlier file.
 
 A file may be imported as a pass: a named round in which the same people judged the same pairs again. Such a
 file corrects only judgments of the named round, and only files with this name write to the round. As in all
@@ -31,7 +31,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.guides.guide import current_guide, guide_by_hash
+from curation.guides.guide import current_guide, load_guide
 from curation.ingest.import_outcome import ImportOutcome, judgment_remarks
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, one_judgment_a_pair
@@ -41,8 +41,8 @@ from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.values import map_to_write
 from curation.labeling.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
-from curation.labeling.judging import append_events, marks_of
-from curation.labeling.rounds.rounds import refuse_taken, write_round
+from curation.labeling.judging import append_events, read_evidence_marks
+from curation.labeling.rounds.rounds import refuse_taken_name, write_round
 from curation.people.annotators import add_imported, list_annotators, names_in_use
 from curation.people.seal_access import closed_access
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
@@ -50,7 +50,7 @@ from curation.store.documents import current_snapshot, documents_by_hash, snapsh
 from curation.store.planned_writes import write_if_unchanged
 from curation.store.rows import Query
 
-COUNTED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
+COUNT_NAMES = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
 ABSENT_QUOTE = "an evidence quote that is not in the text"
 BUSY = "The same annotators judged during the import of their judgments. Try again when they pause."
 # The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
@@ -245,25 +245,25 @@ def add_judgments(
     bring_texts(store, (key.document_id for key in by_key))
 
     def write(cursor: Cursor, plan: ImportPlan) -> None:
-        _write(cursor, plan, round_id, name, source)
+        _write_plan(cursor, plan, round_id, name, source)
         if known_as:
             add_other_ids(cursor, known_as)
         if plan.events:
-            detail = {key: plan.counts[key] for key in COUNTED}
+            detail = {key: plan.counts[key] for key in COUNT_NAMES}
             added = {"added_pairs": len(plan.pairs), "added_annotators": len(plan.annotators)}
             record_event(cursor, "import judgments", {**detail, **added, "source": source}, author)
 
     plan = write_if_unchanged(
         store,
-        fingerprint=lambda cursor: _fingerprint(cursor, by_key),
-        read=lambda cursor: _read(cursor, by_key, round_id, None if round_name is None else name),
+        fingerprint=lambda cursor: _read_fingerprint(cursor, by_key),
+        read=lambda cursor: _read_inputs(cursor, by_key, round_id, None if round_name is None else name),
         plan=lambda inputs: plan_import(
             by_key, inputs, round_id, new_queries, about, skip_unknown, round_name is not None
         ),
         write=write,
         busy=BUSY,
     )
-    return _result(plan, name, left_out)
+    return _build_result(plan, name, left_out)
 
 
 def refuse_alike_annotators(
@@ -290,11 +290,11 @@ def refuse_alike_annotators(
             person_of[name] = name
         else:
             one_person[name] = person_of[other]
-            problems.append(f"line {first[name]}: {_question(name, other, person_of[other], first)}")
-    refuse_problems(problems, way_out=_way_out(one_person, fields))
+            problems.append(f"line {first[name]}: {_describe_alike(name, other, person_of[other], first)}")
+    refuse_problems(problems, way_out=_build_way_out(one_person, fields))
 
 
-def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
+def _read_fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
     """Read counts of rows and the current guide, to detect changes while an import is planned."""
     names = sorted({key.annotator for key in judgments})
     counts = cursor.execute(
@@ -310,7 +310,7 @@ def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tup
     return (current_snapshot(cursor), current_guide(cursor).guide_hash, *counts[0])
 
 
-def _read(
+def _read_inputs(
     cursor: Cursor, judgments: Mapping[JudgmentKey, ImportedJudgment], round_id: str, pass_name: str | None
 ) -> ImportInputs:
     names = sorted({key.annotator for key in judgments})
@@ -320,15 +320,13 @@ def _read(
     rounds = cursor.execute("SELECT round_id, guide_hash FROM round_states").fetchall()
     round_exists = any(row[0] == round_id for row in rounds)
     if pass_name and not round_exists:
-        refuse_taken(cursor, pass_name)
+        refuse_taken_name(cursor, pass_name)
     current = sorted(snapshot_versions(cursor, current_snapshot(cursor), documents).items())
     presentations = cursor.execute(_PRESENTATIONS, asked).fetchall()
     marked = {key.document_id for key, judgment in judgments.items() if judgment.evidence is not None}
     versions = [*current, *((row[2], row[10]) for row in presentations)] if marked else []
     return ImportInputs(
-        guides={
-            used: guide_by_hash(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}
-        },
+        guides={used: load_guide(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}},
         guide=guide,
         documents=current,
         annotators=[annotator.name for annotator in list_annotators(cursor)],
@@ -340,12 +338,12 @@ def _read(
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
         sealed=closed_access(cursor).closed,
         round_exists=round_exists,
-        bodies=_bodies(cursor, versions, marked),
-        marks=marks_of(cursor, [row[3] for row in presentations if row[2] in marked]),
+        bodies=_read_bodies(cursor, versions, marked),
+        marks=read_evidence_marks(cursor, [row[3] for row in presentations if row[2] in marked]),
     )
 
 
-def _bodies(
+def _read_bodies(
     cursor: Cursor, versions: Iterable[tuple[str, str]], documents: Collection[str]
 ) -> dict[str, str]:
     """Read the bodies of all versions of the given documents, by version."""
@@ -353,7 +351,7 @@ def _bodies(
     return {version: document.body for version, document in read.items()}
 
 
-def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: str) -> None:
+def _write_plan(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: str) -> None:
     if plan.presentations and not plan.round_exists:
         write_round(cursor, round_id, name, "imported", plan.guide_hash, {"source": source})
     for annotator in plan.annotators:
@@ -366,8 +364,8 @@ def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: s
     append_events(cursor, plan.events, plan.marks)
 
 
-def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentImport:
-    counts: dict[str, Any] = {counted: plan.counts[counted] for counted in COUNTED}
+def _build_result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentImport:
+    counts: dict[str, Any] = {counted: plan.counts[counted] for counted in COUNT_NAMES}
     return JudgmentImport(
         round=name if plan.presentations else None,
         **counts,
@@ -380,7 +378,7 @@ def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentIm
     )
 
 
-def _question(name: str, other: str, person: str, first: Mapping[str, int]) -> str:
+def _describe_alike(name: str, other: str, person: str, first: Mapping[str, int]) -> str:
     if name == other:
         return f"the annotator {name!r} is named by the e-mail address of {person!r}"
     if person != other:
@@ -390,7 +388,7 @@ def _question(name: str, other: str, person: str, first: Mapping[str, int]) -> s
     return f"the annotator {name!r} differs from {known} by {difference_of_form(name, other)}"
 
 
-def _way_out(one_person: Mapping[str, str], fields: JudgmentFields) -> str:
+def _build_way_out(one_person: Mapping[str, str], fields: JudgmentFields) -> str:
     if fields.annotator_name is not None:
         return "".join(
             f"If both names are the same person, add --annotator {shlex.quote(person)}. {_OTHER_NAME}"

@@ -20,7 +20,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.filters import NEED
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.presentation.excerpts import LONGEST, best_passage
+from curation.labeling.presentation.excerpts import MAX_PASSAGE_LENGTH, find_best_passage
 from curation.labeling.rounds.candidates import Candidate, choose_candidates, read_candidates
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Document, Query, Store, record_event
@@ -32,7 +32,7 @@ FORMATS = (".csv", ".jsonl")
 TEXTS = ("whole", "excerpt")
 
 
-class PairsWritten(NamedTuple):
+class WrittenPairs(NamedTuple):
     """The path of a written file of pairs, with its numbers of queries and pairs.
 
     Attributes
@@ -48,7 +48,7 @@ class PairsWritten(NamedTuple):
 
 def export_pairs(
     store: Store, path: Path, seed: int = 0, text: str = "whole", author: str = COMMAND_LINE
-) -> PairsWritten:
+) -> WrittenPairs:
     """Write the pairs to a new file with the columns `COLUMNS`, as CSV or JSON lines by its ending.
 
     Parameters
@@ -62,7 +62,7 @@ def export_pairs(
     NotFoundError: the author is unknown.
     RefusedError: the author is not a lead, or no pair needs a judgment.
     """
-    refuse_file(path, text)
+    check_output(path, text)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         chosen = choose_candidates(*read_candidates(cursor), again=False)
@@ -70,23 +70,23 @@ def export_pairs(
         active = active_queries(cursor)
         queries = {query.query_id: query._replace(information_need=needs[query.query_id]) for query in active}
         documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
-    pairs = sorted(chosen.candidates, key=lambda pair: _hash_order(seed, pair))
+    pairs = sorted(chosen.candidates, key=lambda pair: _hash_rank(seed, pair))
     if not pairs:
         reasons = "; ".join(f"{count:,} × {why}" for why, count in chosen.left_out.items())
         raise RefusedError(
             f"No pair needs a judgment ({reasons or 'no pool was built'}).",
             command="`goldgrade pool` finds the documents of each query.",
         )
-    rows = _rows(pairs, queries, documents, excerpt=text == "excerpt")
-    _write(path, rows)
+    rows = _build_rows(pairs, queries, documents, excerpt=text == "excerpt")
+    _write_file(path, rows)
     count = len({pair.query_id for pair in pairs})
     detail = {"file": path.name, "queries": count, "pairs": len(pairs)}
     with store.transaction() as cursor:
         record_event(cursor, "export pairs", detail, author)
-    return PairsWritten(path, count, len(pairs), dict(chosen.left_out))
+    return WrittenPairs(path, count, len(pairs), dict(chosen.left_out))
 
 
-def refuse_file(path: Path, text: str) -> None:
+def check_output(path: Path, text: str) -> None:
     """Refuse an output file that cannot be written, and an unknown kind of text.
 
     Raises
@@ -105,24 +105,24 @@ def refuse_file(path: Path, text: str) -> None:
         raise InputError(f"--out {path}: the folder does not exist; expected an existing folder")
 
 
-def _hash_order(seed: int, pair: Candidate) -> tuple[str, str, str]:
+def _hash_rank(seed: int, pair: Candidate) -> tuple[str, str, str]:
     of_query = digest("pairs", seed, pair.query_id)
     return of_query, pair.query_id, digest("pairs", seed, pair.query_id, pair.document_id)
 
 
-def _rows(
+def _build_rows(
     pairs: Sequence[Candidate], queries: Mapping[str, Query], documents: Mapping[str, Document], excerpt: bool
 ) -> Iterator[tuple[str, ...]]:
     for pair in pairs:
         query, document = queries[pair.query_id], documents[pair.content_hash]
         body = document.body
-        if excerpt and len(body) > LONGEST:
-            body = "".join(segment.text for segment in best_passage(body, query.text)[1])
+        if excerpt and len(body) > MAX_PASSAGE_LENGTH:
+            body = "".join(segment.text for segment in find_best_passage(body, query.text)[1])
         asked = (query.query_id, query.text, query.information_need or "")
         yield (*asked, pair.document_id, document.title, body, "", "")
 
 
-def _write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
+def _write_file(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
     try:
         with staged(path) as folder:
             new = folder / path.name

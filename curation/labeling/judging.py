@@ -29,17 +29,17 @@ from curation.guides.guide import Guide
 from curation.store import Cursor, append_rows, utc_now
 
 KINDS = ("grade", "cannot_tell", "later", "undo")
-ANSWERED = ("grade", "cannot_tell")
+ANSWER_KINDS = ("grade", "cannot_tell")
 MAX_ACTIVE_MS = 24 * 3_600_000
 UsedKey = tuple[str, str, int]
 """The author, presentation and revision of the event with a client key."""
 KEPT_LATE = "the round was closed before this answer arrived, so the answer is marked as late"
 EvidenceMark = tuple[str, int, int, int, str, str]
 """A row of `evidence_marks`: a range of characters that belongs to the event of this revision."""
-EVENT = """JOIN judgment_events e
+LAST_EVENT_JOIN = """JOIN judgment_events e
     ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision"""
 """The event `e` of a current judgment `j`."""
-_MARK = ("presentation_id", "revision", *QUOTED)
+_MARK_COLUMNS = ("presentation_id", "revision", *QUOTED)
 # Those of the last answer: an answer without marks has none, whatever the one before had.
 _MARKS = """
 SELECT presentation_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
@@ -160,7 +160,7 @@ VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
 """  # noqa: S608  names from above
 
 
-def judge(
+def judge_submissions(
     annotator: str, submissions: Sequence[Submission], context: JudgingContext
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]]:
     """Judge submissions: return the outcome of each, and the events and marks to append.
@@ -173,7 +173,7 @@ def judge(
     marks: list[EvidenceMark] = []
     now = utc_now()
     for item in submissions:
-        outcome = _judge_one(item, annotator, context)
+        outcome = _judge_submission(item, annotator, context)
         outcomes.append(outcome)
         if outcome.status == "saved":
             state = context.states[item.presentation_id]
@@ -184,7 +184,7 @@ def judge(
             now += timedelta(microseconds=1)  # times order the actions, also within a batch
             context.used_keys[item.client_key] = (annotator, item.presentation_id, event.revision)
             context.states[item.presentation_id] = state._replace(
-                next_revision=outcome.revision, answered=item.kind in ANSWERED
+                next_revision=outcome.revision, answered=item.kind in ANSWER_KINDS
             )
     return outcomes, events, marks
 
@@ -193,14 +193,14 @@ def append_events(
     cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
 ) -> None:
     """Append events and their marks; the primary key rejects a revision that is already written."""
-    append_rows(cursor, "evidence_marks", marks, _MARK)
+    append_rows(cursor, "evidence_marks", marks, _MARK_COLUMNS)
     if len(events) == 1:  # four times as fast
         cursor.execute(_INSERT, events[0])
         return
     append_rows(cursor, "judgment_events", events)
 
 
-def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
+def read_evidence_marks(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
     """Read the characters that annotators marked last, by presentation; presentations without marks are
     absent.
 
@@ -210,28 +210,28 @@ def marks_of(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans
     return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}
 
 
-def _judge_one(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
+def _judge_submission(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
     state = context.states.get(item.presentation_id)
     if state is None or state.annotator != annotator:
-        return _answer(item, "refused", 0, "this item is not assigned to you")
+        return _make_outcome(item, "refused", 0, "this item is not assigned to you")
     used = context.used_keys.get(item.client_key)
     if used is not None:
         if used[:2] == (annotator, item.presentation_id):
-            return _answer(item, "repeated", used[2] + 1)
-        return _answer(item, "refused", state.next_revision, "this action's key is already in use")
+            return _make_outcome(item, "repeated", used[2] + 1)
+        return _make_outcome(item, "refused", state.next_revision, "this action's key is already in use")
     if item.revision != state.next_revision:
-        return _answer(item, "stale", state.next_revision, "answered in a different tab or window")
-    problem = _problem(item, state, context)
+        return _make_outcome(item, "stale", state.next_revision, "answered in a different tab or window")
+    problem = _find_problem(item, state, context)
     if problem:
-        return _answer(item, "refused", state.next_revision, problem)
-    return _answer(item, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
+        return _make_outcome(item, "refused", state.next_revision, problem)
+    return _make_outcome(item, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
 
 
-def _answer(item: Submission, status: str, revision: int, message: str = "") -> Outcome:
+def _make_outcome(item: Submission, status: str, revision: int, message: str = "") -> Outcome:
     return Outcome(item.client_key, status, message, revision, item.presentation_id)
 
 
-def _problem(item: Submission, state: PresentationState, context: JudgingContext) -> str:
+def _find_problem(item: Submission, state: PresentationState, context: JudgingContext) -> str:
     if item.kind not in KINDS:
         return f"unknown kind {item.kind!r}; expected one of {', '.join(KINDS)}"
     if not 8 <= len(item.client_key) <= 128:
@@ -240,35 +240,37 @@ def _problem(item: Submission, state: PresentationState, context: JudgingContext
         return f"{item.kind} takes no grade"
     if item.kind == "undo" and not state.answered:
         return "the item has no answer to undo"
-    refused = _against_the_round(item, state)
+    refused = _find_round_problem(item, state)
     if refused:
         return refused
     if len(item.note or "") > MAX_NOTE_LENGTH or len(item.reason or "") > MAX_NOTE_LENGTH:
         return f"a note may have at most {MAX_NOTE_LENGTH:,} characters"
     read = context.guides[state.read_under(item.guide_hash)]
-    against = _against_the_scale(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
+    against = (
+        _find_scale_problem(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
+    )
     body = context.bodies.get(item.presentation_id, "")
     marked = read.against_marks(item.grade, bool(item.evidence)) or outside_of(body, item.evidence)
     return against or marked
 
 
-def _against_the_scale(item: Submission, read: Guide, guide: Guide) -> str:
+def _find_scale_problem(item: Submission, read: Guide, guide: Guide) -> str:
     if read.values != guide.values:
         return "the scale of the guide has changed since this item was shown: look at the item again"
     return guide.outside(item.grade)
 
 
-def _against_the_round(item: Submission, state: PresentationState) -> str:
+def _find_round_problem(item: Submission, state: PresentationState) -> str:
     if state.withdrawn:
         return "this item was moved, or the filter of its query excludes it now; continue with the next item"
     if state.practice and state.answered:
         return "practice answers cannot be changed: the expected grade was shown"
-    if state.closed and item.kind not in ANSWERED:
+    if state.closed and item.kind not in ANSWER_KINDS:
         return "the round is closed: answers can be changed, but not undone, and items cannot be skipped"
     return ""
 
 
-def _measured(active_ms: int | None) -> int | None:
+def _clip_active_time(active_ms: int | None) -> int | None:
     """Clip an implausible time on screen, so that a wrong browser clock never leads to a refused grade."""
     return None if active_ms is None or active_ms < 0 else min(active_ms, MAX_ACTIVE_MS)
 
@@ -287,6 +289,6 @@ def _make_event(item: Submission, author: str, state: PresentationState, now: da
         client_key=item.client_key,
         shown_at=item.shown_at,
         submitted_at=item.submitted_at or now,
-        active_ms=_measured(item.active_ms),
+        active_ms=_clip_active_time(item.active_ms),
         late=state.closed,
     )

@@ -9,13 +9,13 @@ from pathlib import Path
 from curation.core.errors import refuse_problems
 from curation.core.operation import Needs, Seed, flat, option, out_of_bounds
 from curation.core.text import pluralize
-from curation.labeling.answer_matching import BOUND
+from curation.labeling.answer_matching import MIN_TOKEN_F1
 
 PILOT_QUERIES = 10
 PASS_MARK = 0.8
 _ANNOTATORS = ("Annotators", "Names of the annotators, separated by commas.")
-RELEVANT, POOL = SHOWS = ("relevant", "pool")
-DOCUMENTS = 10
+RELEVANT, POOL = SHOW_CHOICES = ("relevant", "pool")
+DEFAULT_DOCUMENTS = 10
 """Default number of documents shown with a query in an answer task."""
 
 
@@ -114,7 +114,7 @@ class RoundRequest:
         InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
-        problems = [*_problems_of_names(self.name, names), *out_of_bounds(RoundRequest, flat(self))]
+        problems = [*_find_name_problems(self.name, names), *out_of_bounds(RoundRequest, flat(self))]
         if self.pilot and len(names) < 2:
             problems.append("a pilot compares annotators: name at least two annotators")
         elif names and not self.pilot and self.overlap > len(names):
@@ -169,7 +169,7 @@ class PracticeRequest:
         InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
-        refuse_problems([*_problems_of_names(self.name, names), *out_of_bounds(PracticeRequest, flat(self))])
+        refuse_problems([*_find_name_problems(self.name, names), *out_of_bounds(PracticeRequest, flat(self))])
         return replace(self, annotators=names)
 
 
@@ -234,17 +234,17 @@ class AnswerTaskRequest:
         RELEVANT,
         "Documents shown",
         "Documents that writers see: relevant or pool. Queries without a relevant document show the pool.",
-        choices=SHOWS,
+        choices=SHOW_CHOICES,
         words={
             RELEVANT: "Documents judged relevant, or the pool if no document is",
             POOL: "All documents of the pool, judged or not",
         },
     )
     documents: int = option(
-        DOCUMENTS, "Documents of a query, at most", "Documents shown with a query, at most.", least=1
+        DEFAULT_DOCUMENTS, "Documents of a query, at most", "Documents shown with a query, at most.", least=1
     )
     bound: float = option(
-        BOUND,
+        MIN_TOKEN_F1,
         "Answers agree from a token F1 of",
         "Token F1 from which two answers agree. Different numbers never agree. 1: only equal words agree.",
         flag="--min-f1",
@@ -275,12 +275,12 @@ class AnswerTaskRequest:
                 f"an overlap of {self.overlap} does not fit {pluralize(len(writers), 'writer')}: it is "
                 f"the number of writers who answer each query, between 1 and {max(1, len(writers))}"
             )
-        if self.show not in SHOWS:
-            problems.append(f"unknown documents to show {self.show!r}: expected {' or '.join(SHOWS)}")
+        if self.show not in SHOW_CHOICES:
+            problems.append(f"unknown documents to show {self.show!r}: expected {' or '.join(SHOW_CHOICES)}")
         refuse_problems(problems)
         return replace(self, writers=writers, queries=queries)
 
 
-def _problems_of_names(name: str, annotators: Sequence[str]) -> list[str]:
+def _find_name_problems(name: str, annotators: Sequence[str]) -> list[str]:
     problems = [] if name.strip() else ["the round needs a name"]
     return problems if annotators else [*problems, "the round needs annotators: choose who judges"]

@@ -36,10 +36,10 @@ from curation.core.statistics.allocation import allocate
 from curation.core.text import pluralize
 from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.relevance import read_for_relevance
+from curation.labeling.consensus.relevance import prepare_relevance
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.candidates import Candidate, Chosen
-from curation.labeling.rounds.create_round import RoundOpened, open_over
+from curation.labeling.rounds.candidates import Candidate, ChosenCandidates
+from curation.labeling.rounds.create_round import OpenedRound, open_round_over
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.requests import AuditRequest
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
@@ -191,7 +191,7 @@ class AuditOpened:
     sealed: number of near-duplicates that are not listed, because their queries are sealed.
     """
 
-    opened: RoundOpened
+    opened: OpenedRound
     pool_id: str
     systems: list[str]
     depth: int
@@ -265,7 +265,7 @@ def open_audit(
     InputError: a number is out of its bounds, or a system is unknown.
     NotFoundError: an annotator, the model or a run does not exist.
     RefusedError: there is no corpus, no pool or no assumed negative; the settings of a system differ from the
-        pool's; or `create_round.open_over` refuses.
+        pool's; or `create_round.open_round_over` refuses.
     """
     refuse_wrong(request)
     with store.reading() as cursor:
@@ -274,14 +274,14 @@ def open_audit(
     layout = RoundRequest(
         name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
     ).checked()
-    choices: list[tuple[Chosen, Population]] = []
+    choices: list[tuple[ChosenCandidates, Population]] = []
 
-    def choose(given: AuditInputs) -> Chosen:
+    def choose(given: AuditInputs) -> ChosenCandidates:
         population, names = _read_population(store, given, request, progress)
         choices.append((_draw_candidates(given, population, names, request), population))
         return choices[-1][0]
 
-    opened = open_over(store, layout, _read_inputs, choose)
+    opened = open_round_over(store, layout, _read_inputs, choose)
     chosen, population = choices[-1]
     named = [pair for pair in population.near_duplicates if access.shows(pair.query_id)]
     return AuditOpened(
@@ -319,7 +319,7 @@ def _read_inputs(cursor: Cursor) -> AuditInputs:
             "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE system = ? ORDER BY ALL",
             [RANDOM],
         ).fetchall(),
-        relevance=read_for_relevance(cursor),
+        relevance=prepare_relevance(cursor),
     )
 
 
@@ -371,7 +371,7 @@ def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tu
 
 def _draw_candidates(
     given: AuditInputs, population: Population, names: Sequence[str], request: AuditRequest
-) -> Chosen:
+) -> ChosenCandidates:
     if not any(population.strata.values()):
         raise RefusedError(
             f"There is nothing to audit: to depth {request.depth:,}, and among the easy negatives, every "
@@ -396,4 +396,4 @@ def _draw_candidates(
     candidates = [Candidate(*pair, hashes[pair[1]]) for pair in sorted(pairs)]
     stratum_of = (item.name for item in counts for _ in range(item.drawn))
     sources = {pair: f"{AUDIT}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}
-    return Chosen(candidates, parameters, left_out, sources)
+    return ChosenCandidates(candidates, parameters, left_out, sources)

@@ -24,7 +24,7 @@ from curation.core.similarity.shingles import NearDuplicate, Shingles, near_dupl
 from curation.core.text import pluralize
 from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.relevance import read_for_relevance
+from curation.labeling.consensus.relevance import prepare_relevance
 from curation.labeling.consensus.votes import read_votes
 from curation.negatives.requests import HardNegativesRequest
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
@@ -195,7 +195,7 @@ def hard_negatives(
         queries = active_queries(cursor)
         ranked = fetch(cursor, Ranked, _RANKED.format(query=""))
         votes = read_votes(cursor)
-        relevance_later = read_for_relevance(cursor, votes)
+        relevance_later = prepare_relevance(cursor, votes)
         judged = votes.rows["document_id"].unique().to_pylist()
         needed = sorted({*judged, *(row.document_id for row in ranked)})
         documents = snapshot_texts(cursor, current_snapshot(cursor), needed)

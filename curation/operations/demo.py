@@ -21,15 +21,15 @@ from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.guides.guide import current_guide
-from curation.guides.guide_text import parse_guide, with_values
+from curation.guides.guide_text import parse_guide, replace_values
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import JudgmentFields
-from curation.labeling.consensus.adjudication import decide_many
+from curation.labeling.consensus.adjudication import import_decisions
 from curation.labeling.imported import import_judgments
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.create_round import RoundOpened, open_round
+from curation.labeling.rounds.create_round import OpenedRound, open_round
 from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.project import init_project
 from curation.operations.second_quarter import CORPUS_FIELDS, TRAFFIC_FIELDS, import_second_quarter
@@ -122,7 +122,7 @@ def _bring_sample_grades(store: Store, sample: Path) -> None:
     import_judgments(store, sample / "judgments.csv", fields, skip_unknown=True)
     decisions = sample / "adjudications.csv"
     proposals = read_decision_lines(decisions)
-    decide_many(store, proposals, source=decisions)
+    import_decisions(store, proposals, source=decisions)
     make_split(store, SplitRequest((("dev", 0.7), ("test", 0.3)), SEED, replace(RULES, paraphrase=None)))
     freeze(store, FreezeRequest(RELEASE, allow_disputed=True))
 
@@ -141,9 +141,9 @@ def _ask_for_evidence(store: Store) -> None:
     with store.reading() as cursor:
         guide = current_guide(cursor)
     rule = {"evidence": {"ask": "optional", "from_grade": guide.values[-2]}}
-    use_guide(store, parse_guide(with_values(guide.source, rule, guide.body)))
+    use_guide(store, parse_guide(replace_values(guide.source, rule, guide.body)))
 
 
-def _open_round(store: Store) -> RoundOpened:
+def _open_round(store: Store) -> OpenedRound:
     names = [name for name, role in PEOPLE.items() if role == "annotator"]
     return open_round(store, RoundRequest(ROUND, names, overlap=2, duplicates=0.08, seed=SEED))

@@ -14,7 +14,7 @@ from curation.core.errors import InputError
 from curation.core.progress import Progress
 from curation.evaluation.llm_judges.imported import JudgeImport, import_judge
 from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
-from curation.guides.guide_text import with_presentation
+from curation.guides.guide_text import replace_presentation
 from curation.ingest.importers.corpus import CorpusImport, import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.external_corpus import link_corpus
@@ -38,9 +38,9 @@ from curation.ingest.requests import (
     RunRequest,
     TrafficRequest,
 )
-from curation.labeling.consensus.adjudication import Decided, decide_many
+from curation.labeling.consensus.adjudication import DecisionImport, import_decisions
 from curation.labeling.imported import JudgmentImport, import_judgments
-from curation.labeling.presentation.markup import markup_of
+from curation.labeling.presentation.markup import guess_markup
 from curation.labeling.rounds.use_guide import KEEP, use_guide
 from curation.labeling.rounds.withdrawals import withdraw_outside
 from curation.store import Store
@@ -60,7 +60,7 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             store, request.path, fields, request.layout, progress, author, withdraw_outside
         )
         with store.reading() as cursor:
-            seen = markup_of(document.body for document in first_documents(cursor, SAMPLED_ROWS))
+            seen = guess_markup(document.body for document in first_documents(cursor, SAMPLED_ROWS))
     else:
         imported = import_corpus(
             *(store, request.file, fields, request.layout),
@@ -69,7 +69,7 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             author=author,
             withdraw=withdraw_outside,
         )
-        seen = markup_of(preview_file(request).texts_in(imported.fields.body))
+        seen = guess_markup(preview_file(request).texts_in(imported.fields.body))
     shown = tuple(field for field in AS_BEFORE.fields if getattr(imported.fields, field.field))
     before = PresentationTemplate(fields=shown)
     return replace(imported, shown=_set_markup(store, cast("BodyKind | None", markup), seen, before, author))
@@ -92,7 +92,7 @@ def _set_markup(
     presentation = guide.presentation
     kind: BodyKind = asked or (seen if presentation is None else presentation.body)
     if kind != (presentation or PresentationTemplate()).body:
-        changed = with_presentation(guide, (presentation or before).model_copy(update={"body": kind}))
+        changed = replace_presentation(guide, (presentation or before).model_copy(update={"body": kind}))
         done = use_guide(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[kind]}.")
         kept = f" Open rounds keep their guide: {', '.join(done.kept)}." if done.kept else ""
         return f"The guide shows documents as {MARKUPS[kind]}.{kept}"
@@ -126,10 +126,12 @@ def _import_judgments(
     return import_judgments(store, request.file, fields, request.layout, **common)
 
 
-def _import_decisions(store: Store, request: DecisionsRequest, progress: Progress, author: str) -> Decided:
+def _import_decisions(
+    store: Store, request: DecisionsRequest, progress: Progress, author: str
+) -> DecisionImport:
     columns = request.columns_of()
     lines = read_decision_lines(request.file, columns, request.reason, request.layout, progress)
-    return decide_many(store, lines, author, request.every_pair, request.file)
+    return import_decisions(store, lines, author, request.every_pair, request.file)
 
 
 def _import_queries(store: Store, request: QueriesRequest, progress: Progress, author: str) -> QueryImport:

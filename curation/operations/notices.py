@@ -25,7 +25,7 @@ from curation.core import log, web
 from curation.core.errors import InputError
 from curation.core.operation import option, read_request
 from curation.core.text import pluralize
-from curation.labeling.rounds.rounds import all_states
+from curation.labeling.rounds.rounds import read_round_states
 from curation.operations.jobs.stored import last_jobs
 from curation.operations.workflow.judging import read_settled
 from curation.operations.workflow.releasing import read_quarter
@@ -169,7 +169,7 @@ def _store_notices(cursor: Cursor, notices: Mapping[str, str]) -> None:
 def _new_notices(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple[str, str]]:
     """Yield the key and the sentence of each new notice; sentences have only names of rounds and counts."""
     with store.reading() as cursor:
-        states, jobs = all_states(cursor), last_jobs(cursor).values()
+        states, jobs = read_round_states(cursor), last_jobs(cursor).values()
         version = set_fingerprint(cursor)
         quarter = read_quarter(cursor, now.date())[0]
         work = read_work(cursor)

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from curation.guides.guide import Guide, current_guide
 from curation.ingest.filters import fields_of, outside
-from curation.labeling.consensus.consensus import PairConsensus, query_consensus
-from curation.labeling.consensus.decisions import ReviewerDecision, query_decisions
-from curation.labeling.consensus.relevance import relevance_of_pairs
+from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus
+from curation.labeling.consensus.decisions import ReviewerDecision, read_query_decisions
+from curation.labeling.consensus.relevance import derive_relevance
 from curation.labeling.consensus.votes import read_query_votes
 from curation.negatives.hard_negatives import query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, withheld_documents
@@ -135,14 +135,14 @@ def read_documents(
         facts = read_facts(cursor, query_id, reader, with_answers=is_open)
         withheld = withheld_documents(cursor, query_id, reader.name)
         votes = read_query_votes(cursor, query_id)
-        consensus = {pair.document_id: pair for pair in query_consensus(cursor, votes, query_id)}
+        consensus = {pair.document_id: pair for pair in compute_query_consensus(cursor, votes, query_id)}
         pairs = {name: pair for name, pair in consensus.items() if is_open and name not in withheld}
         ranks = _read_ranks(cursor, query_id, with_evaluated=is_open and is_lead)
         votes_of: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for vote in votes.rows.to_pylist():
             votes_of[vote["document_id"]].append(vote)
         documents = _read_texts(cursor, sorted({*ranks, *consensus}), votes_of)
-        ranked, decisions = read_ranked(cursor, query_id), query_decisions(cursor, query_id)
+        ranked, decisions = read_ranked(cursor, query_id), read_query_decisions(cursor, query_id)
         guide = current_guide(cursor)
     marks = _find_marks(facts, guide, ranked, pairs, documents)
     rows = []
@@ -205,7 +205,7 @@ def _find_marks(
     if not pairs:
         return reasons
     query = Query(facts.query_id, facts.text, facts.normalised, facts.source)
-    relevance = relevance_of_pairs(list(pairs.values()), guide.values[0])
+    relevance = derive_relevance(list(pairs.values()), guide.values[0])
     relevance = relevance.with_outside((facts.query_id, name) for name in reasons)
     negatives = query_negatives(query, ranked, relevance, documents.values())
     marks = {negative.document_id: HARD_NEGATIVE for negative in negatives.negatives}

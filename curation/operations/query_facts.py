@@ -13,7 +13,7 @@ from curation.core.text import MAX_NOTE_LENGTH
 from curation.ingest.filters import FIELD, Filter
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
 from curation.ingest.importers.queries import personal_problems
-from curation.labeling.rounds.upcoming import withheld_pairs
+from curation.labeling.rounds.upcoming import read_withheld_pairs
 from curation.labeling.written_answers.proposals import NuggetProposals, read_proposals
 from curation.people.annotators import require_author, require_role
 from curation.store import Annotator, Cursor, Store, append_revision, record_event, utc_now
@@ -156,4 +156,4 @@ def withheld_documents(cursor: Cursor, query_id: str, reader: str) -> set[str]:
     sql = "SELECT 1 FROM presentations WHERE query_id = ? AND annotator = ? LIMIT 1"
     if not cursor.execute(sql, [query_id, reader]).fetchall():
         return set()
-    return {document for query, document in withheld_pairs(cursor, reader) if query == query_id}
+    return {document for query, document in read_withheld_pairs(cursor, reader) if query == query_id}

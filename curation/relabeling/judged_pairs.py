@@ -24,12 +24,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from curation.core.digests import APART
-from curation.guides.difference import reworded_grades
-from curation.guides.guide import current_guide, guide_lines
+from curation.guides.difference import find_reworded_grades
+from curation.guides.guide import current_guide, group_equivalent_guides
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.consensus.consensus import read_consensus
-from curation.labeling.consensus.marks import newer_versions, read_marks
-from curation.labeling.consensus.votes import counted_decisions_view
+from curation.labeling.consensus.marks import read_marks, read_newer_versions
+from curation.labeling.consensus.votes import choose_decisions_view
 from curation.people.seal_access import SEALED, sealed_queries
 from curation.relabeling.calendar import REVISIT, Quarter
 from curation.store import Cursor, get_setting
@@ -218,15 +218,15 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     """Read the judged pairs of the set, ordered by query id and document id, without scores."""
     active = {query.query_id for query in active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
-    sql = _RECORDS.format(decisions=counted_decisions_view(cursor))
+    sql = _RECORDS.format(decisions=choose_decisions_view(cursor))
     records = {(row[0], row[1]): row[2:] for row in cursor.execute(sql).fetchall()}
     now = snapshot_versions(cursor, get_setting(cursor, "corpus"), sorted({p.document_id for p in graded}))
     types, tags = query_types(cursor), query_tags(cursor)
     renewed = _renewed_pairs(cursor)
     guide = current_guide(cursor)
-    reworded = reworded_grades(cursor, guide_lines(cursor), guide)
+    reworded = find_reworded_grades(cursor, group_equivalent_guides(cursor), guide)
     sealed, marks = sealed_queries(cursor), read_marks(cursor)
-    newer = newer_versions(cursor, marks)
+    newer = read_newer_versions(cursor, marks)
     pairs = []
     for pair in graded:
         key = pair.query_id, pair.document_id

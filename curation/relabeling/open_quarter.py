@@ -21,12 +21,12 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import (
     Candidate,
     CandidateRow,
-    Chosen,
+    ChosenCandidates,
     choose_candidates,
     read_candidates,
 )
-from curation.labeling.rounds.create_round import RoundOpened, open_over
-from curation.labeling.rounds.rounds import refuse_taken, refuse_who_cannot_judge
+from curation.labeling.rounds.create_round import OpenedRound, open_round_over
+from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -84,7 +84,7 @@ class QuarterOpened:
     added: int
     retired: int
     pool: PoolReport | None
-    round: RoundOpened
+    round: OpenedRound
     left_out: dict[str, int]
     dry_run: bool = False
 
@@ -130,13 +130,13 @@ def open_plan(
         built = build_pool(store, pool, progress, author)
     chooser = _CandidateChooser(plan, built.pool_id if built else None)
 
-    def write(cursor: Cursor, opened: RoundOpened) -> None:
+    def write(cursor: Cursor, opened: OpenedRound) -> None:
         _refuse_stale(cursor, plan)
         cursor.execute(
             "INSERT INTO relabeling_rounds VALUES (?, ?, ?)", [plan.plan_id, opened.round_id, plan.quarter]
         )
 
-    opened = open_over(store, layout, chooser.read, chooser.choose, author, write)
+    opened = open_round_over(store, layout, chooser.read, chooser.choose, author, write)
     return QuarterOpened(
         plan_id=plan.plan_id,
         quarter=plan.quarter,
@@ -186,8 +186,8 @@ def checked_layout(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) ->
         per_day=request.per_day,
         seed=plan.parameters["seed"],
     ).checked()
-    refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
-    refuse_taken(cursor, layout.name)
+    refuse_unable_annotators(require_annotators(cursor, layout.annotators))
+    refuse_taken_name(cursor, layout.name)
     return layout
 
 
@@ -283,7 +283,7 @@ class _CandidateChooser:
         added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
         return rows, active, set(proposed), added
 
-    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> Chosen:
+    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> ChosenCandidates:
         """Choose the candidates of the round from the rows that `read` returned."""
         rows, active, proposed, added = read
         planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
@@ -305,7 +305,7 @@ class _CandidateChooser:
         left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
         parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
         counts = {reason: count for reason, count in left_out.items() if count}
-        return Chosen([*again, *new], parameters, counts)
+        return ChosenCandidates([*again, *new], parameters, counts)
 
 
 def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:

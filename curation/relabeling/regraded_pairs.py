@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from curation.guides.difference import Grades, reworded_grades
-from curation.guides.guide import guide_by_hash, guide_lines
+from curation.guides.difference import GradeSet, find_reworded_grades
+from curation.guides.guide import group_equivalent_guides, load_guide
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import read_rule
 from curation.labeling.consensus.votes import Votes
@@ -187,8 +187,8 @@ def _why_not_comparable(old: int | None, new: _JudgedState) -> str:
 
 def _change_finder(cursor: Cursor) -> Callable[[_JudgedState, _JudgedState], tuple[str, ...]]:
     """Make a function that finds changes of a pair's document and of the guide's words for its old grade."""
-    lines = guide_lines(cursor)
-    reworded: dict[str, dict[str, Grades]] = {}
+    lines = group_equivalent_guides(cursor)
+    reworded: dict[str, dict[str, GradeSet]] = {}
 
     def find_changes(old: _JudgedState, new: _JudgedState) -> tuple[str, ...]:
         names = []
@@ -196,8 +196,8 @@ def _change_finder(cursor: Cursor) -> Callable[[_JudgedState, _JudgedState], tup
             names.append(DOCUMENT)
         if old.guide_hash in lines and new.guide_hash is not None and new.guide_hash in lines:
             if new.guide_hash not in reworded:
-                guide = guide_by_hash(cursor, new.guide_hash)
-                reworded[new.guide_hash] = reworded_grades(cursor, lines, guide)
+                guide = load_guide(cursor, new.guide_hash)
+                reworded[new.guide_hash] = find_reworded_grades(cursor, lines, guide)
             if old.grade in reworded[new.guide_hash][old.guide_hash or ""]:
                 names.append(GUIDE)
         return tuple(names)

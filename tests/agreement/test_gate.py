@@ -24,7 +24,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.grades import import_grades
@@ -135,7 +135,9 @@ def test_answers_on_a_screen_are_told_from_imported_ones(store: Store) -> None:
         store, "SELECT presentation_id FROM presentations WHERE document_id = 'document 1.0'"
     )
     seen = datetime(2026, 3, 2)
-    submit(store, "ada", [Submission(item, 0, "grade", "key-of-ada", grade=1, shown_at=seen, active_ms=900)])
+    submit_judgments(
+        store, "ada", [Submission(item, 0, "grade", "key-of-ada", grade=1, shown_at=seen, active_ms=900)]
+    )
     with store.reading() as cursor:
         assert not all_imported(cursor)
 

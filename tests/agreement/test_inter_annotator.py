@@ -36,7 +36,7 @@ from curation.guides.guide_text import parse_guide
 from curation.labeling.consensus.marks import MarkedEvidence, PairMarks
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.use_guide import use_guide
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support import examples
 from tests.support.icecat import given_grades
@@ -325,7 +325,9 @@ def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
     open_for(store, {"q": ["d"]}, "ada", "ben")
     for who, marks in (("ada", ((0, 8),)), ("ben", ((4, 8),))):
         (item,) = rows_of(store, "SELECT presentation_id FROM presentations WHERE annotator = ?", who)
-        submit(store, who, [Submission(item[0], 0, "grade", f"key of {who}", grade=3, evidence=marks)])
+        submit_judgments(
+            store, who, [Submission(item[0], 0, "grade", f"key of {who}", grade=3, evidence=marks)]
+        )
     report = agreement_report(store)
     assert report.evidence.f1.value == pytest.approx(2 * 4 / 12)
     (section,) = evidence_sections(report.evidence)

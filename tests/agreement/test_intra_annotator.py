@@ -8,7 +8,7 @@ import pytest
 
 from curation.agreement.intra_annotator import intra_agreement, read_repeats
 from curation.labeling.judging import Submission
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import built_once, grid, open_for, rows_of
@@ -25,7 +25,7 @@ def repeated(store: Store) -> Store:
         Submission(item, 0, "grade", f"key-{item}", grade=int(document[-1]) % 3 + again)
         for item, document, again in rows_of(store, sql)
     ]
-    submit(store, "ada", items)
+    submit_judgments(store, "ada", items)
     return store
 
 

@@ -12,11 +12,11 @@ from curation.agreement.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.own_work import BLOCK, REVIEWER, WAITING, MyDifferences, my_differences, my_work
 from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.rounds import set_round, write_round
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.rounds import set_round_state, write_round
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Cursor, Store, append, require_setting, utc_now
 from tests.support.projects import add_names, add_pairs, built_once, rows_of, turn_clock_back
 
@@ -67,7 +67,7 @@ def give(
 ) -> None:
     one = ident(name, who, document, again)
     kind = "cannot_tell" if grade is None else "grade"
-    (done,) = submit(store, who, [Submission(one, revision, kind, f"key {one} {revision}", grade)])
+    (done,) = submit_judgments(store, who, [Submission(one, revision, kind, f"key {one} {revision}", grade)])
     assert done.status == "saved"
 
 
@@ -143,7 +143,7 @@ def test_in_a_closed_round_those_who_judged_decide(judged: Store) -> None:
     vote(judged, "one", 0, 2)
     give(judged, "cleo", "one", 2)
     vote(judged, "two", 1)
-    set_round(judged, "first", "closed")
+    set_round_state(judged, "first", "closed")
     assert told(judged) == [("one", 0, 2, MAJORITY, None)]
     mine = differences(judged, "ada")
     assert (mine.compared, mine.alike) == (1, 0), "what only ada judged is graded by nobody else"
@@ -152,9 +152,9 @@ def test_in_a_closed_round_those_who_judged_decide(judged: Store) -> None:
 def test_a_dispute_is_not_told_before_the_reviewer_decides_and_then_with_the_reason(judged: Store) -> None:
     vote(judged, "one", 0, 2, 3)
     assert told(judged) == []
-    decide(judged, "q", "one", 3, "It is the whole answer")
+    decide_pair(judged, "q", "one", 3, "It is the whole answer")
     assert told(judged) == [("one", 0, 3, REVIEWER, "It is the whole answer")]
-    decide(judged, "q", "one", None, "The document is cut off")
+    decide_pair(judged, "q", "one", None, "The document is cut off")
     assert told(judged) == [("one", 0, None, REVIEWER, "The document is cut off")]
     assert differences(judged, "cleo").differences[0].consensus is None
 
@@ -183,7 +183,7 @@ def test_blocks_and_the_list_are_in_the_order_of_writing_whatever_the_clock_said
 
 def test_nothing_tells_who_else_graded_or_how_many(judged: Store) -> None:
     vote(judged, "one", 0, 2, 2)
-    decide(judged, "q", "one", 2, "why")
+    decide_pair(judged, "q", "one", 2, "why")
     mine = differences(judged, "ada")
     assert not {"ben", "cleo"} & set(str(asdict(mine)).replace("'", " ").split())
     fields = {"query", "title", "mine", "consensus", "how", "reason", "answered_at"}
@@ -193,7 +193,7 @@ def test_nothing_tells_who_else_graded_or_how_many(judged: Store) -> None:
 def test_settled_pairs_wait_alike_for_a_relabel_and_for_a_new_item(judged: Store) -> None:
     vote(judged, "one", 0, 2, 2)
     vote(judged, "two", 1, 1, 1)
-    decide(judged, "q", "one", 2, "why")
+    decide_pair(judged, "q", "one", 2, "why")
     assert told(judged) == [("one", 0, 2, REVIEWER, "why")]
     assert differences(judged).compared == 2
     for name, again in (("more", "one"), ("other", "five")):
@@ -211,7 +211,7 @@ def test_pilot_practice_and_known_answers_are_not_among_them(judged: Store) -> N
     give(judged, "ada", "four", 0)
     for document in ("four", "five"):
         give(judged, "cleo", document, 3)
-        decide(judged, "q", document, 3, "why")
+        decide_pair(judged, "q", document, 3, "why")
     with judged.transaction() as cursor:
         cursor.execute("INSERT INTO known_answers VALUES ('first', 'q', 'four', 3, '')")
     assert told(judged) == []
@@ -305,8 +305,8 @@ def test_a_slip_that_was_mended_at_once_is_no_inconsistency(repeated: Store) -> 
 
 
 def test_a_closed_round_is_told_as_it_was_closed(repeated: Store) -> None:
-    set_round(repeated, "repeats", "closed")
-    set_round(repeated, "others", "closed")
+    set_round_state(repeated, "repeats", "closed")
+    set_round_state(repeated, "others", "closed")
     take_back(repeated, "ada")
     before = page(repeated, utc_now())
     assert before[0].n == 11
@@ -314,7 +314,7 @@ def test_a_closed_round_is_told_as_it_was_closed(repeated: Store) -> None:
     give(repeated, "ada", TWICE[11], 2, "repeats", again=True)  # late
     give(repeated, "ada", TWICE[0], 2, "repeats", again=True, revision=1)
     assert page(repeated, utc_now()) == before
-    set_round(repeated, "repeats", "open")
+    set_round_state(repeated, "repeats", "open")
     assert page(repeated, utc_now())[0] == Estimate()
 
 
@@ -324,5 +324,5 @@ def test_a_share_of_few_repeats_is_not_told_and_neither_is_their_number(repeated
         cursor.execute(
             "DELETE FROM judgment_events WHERE presentation_id IN (SELECT unnest(?::TEXT[]))", [ids]
         )
-    set_round(repeated, "repeats", "closed")
+    set_round_state(repeated, "repeats", "closed")
     assert page(repeated, utc_now())[0] == Estimate()

@@ -18,7 +18,7 @@ from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.grades import import_grades
@@ -69,7 +69,7 @@ def answer(store: Store, where: str, who: str, grade) -> int:
         Submission(item, 0, "cannot_tell" if value is None else "grade", f"key-{item}", grade=value)
         for item, value in grades
     ]
-    assert {outcome.status for outcome in submit(store, who, submissions)} == {"saved"}
+    assert {outcome.status for outcome in submit_judgments(store, who, submissions)} == {"saved"}
     return len(rows)
 
 

@@ -19,8 +19,8 @@ from curation.agreement.round_findings import round_quality
 from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.judging import Submission
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.icecat import RATERS, given_grades
@@ -33,7 +33,7 @@ TRUTH = [0, 0, 1, 2, 3]
 
 def answer_all(store: Store, who: str, grade, seconds) -> None:
     """Everything of the round, graded by `grade(place of the document)` in `seconds()`."""
-    while items := next_showings(store, who, 50).showings:
+    while items := read_queue(store, who, 50).showings:
         places = [int("".join(part.text for part in item.title).rpartition(".")[2]) for item in items]
         answers = [
             Submission(
@@ -46,7 +46,7 @@ def answer_all(store: Store, who: str, grade, seconds) -> None:
             )
             for item, place in zip(items, places, strict=True)
         ]
-        submit(store, who, answers)
+        submit_judgments(store, who, answers)
 
 
 def opened(store: Store, queries: int) -> Store:

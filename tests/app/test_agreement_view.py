@@ -12,7 +12,7 @@ from app.views import agreement
 from curation.agreement import bias, breakdowns, disagreement_sources, grades, intra_annotator
 from curation.agreement.fingerprint import TABLES, read_fingerprint
 from curation.labeling.consensus import votes
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import import_judgments
 from curation.store import Store, put_setting
 from tests.support.projects import import_rows, rows_of
@@ -87,7 +87,7 @@ def test_the_revision_changes_with_a_correction_a_decision_and_a_setting(
     put(project, tmp_path / "again.csv", ["query 0,d0,a,3"])
     seen.append(revision())
     ((asked,),) = rows_of(project, "SELECT query_id FROM queries WHERE text = 'query 0'")
-    decide(project, asked, "d0", 1, "it says so")
+    decide_pair(project, asked, "d0", 1, "it says so")
     seen.append(revision())
     with project.transaction() as cursor:
         put_setting(cursor, "consensus", '{"rule":"median"}')

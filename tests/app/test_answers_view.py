@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from curation.labeling.written_answers.tasks import answer_task_status
-from curation.labeling.written_answers.writing import own_answers, writing_queue
+from curation.labeling.written_answers.tasks import read_answer_task_status
+from curation.labeling.written_answers.writing import list_own_answers, read_writing_queue
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.page import LEE, button, field, html, page_at, press
@@ -30,7 +30,7 @@ def test_a_writer_answers_names_the_documents_and_goes_on(project: Store) -> Non
     page = run(ADA)
     assert not page.exception
     assert not page.segmented_control, "who only writes has nothing to choose"
-    first = writing_queue(project, "ada")[0][0]
+    first = read_writing_queue(project, "ada")[0][0]
     field(page, "Answer").set_value("a smith")
     press(page, "Send")
     assert "Tick the supporting documents" in page.error[0].value
@@ -39,7 +39,7 @@ def test_a_writer_answers_names_the_documents_and_goes_on(project: Store) -> Non
     press(page, "Send")
     assert not page.error
     assert "1 of 2 answered" in html(page)
-    (mine,) = own_answers(project, "ada")
+    (mine,) = list_own_answers(project, "ada")
     assert (mine.assignment_id, mine.answer, mine.can_change) == (first, "a smith", True)
     assert page.text_area[0].value == "", "the next query has a field of its own"
 
@@ -57,13 +57,13 @@ def test_ticks_and_what_was_written_are_there_after_a_reload(project: Store) -> 
     press(page, "Leave it")
     press(page, "Take back")
     assert not page.exception
-    assert writing_queue(project, "ada")[1] == 0
+    assert read_writing_queue(project, "ada")[1] == 0
     assert page.text_area[0].value == "a smith"
     press(page, "The corpus does not")
     assert "The answer field is not empty" in page.error[0].value
     field(page, "Answer").set_value("")
     press(page, "The corpus does not")
-    assert [one.answer for one in own_answers(project, "ada")] == [None]
+    assert [one.answer for one in list_own_answers(project, "ada")] == [None]
 
 
 def test_a_query_that_was_put_off_comes_after_the_others(project: Store) -> None:
@@ -112,7 +112,7 @@ def test_a_lead_opens_follows_and_closes_a_task(project: Store) -> None:
     assert "8 answers to write" in html(page)
     say(project, MADE, "faq", ada="a smith", ben="smith")
     press(page, "Close “faq”")
-    status = answer_task_status(project, "faq")
+    status = read_answer_task_status(project, "faq")
     assert (status.closed, status.counts["agreed"], status.counts["unwritten"]) == (True, 1, 3)
     assert "Nobody answered" in html(page)
     assert button(page, "Reopen “faq”")

@@ -46,9 +46,9 @@ def disputed(store: Store) -> Store:
 @pytest.fixture
 def project(disputed: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setenv(context.PROJECT, str(disputed.path))
-    queue._projects.clear()
+    queue._claims_by_project.clear()
     yield disputed
-    queue._projects.clear()
+    queue._claims_by_project.clear()
 
 
 @pytest.fixture

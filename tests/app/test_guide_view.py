@@ -9,14 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.views.settings import guide_publishing
-from curation.guides.drafts import own_draft, save_draft
+from curation.guides.drafts import find_draft, save_draft
 from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
 from curation.guides.guide_text import read_guide
-from curation.guides.questions import ask_at_item, readable_questions
+from curation.guides.questions import ask_about_item, list_readable_questions
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.queue import next_showings
+from curation.labeling.session.queue import read_queue
 from curation.store import Store
 from tests.support.page import LEE, field, html, page_at, press, run, words
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
@@ -53,7 +53,7 @@ def choose(shown: AppTest, label: str, value: Any) -> AppTest:
 
 def draft(store: Store) -> str:
     with store.reading() as cursor:
-        held = own_draft(cursor, "lee")
+        held = find_draft(cursor, "lee")
     return held.source if held else ""
 
 
@@ -119,19 +119,19 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
 
 
 def test_an_answer_reaches_who_asked_and_everyone_only_where_the_lead_says_so(project: Store) -> None:
-    item = next_showings(project, "ben").showings[0].presentation_id
-    ask_at_item(project, "ben", "Do parts count?", item)
+    item = read_queue(project, "ben").showings[0].presentation_id
+    ask_about_item(project, "ben", "Do parts count?", item)
     shown = page("Questions")
     assert "ben, " in html(shown)
     assert not field(shown, "Show question and answer to everyone").value
     field(shown, "Answer").set_value("Yes, if they fit.")
     shown = press(shown, "Answer")
     assert "Who asked reads the answer to “\u2068Do parts count?\u2069” now." in words(shown.success)
-    assert [one.answer for one in readable_questions(project, "ben")] == ["Yes, if they fit."]
-    assert readable_questions(project, "ada") == []
+    assert [one.answer for one in list_readable_questions(project, "ben")] == ["Yes, if they fit."]
+    assert list_readable_questions(project, "ada") == []
     field(shown, "Show question and answer to everyone").check()
     press(shown, "Change")
-    assert [one.answer for one in readable_questions(project, "ada")] == ["Yes, if they fit."]
+    assert [one.answer for one in list_readable_questions(project, "ada")] == ["Yes, if they fit."]
 
 
 @pytest.fixture

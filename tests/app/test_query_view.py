@@ -12,7 +12,7 @@ from app import context
 from app.components.links import query_address
 from app.views.query import NUGGET_FIELDS
 from curation.core.reports.page import QueryName, Table
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.status import read_round_status
 from curation.store import Store
 from curation.store.rows import Annotator, utc_now
 from tests.support.freezing import freeze
@@ -102,7 +102,7 @@ def test_unjudged_documents_go_to_a_round(project: Store) -> None:
     press(page, "Open the round")
     assert f"The round {name} is open, with 1 document" in html(page)
     assert page.text_input[0].value == f"{name} (2)"
-    status = round_status(project, name)
+    status = read_round_status(project, name)
     assert (status.candidates, [one.presentations for one in status.annotators]) == (1, [1, 1])
 
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from curation.agreement.gate import Demand, read_demand, set_demand
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.rule import MEDIAN, read_rule
 from curation.operations.jobs import jobs_of
 from curation.people.seal_access import openings
@@ -122,7 +122,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
 
 @pytest.mark.costly("freezes and exports through pages and jobs")
 def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store, tmp_path: Path) -> None:
-    decide(project, *DISPUTE, grade=1, reason="only the title fits")
+    decide_pair(project, *DISPUTE, grade=1, reason="only the title fits")
     make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     page = open_stage("Freeze")
     field(page, "Name of the release").input("v1")
@@ -151,7 +151,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
 
 
 def test_a_lead_sets_how_many_sealed_evaluations_an_evaluator_has(project: Store) -> None:
-    decide(project, *DISPUTE, grade=1, reason="only the title fits")
+    decide_pair(project, *DISPUTE, grade=1, reason="only the title fits")
     make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(project, "v1")
     page = shown("Access log")
@@ -172,7 +172,7 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
     add_names(store, "lee", role="lead")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     assert "There is no other release" in html(shown("Difference"))
-    decide(store, *DISPUTE, grade=2, reason="read again")
+    decide_pair(store, *DISPUTE, grade=2, reason="read again")
     freeze(store, "v2")
     page = shown("Difference")
     assert "From release v1 to v2" in html(page)

@@ -40,7 +40,7 @@ from curation.core.errors import StoreBusyError
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round
+from curation.labeling.rounds.rounds import set_round_state
 from curation.people.accounts import accept, invite, set_role
 from curation.people.annotators import add_annotator
 from curation.people.sign_ins import SIGN_IN_SECONDS, list_sign_ins
@@ -480,7 +480,7 @@ def test_the_history_is_filtered_and_answers_are_counted_by_the_server(
     first, second, *_ = items(anna)
     send(anna, grade(first), grade(second, grade=1, note="why"))
     assert anna.get("/api/history", params={"grade": 1}).status_code == 403, "an item is open"
-    set_round(project, "first", "closed")
+    set_round_state(project, "first", "closed")
 
     def listed(**asked: object) -> list[str]:
         found = anna.get("/api/history", params=asked).json()["answers"]
@@ -504,7 +504,7 @@ def test_nothing_that_an_annotator_is_sent_tells_a_rounds_name(
     anyone: TestClient, project: Store, tmp_path: Path
 ) -> None:
     """Names such as "bm25-against-dense" would tell what is studied."""
-    set_round(project, "first", "closed")
+    set_round_state(project, "first", "closed")
     known = tmp_path / "known.jsonl"
     pair = {"query_id": "q", "document_id": "one", "grade": 3, "explanation": "It says what one is."}
     known.write_text(json.dumps(pair))
@@ -526,14 +526,14 @@ def test_nothing_that_an_annotator_is_sent_tells_a_rounds_name(
     enter(anyone, "cleo")
     answer(anyone, look(anyone))  # fails practice
     look(anyone)
-    set_round(project, "Secretname practice", "paused")
+    set_round_state(project, "Secretname practice", "paused")
     look(anyone)
     enter(anyone, "ben")
     answer(anyone, look(anyone))
     held = look(anyone)
-    set_round(project, "Secretname", "paused")
+    set_round_state(project, "Secretname", "paused")
     look(anyone)
-    set_round(project, "Secretname", "closed")
+    set_round_state(project, "Secretname", "closed")
     answer(anyone, held)
     look(anyone)
     assert any("paused" in text for text in sent)

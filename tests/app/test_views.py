@@ -12,17 +12,17 @@ from app.grading import CONSISTENCY
 from curation.core.characters import normalise_query
 from curation.core.errors import NotFoundError
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds import rounds
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round
-from curation.labeling.rounds.status import round_status
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
 from tests.support.page import LEE, button, field, html, page_at, press
@@ -56,10 +56,10 @@ def open_and_judge(store: Store) -> Store:
     add_names(dispute(store), "anna", "ben", "cleo")
     add_names(store, "lee", role="lead")
     open_round(store, RoundRequest("first", ["anna", "ben"], overlap=2, duplicates=0, seed=1, again=True))
-    for showing in next_showings(store, "anna", 9).showings:
+    for showing in read_queue(store, "anna", 9).showings:
         key = f"key {showing.presentation_id}"
         doing = Submission(showing.presentation_id, 0, "cannot_tell", key, reason="query", note=HOSTILE)
-        assert submit(store, "anna", [doing])[0].status == "saved"
+        assert submit_judgments(store, "anna", [doing])[0].status == "saved"
     return store
 
 
@@ -93,12 +93,12 @@ def managed(annotator: Annotator = LEE) -> AppTest:
 def test_a_round_is_paused_only_when_the_lead_is_sure(running: Store) -> None:
     page = managed()
     press(page, "Pause")
-    assert not round_status(running, "first").paused
+    assert not read_round_status(running, "first").paused
     press(page, "Leave it as it is")
-    assert not round_status(running, "first").paused
+    assert not read_round_status(running, "first").paused
     press(page, "Pause")
     press(page, "Pause “first”")
-    assert round_status(running, "first").paused
+    assert read_round_status(running, "first").paused
     assert "first is paused" in page.success[0].value
     assert "Delete" not in [button.label for button in page.button], "people have answered in it"
 
@@ -111,7 +111,7 @@ def test_a_round_that_nobody_answered_in_is_deleted_when_the_lead_is_sure(runnin
     assert not page.exception
     assert "mistake is deleted" in page.success[0].value
     with pytest.raises(NotFoundError):
-        round_status(running, "mistake")
+        read_round_status(running, "mistake")
 
 
 def test_a_second_click_while_the_first_pauses_the_round_shows_that_it_is_paused(
@@ -135,7 +135,7 @@ def test_untouched_work_is_handed_over_when_the_box_is_ticked(running: Store) ->
     page.checkbox[0].set_value(True)
     press(page, "Reassign")
     assert "2 pairs of first moved to cleo" in page.success[0].value
-    assert [one.annotator for one in round_status(running, "first").annotators] == ["anna", "cleo"]
+    assert [one.annotator for one in read_round_status(running, "first").annotators] == ["anna", "cleo"]
 
 
 def test_who_joins_a_round_shares_its_work(long: Store) -> None:
@@ -155,7 +155,7 @@ def test_who_joins_a_round_shares_its_work(long: Store) -> None:
 def test_a_pace_that_is_no_persons_is_told_and_not_shown_as_one(
     long: Store, apart: float, told: bool
 ) -> None:
-    items = next_showings(long, "anna", 15).showings
+    items = read_queue(long, "anna", 15).showings
     doing = [
         Submission(
             item.presentation_id,
@@ -167,7 +167,7 @@ def test_a_pace_that_is_no_persons_is_told_and_not_shown_as_one(
         )
         for number, item in enumerate(items)
     ]
-    assert {done.status for done in submit(long, "anna", doing)} == {"saved"}
+    assert {done.status for done in submit_judgments(long, "anna", doing)} == {"saved"}
     shown = html(run("rounds", LEE))
     assert ("More answers an hour than a person can read: anna" in shown) is told
     assert (">300<" in shown) is not told
@@ -175,7 +175,7 @@ def test_a_pace_that_is_no_persons_is_told_and_not_shown_as_one(
 
 def test_a_closed_round_has_no_forecast(running: Store) -> None:
     assert [metric.label for metric in run("rounds", LEE).metric][-1] == "Forecast"
-    set_round(running, "first", "closed")
+    set_round_state(running, "first", "closed")
     page = run("rounds", LEE)
     assert [metric.label for metric in page.metric][-1] == "Closed"
     assert "Hours left" not in html(page)
@@ -190,13 +190,13 @@ def consistency() -> AppTest:
 def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running: Store) -> None:
     mine = "SELECT document_id FROM presentations WHERE annotator = 'anna'"
     for (document,) in rows_of(running, mine):
-        decide(running, "q", document, 2, "It answers a part", "rosa")
-    set_round(running, "first", "closed")
+        decide_pair(running, "q", document, 2, "It answers a part", "rosa")
+    set_round_state(running, "first", "closed")
     open_round(running, RoundRequest("again", ["anna"], overlap=1, duplicates=0, again=True))
     waiting = consistency()
     assert "once no item can come to you" in waiting.info[0].value
     assert "It answers a part" not in html(waiting)
-    set_round(running, "again", "closed")
+    set_round_state(running, "again", "closed")
     page = consistency()
     shown = html(page)
     assert not page.exception
@@ -210,7 +210,7 @@ def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running
 
 def test_a_practice_round_tells_who_may_begin_and_forecasts_nothing(disputed: Store) -> None:
     add_names(disputed, "anna")
-    decide(disputed, "q", "d1", 3, "All of it", "rosa")
+    decide_pair(disputed, "q", "d1", 3, "All of it", "rosa")
     open_practice(disputed, PracticeRequest("warm-up", ["anna"]))
     page = run("rounds", LEE)
     assert [(one.label, one.value) for one in page.metric] == [("Ready to label", "0 of 1")]

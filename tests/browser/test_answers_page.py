@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, expect
 
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers.create_task import open_answer_task
-from curation.labeling.written_answers.writing import own_answers
+from curation.labeling.written_answers.writing import list_own_answers
 from tests.support.served import Served, settled, sign_in
 
 
@@ -34,7 +34,7 @@ def test_a_half_written_answer_survives_a_reload_and_is_sent_by_key(browser: Bro
     page.keyboard.type("wer")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("1 of 2 answered")).to_be_visible()
-    (sent,) = own_answers(served.store, "idle")
+    (sent,) = list_own_answers(served.store, "idle")
     assert (sent.query, sent.answer) == (query, "half of an answer")
 
     settled(page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, expect
 
-from curation.guides.questions import guide_questions
+from curation.guides.questions import list_questions
 from curation.people.annotators import add_annotator
 from curation.store import open_store
 from tests.support.accessibility import measure, passes
@@ -61,5 +61,5 @@ def test_who_asked_reads_the_leads_answer_and_the_item_stays_in_its_place(
     ben.wait_for_item()
     expect(ben.root.locator(".asked-before dt")).to_have_count(0)
     with open_store(own_served.project).reading() as cursor:
-        (kept,) = guide_questions(cursor)
+        (kept,) = list_questions(cursor)
     assert (kept.author, kept.query is not None, kept.everyone) == ("anna", True, False)

@@ -23,7 +23,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round
+from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.splits.request import Rules, SplitRequest
@@ -103,7 +103,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     add_judgments(store, given, "spring.csv", queries)
     open_round(store, RoundRequest("winter", ["ada"], overlap=1, duplicates=0, again=True))
     answer_round(store, "winter", lambda _, __, document: grade_then(document), datetime(2026, 2, 3, 9, 0))
-    set_round(store, "winter", "closed")
+    set_round_state(store, "winter", "closed")
     make_split(store, SplitRequest((("dev", 1.0),), 1, Rules(query=None, paraphrase=None, document=None)))
     freeze(store, "v1", override="judged outside of goldgrade")
     write_documents(store, tmp_path, rewritten=TOPICS // 2)

@@ -11,15 +11,15 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from curation.guides.guide_text import read_guide
-from curation.guides.questions import guide_questions
-from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.disputes import dispute, disputes
-from curation.labeling.consensus.queue import pair_id
-from curation.labeling.consensus.second_opinions import awaited_opinions
+from curation.guides.questions import list_questions
+from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.disputes import find_disputes, read_case
+from curation.labeling.consensus.queue import make_pair_id
+from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.rounds import append_round_event, find_round
 from curation.labeling.rounds.use_guide import use_guide
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store, open_store
 from tests.support import ROOT
 from tests.support.accessibility import passes
@@ -45,7 +45,7 @@ def disagree(store: Store) -> None:
             for name, one, place in rows
             if name == who
         ]
-        assert {done.status for done in submit(store, who, mine)} == {"saved"}
+        assert {done.status for done in submit_judgments(store, who, mine)} == {"saved"}
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def fresh(reviewed: Served) -> Served:
 
 def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(browser: Browser, fresh: Served) -> None:
     rosa = adjudicating(browser, fresh)
-    waiting = disputes(fresh.store)
+    waiting = find_disputes(fresh.store)
     assert len(waiting) > 4
     expect(rosa.root.locator(".count")).to_have_text(f"{len(waiting)} disputed")
     assert rosa.pair == (waiting[0].query, waiting[0].title), "the weightiest comes first"
@@ -163,12 +163,12 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(browser: Bro
     expect(rosa.root.locator(".count")).to_contain_text("1 waiting for an opinion")
     rosa.saved()
     with fresh.store.reading() as cursor:
-        assert len(awaited_opinions(cursor)) == 1
+        assert len(read_awaited_opinions(cursor)) == 1
     new = rows_of(
         fresh.store, "SELECT annotator FROM opinion_requests JOIN presentations USING (presentation_id)"
     )
     assert new == [("idle",)], "the only one who never had the pair"
-    assert second not in [(one.query, one.title) for one in disputes(fresh.store)]
+    assert second not in [(one.query, one.title) for one in find_disputes(fresh.store)]
 
     rosa.look()
     third = rosa.shown
@@ -242,7 +242,7 @@ def test_a_decision_is_shown_at_once_survives_a_lost_answer_and_a_reload_and_is_
 
 def test_a_count_from_before_a_decision_does_not_take_it_back(browser: Browser, fresh: Served) -> None:
     rosa = adjudicating(browser, fresh)
-    disputed, late = len(disputes(fresh.store)), []
+    disputed, late = len(find_disputes(fresh.store)), []
     # However long the answers are held here, the page does not give them up.
     rosa.page.evaluate("AbortSignal.timeout = () => new AbortController().signal")
     rosa.page.route("**/api/disputes/next*", lambda route: late.append((route, route.fetch())))
@@ -268,7 +268,7 @@ def test_a_reason_typed_before_the_pair_counts_as_seen_is_a_reason_and_no_keys(
 ) -> None:
     rosa = adjudicating(browser, fresh)
     with fresh.store.reading() as cursor:
-        awaited = awaited_opinions(cursor)
+        awaited = read_awaited_opinions(cursor)
     rosa.page.evaluate("window.requestAnimationFrame = () => 0")  # the next pair is never drawn
     first = rosa.shown
     rosa.press("1")
@@ -284,7 +284,7 @@ def test_a_reason_typed_before_the_pair_counts_as_seen_is_a_reason_and_no_keys(
     rosa.saved()
     assert [reason for _, reason, _, _ in rosa.decisions] == ["A part"]
     with fresh.store.reading() as cursor:
-        assert awaited_opinions(cursor) == awaited
+        assert read_awaited_opinions(cursor) == awaited
 
 
 def test_a_queue_that_cannot_be_fetched_is_asked_for_after_a_pause_though_few_pairs_are_held(
@@ -333,16 +333,16 @@ def test_enter_without_a_grade_or_a_reason_decides_nothing_and_says_what_is_miss
     expect(rosa.root.locator(".trace")).to_contain_text("Noted for the guide")
     rosa.saved()
     with fresh.store.reading() as cursor:
-        assert [asked.words for asked in guide_questions(cursor)] == ["No 2 has an example"]
+        assert [asked.words for asked in list_questions(cursor)] == ["No 2 has an example"]
     assert rosa.decisions == []
 
 
 def test_a_pair_that_another_decided_meanwhile_says_so_and_goes_on(browser: Browser, fresh: Served) -> None:
     rosa = adjudicating(browser, fresh)
     first = rosa.shown
-    found = disputes(fresh.store)[0]
+    found = find_disputes(fresh.store)[0]
     assert rosa.pair == (found.query, found.title)
-    decide(fresh.store, found.query_id, found.document_id, 3, "All of it")
+    decide_pair(fresh.store, found.query_id, found.document_id, 3, "All of it")
     rosa.press("1")
     rosa.page.keyboard.type("A part")
     rosa.leave_by("Enter")
@@ -357,7 +357,7 @@ def test_a_pair_that_another_decided_meanwhile_says_so_and_goes_on(browser: Brow
     rosa.press("1")
     rosa.leave_by("Enter")
     rosa.saved()
-    decision = dispute(fresh.store, found.query_id, found.document_id).dispute.decision
+    decision = read_case(fresh.store, found.query_id, found.document_id).dispute.decision
     assert decision is not None
     assert (decision.grade, decision.reviewer, decision.revision) == (1, "rosa", 1)
 
@@ -365,8 +365,8 @@ def test_a_pair_that_another_decided_meanwhile_says_so_and_goes_on(browser: Brow
 def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls_it(
     browser: Browser, fresh: Served, tmp_path: Path
 ) -> None:
-    found = disputes(fresh.store)[0]
-    decide(fresh.store, found.query_id, found.document_id, 3, "All of it", "rosa")
+    found = find_disputes(fresh.store)[0]
+    decide_pair(fresh.store, found.query_id, found.document_id, 3, "All of it", "rosa")
     guide, shipped = tmp_path / "guide.md", ROOT / "labeling_guides" / "graded-relevance.md"
     renamed = shipped.read_text(encoding="utf-8").replace("name: Not relevant", "name: Beside it")
     guide.write_text(renamed.replace("name: Exactly it", "name: All"), encoding="utf-8")
@@ -404,9 +404,9 @@ KEPT = "() => Object.keys(localStorage).filter((name) => /:(draft|answer):/.test
 def test_a_decided_document_is_read_beside_the_pair_and_reviewers_comment(
     browser: Browser, fresh: Served
 ) -> None:
-    first = disputes(fresh.store)[0]
-    other = next(one for one in disputes(fresh.store)[1:] if one.query_id == first.query_id)
-    decide(fresh.store, other.query_id, other.document_id, 2, f"It helps. {HOSTILE}")
+    first = find_disputes(fresh.store)[0]
+    other = next(one for one in find_disputes(fresh.store)[1:] if one.query_id == first.query_id)
+    decide_pair(fresh.store, other.query_id, other.document_id, 2, f"It helps. {HOSTILE}")
     rosa = adjudicating(browser, fresh)
     beside = rosa.root.locator(".other")
     rosa.press("c")
@@ -428,5 +428,5 @@ def test_a_decided_document_is_read_beside_the_pair_and_reviewers_comment(
     expect(said).to_contain_text(f"Does it? {HOSTILE}")
     expect(said).to_contain_text("rosa")
     assert rosa.page.evaluate("window.hacked") is None
-    assert rosa.shown == pair_id(first.query_id, first.document_id), "it still waits for a decision"
+    assert rosa.shown == make_pair_id(first.query_id, first.document_id), "it still waits for a decision"
     assert rosa.decisions == [(2, f"It helps. {HOSTILE}", "command line", 0)]

@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route, expect
 
-from curation.labeling.rounds.rounds import set_round
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.status import read_round_status
 from tests.support.served import Annotating, Event, Served, open_tab, sign_in
 
 
@@ -78,7 +78,7 @@ def test_who_answers_after_the_close_is_told_and_shown_no_more_of_the_round(
     anna = open_tab(sign_in(browser, own_served, "anna"), own_served)
     anna.press("1")
     anna.saved()
-    set_round(own_served.store, "first", "closed")
+    set_round_state(own_served.store, "first", "closed")
     anna.press("2")
     expect(anna.trouble()).to_contain_text(
         "the round was closed before this answer arrived, so the answer is marked as late"
@@ -87,4 +87,4 @@ def test_who_answers_after_the_close_is_told_and_shown_no_more_of_the_round(
     expect(anna.root.locator(".nothing")).to_contain_text("The lead has closed your round")
     assert [event.grade for event in own_served.events("anna")] == [1, 2]
     assert own_served.column("anna", "late") == [False, True]
-    assert round_status(own_served.store, "first").late == 1
+    assert read_round_status(own_served.store, "first").late == 1

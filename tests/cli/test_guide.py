@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from curation.guides.questions import ask_at_item, readable_questions
+from curation.guides.questions import ask_about_item, list_readable_questions
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.store import Store
@@ -24,7 +24,7 @@ def working(store: Store) -> Store:
     add_names(store, "ada")
     open_round(store, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     grade_next(store, "ada", grade=3)
-    ask_at_item(store, "ada", "Do parts count?")
+    ask_about_item(store, "ada", "Do parts count?")
     return store
 
 
@@ -58,4 +58,4 @@ def test_an_answer_by_command_is_read_by_annotators(working: Store, goldgrade: A
     (question,) = json.loads(goldgrade("guide", "show", "--questions", "--json"))["questions"]
     assert "Everyone reads the answer" in goldgrade("guide", "answer", question["question_id"][:8], "Yes.")
     assert "Yes." in goldgrade("guide", "show", "--questions")
-    assert [one.answer for one in readable_questions(working, "ada")] == ["Yes."]
+    assert [one.answer for one in list_readable_questions(working, "ada")] == ["Yes."]

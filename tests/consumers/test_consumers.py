@@ -34,7 +34,7 @@ from mteb.abstasks.retrieval_dataset_loaders import RetrievalDatasetLoader  # no
 from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
 from mteb.models.model_meta import ModelMeta  # noqa: E402
 
-from curation.labeling.consensus.adjudication import decide  # noqa: E402
+from curation.labeling.consensus.adjudication import decide_pair  # noqa: E402
 from tests.support.consumed_project import TOPICS, consumed_project, expected, fixed_run, query_id  # noqa: E402
 from tests.support.freezing import export, freeze  # noqa: E402
 from tests.support.gold_project import Qrels  # noqa: E402
@@ -148,7 +148,7 @@ def test_datasets_tells_two_releases_apart_in_folders_of_one_name(
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     store = consumed_project(tmp_path)
     topic, *_ = TOPICS
-    decide(store, query_id(topic), f"{topic}-0", grade=0, reason="another grade")
+    decide_pair(store, query_id(topic), f"{topic}-0", grade=0, reason="another grade")
     freeze(store, "v2")
     for format in ("hf", "beir"):
         export(store, "v2", format, tmp_path / "other" / format, reason="to test it")

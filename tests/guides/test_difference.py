@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from curation.guides.difference import reworded_grades
-from curation.guides.guide import current_guide, guide_lines
+from curation.guides.difference import find_reworded_grades
+from curation.guides.guide import current_guide, group_equivalent_guides
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.labeling.rounds.use_guide import use_guide
 from curation.store import Store
@@ -41,7 +41,7 @@ def due(store: Store, source: str) -> set[int | None]:
     new = parse_guide(source)
     with store.reading() as cursor:
         in_force = current_guide(cursor).guide_hash
-        return set(reworded_grades(cursor, guide_lines(cursor, new), new)[in_force])
+        return set(find_reworded_grades(cursor, group_equivalent_guides(cursor, new), new)[in_force])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from curation.guides.drafts import read_fields, write_fields
-from curation.guides.guide_text import guide_problems, parse_guide, read_guide
+from curation.guides.guide_text import find_problems, parse_guide, read_guide
 from tests.support import examples
 
 SOURCE = """---
@@ -68,7 +68,7 @@ def test_a_new_grade_has_its_own_value_key_and_colour_and_asks_for_words() -> No
     more = fields.with_new_grade()
     assert [grade["value"] for grade in more.grades] == [0, 1, 2, 3, 4]
     assert len({grade["colour"] for grade in more.grades}) == 5
-    problems = guide_problems(write_fields(read_guide().source, more))
+    problems = find_problems(write_fields(read_guide().source, more))
     assert [problem.location for problem in problems] == [("scale", 4, "name"), ("scale", 4, "definition")]
     assert parse_guide(write_fields(read_guide().source, more.without_grade(4))).values == (0, 1, 2, 3)
 
@@ -82,10 +82,10 @@ def test_problems_are_at_their_line_in_order() -> None:
     broken = (
         SOURCE.replace("#800000", "red").replace('key: "1"', 'key: "u"').replace("title: Shop", "title: ''")
     )
-    problems = guide_problems(broken.replace("other:", "othr:"))
+    problems = find_problems(broken.replace("other:", "othr:"))
     assert {one.line for one in problems} == {3, 4, 7, 11}
     lines = broken.splitlines()
     assert "red" in lines[6]
     known = SOURCE.replace(SOURCE.splitlines()[3] + "\n", "").replace("after: 1\n", "")
-    (only,) = guide_problems(known.replace('key: "1"', 'key: "u"'))
+    (only,) = find_problems(known.replace('key: "1"', 'key: "u"'))
     assert (only.line, only.location) == (7, ("scale", 1, "key"))

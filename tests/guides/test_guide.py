@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.guides.difference import guide_difference
-from curation.guides.drafts import discard_draft, open_drafts, own_draft, save_draft
+from curation.guides.difference import compare_guides
+from curation.guides.drafts import discard_draft, find_draft, list_drafts, save_draft
 from curation.guides.guide import (
     Guide,
     current_guide,
-    field_sentences,
+    describe_fields,
     find_version,
-    guide_by_hash,
-    guide_versions,
+    list_versions,
+    load_guide,
 )
-from curation.guides.guide_text import MAX_BYTES, parse_guide, read_guide, source_of
+from curation.guides.guide_text import MAX_BYTES, compose_source, parse_guide, read_guide
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.use_guide import guide_effects, use_guide
+from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.operations.project import init_project
 from curation.store import Store
 from tests.support import ROOT
@@ -169,11 +169,11 @@ def test_fields_that_no_document_has_are_named_with_the_size_of_the_corpus(tmp_p
     path = with_template(tmp_path, f"presentation:\n  fields:\n{fields}\n")
     template = read_guide(path).presentation
     with store.reading() as cursor:
-        assert field_sentences(cursor, template) == ([], [])
+        assert describe_fields(cursor, template) == ([], [])
     import_corpus(store, corpus)
     with store.reading() as cursor:
-        uses, unused = field_sentences(cursor, template)
-        assert field_sentences(cursor, None) == ([], [])
+        uses, unused = describe_fields(cursor, template)
+        assert describe_fields(cursor, None) == ([], [])
     expected = zip(names, (1, 0, 1, 1, 3, 1), strict=True)
     assert uses == [f"The field “{name}” is in {number} of 3 documents." for name, number in expected]
     assert use_guide(store, read_guide(path)).remarks == unused == [uses[1]]
@@ -225,9 +225,9 @@ def working(store: Store) -> Store:
 def test_every_version_keeps_its_text_and_says_since_when_by_whom_and_why(working: Store) -> None:
     use_guide(working, REVISED, "lee", "keep", " Clearer. ")
     with working.reading() as cursor:
-        now, before = guide_versions(cursor)
+        now, before = list_versions(cursor)
         assert find_version(cursor, BASE.guide_hash[:6]) == BASE
-        assert source_of(find_version(cursor, REVISED.guide_hash)) == REVISED.source
+        assert compose_source(find_version(cursor, REVISED.guide_hash)) == REVISED.source
         with pytest.raises(NotFoundError, match="no guide 'zz'"):
             find_version(cursor, "zz")
     assert (now.guide_hash, now.in_force, now.by, now.reason) == (REVISED.guide_hash, True, "lee", "Clearer.")
@@ -240,14 +240,14 @@ def test_a_guide_stored_without_its_text_is_written_from_its_parts(working: Stor
     with working.transaction() as cursor:
         cursor.execute("DELETE FROM guide_sources")
     with working.reading() as cursor:
-        old = guide_by_hash(cursor, BASE.guide_hash)
+        old = load_guide(cursor, BASE.guide_hash)
     assert old.source == ""
-    again = parse_guide(source_of(old))
+    again = parse_guide(compose_source(old))
     assert (again.title, again.scale, again.body) == (BASE.title, BASE.scale, BASE.body)
 
 
 def test_a_difference_names_grades_added_removed_and_renamed_and_the_words_of_the_text() -> None:
-    difference = guide_difference(BASE, REVISED)
+    difference = compare_guides(BASE, REVISED)
     assert [(one.value, one.kind, one.changed) for one in difference.changed_grades] == [
         (2, "changed", ("name",))
     ]
@@ -260,16 +260,16 @@ def test_a_difference_names_grades_added_removed_and_renamed_and_the_words_of_th
     assert shown.startswith("… ")
     assert shown.endswith(" …")
     assert "Press the key. it. Trust your first careful reading" in shown
-    fewer = guide_difference(BASE, without_grade_3())
+    fewer = compare_guides(BASE, without_grade_3())
     assert fewer.summary[0] == "Grade 3, “Exactly it”, is removed."
-    assert guide_difference(without_grade_3(), BASE).summary[0] == "Grade 3, “Exactly it”, is added."
-    assert guide_difference(BASE, BASE).summary == ["The guides are the same."]
+    assert compare_guides(without_grade_3(), BASE).summary[0] == "Grade 3, “Exactly it”, is added."
+    assert compare_guides(BASE, BASE).summary == ["The guides are the same."]
 
 
 @pytest.mark.slow
 def test_what_putting_a_guide_in_force_means_is_said_before_and_writes_nothing(working: Store) -> None:
     before = rows_of(working, "SELECT count(*) FROM events")
-    effects = guide_effects(working, REVISED)
+    effects = compute_guide_effects(working, REVISED)
     assert [(effect.round, effect.open_items, effect.answered) for effect in effects.rounds] == [
         ("first", 10, 2),
         ("second", 12, 0),
@@ -277,13 +277,13 @@ def test_what_putting_a_guide_in_force_means_is_said_before_and_writes_nothing(w
     assert not effects.cannot_switch
     assert (effects.answers, effects.stale_pairs, effects.off_scale) == (2, 2, {})
     assert "22 open items" in effects.describe("switch")
-    assert guide_effects(working, BASE).sentences == ["This guide is already the current guide."]
+    assert compute_guide_effects(working, BASE).sentences == ["This guide is already the current guide."]
     assert rows_of(working, "SELECT count(*) FROM events") == before
 
 
 def test_grades_that_leave_the_scale_are_counted_and_their_round_cannot_switch(working: Store) -> None:
     decide_pairs(working, {("query 0", "document 0.0"): 3})
-    effects = guide_effects(working, without_grade_3())
+    effects = compute_guide_effects(working, without_grade_3())
     assert effects.off_scale == {3: 2}
     assert effects.off_scale_decisions == 1
     assert [state.round in effects.cannot_switch for state in effects.rounds] == [True, False]
@@ -307,7 +307,7 @@ def test_each_lead_has_a_draft_that_others_can_read_and_that_ends_in_force(worki
     save_draft(working, "---\nhers", "mia", None)
     second = save_draft(working, REVISED.source, "lee", first.revision)
     with working.reading() as cursor:
-        assert [(draft.author, draft.source[:8]) for draft in open_drafts(cursor)] == [
+        assert [(draft.author, draft.source[:8]) for draft in list_drafts(cursor)] == [
             ("lee", "---\ntitl"),
             ("mia", "---\nhers"),
         ]
@@ -315,7 +315,7 @@ def test_each_lead_has_a_draft_that_others_can_read_and_that_ends_in_force(worki
     use_guide(working, REVISED, "lee", "keep")
     discard_draft(working, "mia")
     with working.reading() as cursor:
-        assert open_drafts(cursor) == []
+        assert list_drafts(cursor) == []
     assert save_draft(working, "anew", "lee", None).started_from == REVISED.guide_hash
     rows = rows_of(working, "SELECT actor, action FROM events WHERE action LIKE '%draft' ORDER BY rowid")
     assert rows == [
@@ -335,7 +335,7 @@ def test_a_draft_saved_in_two_windows_loses_neither_text(working: Store) -> None
         save_draft(working, "x" * 200_001, "lee", 1)
     assert rows_of(working, "SELECT source FROM guide_drafts ORDER BY revision") == [("one",), ("two",)]
     with working.reading() as cursor:
-        draft = own_draft(cursor, "lee")
+        draft = find_draft(cursor, "lee")
     assert draft is not None
     assert draft.source == "two"
 

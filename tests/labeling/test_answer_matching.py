@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.labeling.answer_matching import (
-    agree,
-    answer_tokens,
-    distinct,
+    answers_agree,
+    decide_outcome,
     exact_match,
-    normalised_answer,
-    outcome_of,
+    find_distinct_answers,
+    normalise_answer,
     token_f1,
+    tokenize_answer,
 )
 from tests.support import examples
 
@@ -59,8 +59,8 @@ def test_the_best_reference_counts() -> None:
 @settings(max_examples=examples(100))
 @given(st.text(alphabet=string.ascii_letters + string.digits + string.punctuation + " \t\n"))
 def test_ascii_texts_are_normalised_as_squad_does(text: str) -> None:
-    assert normalised_answer(text) == squads(text)
-    assert answer_tokens(text) == squads(text).split()
+    assert normalise_answer(text) == squads(text)
+    assert tokenize_answer(text) == squads(text).split()
 
 
 @settings(max_examples=examples(50))
@@ -87,13 +87,13 @@ def test_f1_is_symmetric_within_0_and_1_and_1_for_the_text_itself(one: str, othe
 def test_scripts_without_spaces_are_cut_into_signs_and_all_punctuation_goes(
     text: str, tokens: list[str]
 ) -> None:
-    assert answer_tokens(text) == tokens
+    assert tokenize_answer(text) == tokens
 
 
 def test_half_of_a_chinese_answer_is_half_right() -> None:
     precision, recall = 2 / 2, 2 / 4
     assert token_f1("北京", ["北京大学"]) == pytest.approx(2 * precision * recall / (precision + recall))
-    assert sum(Counter(answer_tokens("北京大学")).values()) == 4
+    assert sum(Counter(tokenize_answer("北京大学")).values()) == 4
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_half_of_a_chinese_answer_is_half_right() -> None:
 def test_answers_agree_by_exact_match_or_by_f1_with_the_same_numbers(
     one: str, other: str, same: bool
 ) -> None:
-    assert agree(one, other) is same
-    assert agree(other, one) is same
+    assert answers_agree(one, other) is same
+    assert answers_agree(other, one) is same
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,14 @@ def test_answers_agree_by_exact_match_or_by_f1_with_the_same_numbers(
 def test_the_outcome_follows_the_stated_rule(
     answers: list[str | None], asked: int, closed: bool, how: str, references: tuple[str, ...] | None
 ) -> None:
-    found = outcome_of(answers, asked, closed)
+    found = decide_outcome(answers, asked, closed)
     assert found.how == how
     assert found.answers == (tuple(sorted(filter(None, answers))) if references is None else references)
     assert bool(found.why) == (how == "disputed"), "a dispute says why"
 
 
 def test_one_pair_that_differs_is_a_dispute_however_many_agree() -> None:
-    found = outcome_of(["steel", "steel", "copper"], 3)
+    found = decide_outcome(["steel", "steel", "copper"], 3)
     assert (found.how, found.why) == ("disputed", "the answers differ: token F1 0.00, below 0.8")
 
 
@@ -148,12 +148,12 @@ def test_one_pair_that_differs_is_a_dispute_however_many_agree() -> None:
 def test_the_outcome_does_not_depend_on_who_wrote_what(texts: list[str], random: Random) -> None:
     shuffled = list(texts)
     random.shuffle(shuffled)
-    assert outcome_of(texts, len(texts)) == outcome_of(shuffled, len(texts))
+    assert decide_outcome(texts, len(texts)) == decide_outcome(shuffled, len(texts))
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5))
 @settings(max_examples=examples(40))
 def test_each_reference_was_written_and_no_two_are_the_same(texts: list[str]) -> None:
-    found = distinct(texts)
+    found = find_distinct_answers(texts)
     assert set(found) <= set(texts)
-    assert distinct(found) == tuple(sorted(found, key=lambda text: (len(text), text)))
+    assert find_distinct_answers(found) == tuple(sorted(found, key=lambda text: (len(text), text)))

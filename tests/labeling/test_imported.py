@@ -15,10 +15,10 @@ from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.moving import reassign
-from curation.labeling.rounds.status import round_status
-from curation.labeling.session.item_views import previous_answered
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.session.item_views import read_previous_answer
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.people.annotators import find_annotator, list_annotators
 from curation.people.sign_ins import authenticate
 from curation.store import Store
@@ -59,8 +59,8 @@ def test_a_judgment_answers_the_open_presentation_that_waits_for_it(store: Store
     open_for(store, grid(1, 2), "ada")
     result = add_judgments(store, judged((A, "ada", 3), (A, "rater", 2)), "old.csv")
     assert (result.judgments, result.filled) == (2, 1)
-    assert round_status(store, "first").annotators[0].answered == 1
-    assert len(next_showings(store, "ada").showings) == 1
+    assert read_round_status(store, "first").annotators[0].answered == 1
+    assert len(read_queue(store, "ada").showings) == 1
 
 
 def test_another_grade_is_a_correction_and_the_old_one_stays_on_record(store: Store) -> None:
@@ -116,10 +116,10 @@ def test_an_import_never_takes_back_what_the_annotator_said_since(store: Store) 
     open_for(store, grid(1, 2), "ada")
     rows = judged((A, "ada", 1), (B, "ada", 2))
     assert add_judgments(store, rows, "old.csv").filled == 2
-    last = previous_answered(store, "ada")
+    last = read_previous_answer(store, "ada")
     assert last is not None
     change = Submission(last.showing.presentation_id, 1, "grade", "changed-in-the-app", grade=3)
-    assert submit(store, "ada", [change])[0].status == "saved"
+    assert submit_judgments(store, "ada", [change])[0].status == "saved"
     before = counted(store)
     again = add_judgments(store, rows, "old.csv")
     assert (again.judgments, again.changed, again.unchanged, again.superseded) == (0, 0, 1, 1)
@@ -135,9 +135,9 @@ def test_what_somebody_judges_during_an_import_is_not_lost(store: Store) -> None
     importing.start()
     pressed = 0
     while importing.is_alive():
-        showing = next_showings(store, "grace", 1).showings[0]
+        showing = read_queue(store, "grace", 1).showings[0]
         pressed += (
-            submit(
+            submit_judgments(
                 store,
                 "grace",
                 [Submission(showing.presentation_id, 0, "grade", f"press-{pressed:05}", grade=2)],
@@ -174,10 +174,10 @@ def test_what_was_said_on_screen_between_two_equal_imports_stays(store: Store) -
     open_for(store, grid(1, 1), "ada")
     for grade in (3, 1, 3):
         add_judgments(store, judged((A, "ada", grade)), "again.csv")
-    last = previous_answered(store, "ada")
+    last = read_previous_answer(store, "ada")
     assert last is not None
     change = Submission(last.showing.presentation_id, 3, "grade", "changed-in-the-app", grade=2)
-    assert submit(store, "ada", [change])[0].status == "saved"
+    assert submit_judgments(store, "ada", [change])[0].status == "saved"
     assert add_judgments(store, judged((A, "ada", 3)), "again.csv").superseded == 1
     assert counted(store) == [("ada", *A, 2)]
 
@@ -302,7 +302,7 @@ def test_a_pass_answers_nothing_that_is_open_and_takes_no_name_of_a_round_in_the
     with pytest.raises(InputError, match="--round: found an empty name"):
         add_judgments(store, judged((A, "ada", 3)), "old.csv", round_name=" ")
     assert add_judgments(store, judged((A, "ada", 3)), "old.csv", round_name="again").filled == 0
-    assert round_status(store, "first").annotators[0].answered == 0
+    assert read_round_status(store, "first").annotators[0].answered == 0
 
 
 @pytest.mark.parametrize(("about", "text"), [(None, "new"), ("current", "new"), ("earlier", "old")])

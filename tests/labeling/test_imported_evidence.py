@@ -6,14 +6,14 @@ import pytest
 
 from curation.core.spans import Spans
 from curation.guides.guide_text import parse_guide
-from curation.labeling.judging import Outcome, Submission, marks_of
+from curation.labeling.judging import Outcome, Submission, read_evidence_marks
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.use_guide import use_guide
-from curation.labeling.session.history import history_page
-from curation.labeling.session.item_views import previous_answered
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.history import read_history_page
+from curation.labeling.session.item_views import read_previous_answer
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.marking import GUIDE
 from tests.support.projects import add_names, add_pairs, built_once, rows_of
@@ -39,7 +39,7 @@ def answer(
     store: Store, revision: int, grade: int | None, evidence: Spans = (), kind: str = "grade"
 ) -> Outcome:
     key = f"press-{revision}-{kind}-{grade}-{evidence}"
-    return submit(
+    return submit_judgments(
         store, "ada", [Submission(item(store), revision, kind, key, grade=grade, evidence=evidence)]
     )[0]
 
@@ -47,7 +47,7 @@ def answer(
 def marked(store: Store) -> Spans | None:
     name = item(store)
     with store.reading() as cursor:
-        return marks_of(cursor, [name]).get(name)
+        return read_evidence_marks(cursor, [name]).get(name)
 
 
 def test_marks_are_stored_with_the_grade_as_code_points_with_their_quote(opened: Store) -> None:
@@ -68,13 +68,13 @@ def test_other_marks_are_a_new_revision_and_a_grade_without_any_ends_them(opened
 
 def test_marks_come_back_to_the_screen_after_undo_and_in_the_history(opened: Store) -> None:
     answer(opened, 0, 2, ((0, 3),))
-    last = previous_answered(opened, "ada")
+    last = read_previous_answer(opened, "ada")
     assert last is not None
     assert (last.grade, last.evidence) == (None, ((0, 3),))
-    (listed,) = history_page(opened, "ada").answers
+    (listed,) = read_history_page(opened, "ada").answers
     assert (listed.grade, listed.evidence) == (2, ((0, 3),))
     answer(opened, 1, None, kind="undo")
-    assert next_showings(opened, "ada").showings
+    assert read_queue(opened, "ada").showings
     assert marked(opened) == ((0, 3),)
 
 

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from curation.agreement.report import agreement_report
 from curation.core.errors import InputError, RefusedError
 from curation.core.similarity.identical import Identical
-from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, estimate
+from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, fit_dawid_skene
 from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.item_views import ItemView
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.negatives.audit import STRATA, AlikePair, AuditInputs, assumed_negatives, draw_pairs, open_audit
 from curation.negatives.audit_rate import MIN_JUDGED, audit_report, measured_rate, rate_over
 from curation.negatives.hard_negatives import hard_negatives
@@ -73,9 +73,9 @@ def pooled(store: Store) -> Store:
 def answer(store: Store, annotator: str, most: int = 1000) -> int:
     """Judge what comes next, by the planted truth: d01, d02 and d07 are relevant."""
     done = 0
-    while done < most and (showings := next_showings(store, annotator, limit=50).showings):
+    while done < most and (showings := read_queue(store, annotator, limit=50).showings):
         given_now = showings[: most - done]
-        submit(store, annotator, [_graded(store, showing) for showing in given_now])
+        submit_judgments(store, annotator, [_graded(store, showing) for showing in given_now])
         done += len(given_now)
     return done
 
@@ -106,7 +106,7 @@ def test_the_strata_are_what_no_round_shows_to_the_pools_depth_below_it_and_by_c
 
 def test_what_is_judged_planned_or_decided_is_not_audited(pooled: Store, tmp_path: Path) -> None:
     judge(pooled, tmp_path, {("q1", "d01"): 0, ("q1", "d05"): "cannot tell"})
-    decide(pooled, "q1", "d01", grade=0, reason="seen")
+    decide_pair(pooled, "q1", "d01", grade=0, reason="seen")
     opened = open_round(pooled, RoundRequest("first", ["bo"], overlap=1, duplicates=0))
     found = open_audit(pooled, AuditRequest(["ada"], size=100, depth=10))
     strata = {item.name: item.population for item in found.strata}
@@ -177,12 +177,12 @@ def test_near_duplicates_of_a_relevant_document_are_kept_out_and_listed(store: S
 def test_annotators_cannot_tell_an_audit_from_another_round(pooled: Store) -> None:
     open_round(pooled, RoundRequest("first", ["ada"], overlap=1, duplicates=0))
     open_audit(pooled, AuditRequest(["ada"], size=20, name="check"))
-    screen = next_showings(pooled, "ada", limit=100).showings
+    screen = read_queue(pooled, "ada", limit=100).showings
     assert len(screen) == 20 + 20
     assert {len(showing.presentation_id) for showing in screen} == {32}
     for showing in screen:
         assert not any(word in str(showing) for word in ("audit", "below", "random", "run:a", "check"))
-    assert round_status(pooled, "check").kind == "audit"
+    assert read_round_status(pooled, "check").kind == "audit"
 
 
 def test_until_enough_is_judged_there_is_a_sentence_and_no_figure(pooled: Store) -> None:
@@ -228,7 +228,7 @@ def test_annotators_errors_are_estimated_outside_of_every_turn(
     def estimated(said: GradeArrays, *settings: Any) -> DawidSkeneFit:
         with pooled.reading():
             estimates.append(len(said.item))
-        return estimate(said, *settings)
+        return fit_dawid_skene(said, *settings)
 
     set_rule(pooled, ConsensusRule("dawid-skene"))
     open_audit(pooled, AuditRequest(["ada", "bo"], size=12, depth=20, overlap=2))
@@ -249,7 +249,7 @@ def test_pairs_without_a_grade_are_counted_and_no_part_of_the_rate(pooled: Store
     top = audit_report(pooled).strata[0]
     assert (top.judged, top.cannot_tell, top.disputed, top.waiting) == (10, 1, 1, 0)
     assert (top.false_negatives, top.rate.value) == (0, 0.0)
-    decide(pooled, *pairs[1], grade=1, reason="it fits")
+    decide_pair(pooled, *pairs[1], grade=1, reason="it fits")
     top = audit_report(pooled).strata[0]
     assert (top.judged, top.disputed, top.false_negatives) == (11, 0, 1)
 

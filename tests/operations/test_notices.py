@@ -13,7 +13,7 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round
+from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.jobs.stored import begin, end
 from curation.operations.notices import NoticeKinds, send_due, send_test, set_kinds
 from curation.operations.notices import webhook as read_webhook
@@ -107,10 +107,10 @@ def test_a_quarter_left_half_done_is_noticed_once_closed_early_or_open_past_its_
     answer_round(store, "2026-Q4", lambda *_: 3, autumn, most=1)
     assert send_due(store, webhook.environment, autumn) == 0
     if closed:
-        set_round(store, "2026-Q4", "closed")
+        set_round_state(store, "2026-Q4", "closed")
     assert send_due(store, webhook.environment, autumn) == closed
     assert send_due(store, webhook.environment, winter) == (not closed)
-    set_round(store, "2026-Q4", "open") if closed else set_round(store, "2026-Q4", "closed")
+    set_round_state(store, "2026-Q4", "open") if closed else set_round_state(store, "2026-Q4", "closed")
     assert send_due(store, webhook.environment, winter + timedelta(days=1)) == 0
     assert webhook.got == [
         "goldgrade: The re-labeling of 2026-Q4 is left half done: 0 of 2 pairs are judged."

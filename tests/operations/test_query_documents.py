@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.query_documents import HARD_NEGATIVE, QueryDocument, read_documents, sealed_by
@@ -94,7 +94,7 @@ def test_a_sealed_query_shows_its_grades_only_to_who_said_why_and_the_log_has_it
 
 def test_history_names_what_changed_between_releases(pooled: Store) -> None:
     freeze(pooled, "v1")
-    decide(pooled, *DISPUTE, grade=2, reason="It answers the question.")
+    decide_pair(pooled, *DISPUTE, grade=2, reason="It answers the question.")
     freeze(pooled, "v2")
     sql = "SELECT part FROM split_assignments WHERE query_id = ?"
     sealed = rows_of(pooled, sql, DISPUTE[0]) == [("test",)]

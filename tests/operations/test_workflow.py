@@ -10,11 +10,11 @@ import pytest
 
 from curation.agreement.gate import Demand, set_demand
 from curation.core.text import percent
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round
+from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.jobs.stored import begin, end
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import OpenWork
@@ -124,10 +124,10 @@ def test_a_round_at_work_has_a_forecast_in_days(judging: Store) -> None:
 
 def test_a_paused_round_needs_attention_and_a_closed_one_is_done(judging: Store) -> None:
     grade_next(judging, "ada", 24)
-    set_round(judging, "first", "paused")
+    set_round_state(judging, "first", "paused")
     found = step(judging, "round")
     assert (found.state, found.action.label) == ("needs attention", "Resume it")
-    set_round(judging, "first", "closed")
+    set_round_state(judging, "first", "closed")
     assert step(judging, "round").state == "done"
 
 
@@ -185,7 +185,7 @@ def test_a_release_leaves_evaluating_next(tmp_path: Path) -> None:
 
 def test_a_release_older_than_the_decisions_needs_attention(tmp_path: Path) -> None:
     store = frozen_project(tmp_path)
-    decide(store, *DISPUTE, grade=2, reason="read again")
+    decide_pair(store, *DISPUTE, grade=2, reason="read again")
     found = step(store, "freeze")
     assert (found.state, found.action.label) == ("needs attention", "Freeze again")
     assert "1 answer or decision came since." in found.line

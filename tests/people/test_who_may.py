@@ -10,17 +10,17 @@ import pytest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.guides.drafts import discard_draft, save_draft
 from curation.guides.guide_text import read_guide
-from curation.guides.questions import answer_question, ask_guide
+from curation.guides.questions import answer_question, ask_about_pair
 from curation.ingest.requests import request_of
-from curation.labeling.consensus.adjudication import decide, decide_many
+from curation.labeling.consensus.adjudication import decide_pair, import_decisions
 from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.moving import reassign
-from curation.labeling.rounds.practice import let_pass, practise_again
-from curation.labeling.rounds.rounds import delete_round, set_round
+from curation.labeling.rounds.practice import practise_again, waive_practice
+from curation.labeling.rounds.rounds import delete_round, set_round_state
 from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.import_jobs import carry_out, dry_run
 from curation.operations.jobs import jobs_of
@@ -44,16 +44,16 @@ from curation.store import Store
 from tests.support.projects import add_names, add_pairs, all_rows, grid, new_project
 
 LEADS: dict[str, Callable[[Store, str], object]] = {
-    "pause": lambda store, who: set_round(store, "both", "paused", who, "because"),
-    "resume": lambda store, who: set_round(store, "both", "open", who, "because"),
-    "close": lambda store, who: set_round(store, "both", "closed", who, "because"),
-    "reopen": lambda store, who: set_round(store, "both", "open", who, "because"),
+    "pause": lambda store, who: set_round_state(store, "both", "paused", who, "because"),
+    "resume": lambda store, who: set_round_state(store, "both", "open", who, "because"),
+    "close": lambda store, who: set_round_state(store, "both", "closed", who, "because"),
+    "reopen": lambda store, who: set_round_state(store, "both", "open", who, "because"),
     "delete": lambda store, who: delete_round(store, "both", who),
     "reassign": lambda store, who: reassign(store, "both", "dulcinea", ["quixote"], who),
     "extend": lambda store, who: extend_round(store, "both", ["quixote"], author=who),
     "open": lambda store, who: open_round(store, RoundRequest("more", ["quixote"], overlap=1), author=who),
     "practise again": lambda store, who: practise_again(store, "both", "quixote", who),
-    "let pass": lambda store, who: let_pass(store, "both", "quixote", "because", who),
+    "let pass": lambda store, who: waive_practice(store, "both", "quixote", "because", who),
     "open practice": lambda store, who: open_practice(
         store, PracticeRequest("more", ["quixote"]), author=who
     ),
@@ -84,10 +84,10 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     ),
 }
 REVIEWERS: dict[str, Callable[[Store, str], object]] = {
-    "decide": lambda store, who: decide(store, "q0", "d0", 3, "because", who),
-    "decide from a file": lambda store, who: decide_many(store, [], who),
+    "decide": lambda store, who: decide_pair(store, "q0", "d0", 3, "because", who),
+    "decide from a file": lambda store, who: import_decisions(store, [], who),
     "ask for an opinion": lambda store, who: ask_opinion(store, "q0", "d0", who),
-    "ask about the guide": lambda store, who: ask_guide(store, "q0", "d0", "unclear", who),
+    "ask about the guide": lambda store, who: ask_about_pair(store, "q0", "d0", "unclear", who),
 }
 
 

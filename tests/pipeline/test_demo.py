@@ -20,8 +20,8 @@ from curation.agreement.report import agreement_report
 from curation.cli.relabel import DUE
 from curation.evaluation.stored_evaluations import submitted_evaluations, submitted_report
 from curation.labeling.consensus.disputes import list_disputes
-from curation.labeling.rounds.status import round_status
-from curation.labeling.session.queue import next_showings
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.session.queue import read_queue
 from curation.operations.demo import CHUNKS, PASSWORD, PEOPLE, RELEASE, ROUND, build_demo
 from curation.operations.stdlib_corpus import write_stdlib_corpus
 from curation.people.annotators import list_annotators
@@ -74,11 +74,11 @@ def test_everybody_whose_sign_in_is_printed_can_sign_in(built: Built) -> None:
 
 
 def test_both_annotators_have_a_queue_with_blind_duplicates(built: Built) -> None:
-    status = round_status(built.store, ROUND)
+    status = read_round_status(built.store, ROUND)
     assert [who.annotator for who in status.annotators] == ["ada", "grace"]
     for who in status.annotators:
         assert who.duplicates >= 0.05 * who.presentations
-        first = next_showings(built.store, who.annotator).showings[0]
+        first = read_queue(built.store, who.annotator).showings[0]
         assert first.query
         assert first.passage
 

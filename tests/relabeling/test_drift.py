@@ -18,9 +18,9 @@ from curation.core.statistics.intervals import wilson
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import JudgmentFields
-from curation.labeling.consensus.disputes import disputes
+from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.imported import add_judgments, import_judgments
-from curation.labeling.rounds.rounds import set_round
+from curation.labeling.rounds.rounds import set_round_state
 from curation.labeling.rounds.use_guide import use_guide
 from curation.relabeling.fixed_reports import close_round
 from curation.relabeling.plan import make_plan
@@ -260,7 +260,7 @@ def test_disputed_pairs_are_said_first_and_come_back_when_decided(relabeled: Sto
         return (PEOPLE.index(who) % 2) + 1 if document.endswith("d0") else 3
 
     answer_round(relabeled, "2026-Q4", grader)
-    waiting = [(dispute.query_id, dispute.document_id) for dispute in disputes(relabeled)]
+    waiting = [(dispute.query_id, dispute.document_id) for dispute in find_disputes(relabeled)]
     report = drift_report(relabeled)
     assert (report.planned, report.judged, report.open) == (16, 16, 0)
     assert (report.pairs, report.disputed) == (16 - len(waiting), len(waiting))
@@ -314,7 +314,7 @@ def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path
         return PEOPLE.index(who) % 2 if document.endswith("d0") else drifting(who, query, document)
 
     answer_round(relabeled, "2026-Q4", grader)
-    apart = [(dispute.query_id, dispute.document_id) for dispute in disputes(relabeled)]
+    apart = [(dispute.query_id, dispute.document_id) for dispute in find_disputes(relabeled)]
     closed = close_round(relabeled, "2026-Q4")
     assert closed.remark == (
         f"The report of 2026-Q4 is fixed, with {len(apart)} disputed pairs: reopen the round to count "
@@ -335,7 +335,7 @@ def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path
             "INSERT INTO query_tags SELECT query_id, 'new', 0, true, true, 'lee', now() FROM queries"
         )
     assert shown(relabeled) == first
-    set_round(relabeled, "2026-Q4", "open")
+    set_round_state(relabeled, "2026-Q4", "open")
     open_again = drift_report(relabeled, "2026-Q4")
     assert (open_again.fixed, open_again.disputed) == (False, 0)
     close_round(relabeled, "2026-Q4")
@@ -365,7 +365,7 @@ CLOSES = re.compile(r'\bset_round\([^)]*"closed"')
 
 
 def test_every_page_and_command_closes_rounds_with_their_report() -> None:
-    """`set_round` alone fixes no report: only `close_round` calls it."""
+    """`set_round_state` alone fixes no report: only `close_round` calls it."""
     files = [path for room in ("app", "curation", "goldgrade") for path in (ROOT / room).rglob("*.py")]
     calls = [path.relative_to(ROOT).as_posix() for path in files if CLOSES.search(path.read_text("utf-8"))]
     assert calls == ["curation/relabeling/fixed_reports.py"]

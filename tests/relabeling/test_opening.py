@@ -12,12 +12,12 @@ import pytest
 from curation.core.errors import RefusedError
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.queries import active_queries
-from curation.labeling.consensus.consensus import query_consensus, read_consensus
-from curation.labeling.consensus.disputes import disputes
+from curation.labeling.consensus.consensus import compute_query_consensus, read_consensus
+from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
-from curation.labeling.rounds.rounds import set_round
-from curation.labeling.session.queue import next_showings
+from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.session.queue import read_queue
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.open_quarter import NO_POOL, QuarterOpened, open_plan, preview_opening
@@ -109,7 +109,7 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     assert (work.state, work.whole) == ("open", 0)
     with pytest.raises(RefusedError, match="Two quarters are never open at once"):
         make_plan(project, PlanRequest(0.15, 1), WINTER)
-    set_round(project, "2026-Q4", "closed")
+    set_round_state(project, "2026-Q4", "closed")
     status = ["--project", str(project.path), "relabel", "plan", "--due", "--today", f"{AUTUMN}"]
     assert invoke(status).exit_code == 3, "closed is not done"
     left = staleness(project, AUTUMN).calendar
@@ -120,7 +120,7 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     with pytest.raises(RefusedError, match="is not finished") as refused:
         make_plan(project, PlanRequest(0.15, 1), AUTUMN)
     assert "goldgrade round set 2026-Q4 open" in str(refused.value)
-    set_round(project, "2026-Q4", "open")
+    set_round_state(project, "2026-Q4", "open")
     answer_round(project, "2026-Q4", lambda *_: 3)
     done = staleness(project, AUTUMN).calendar
     assert (done.state, done.is_due, invoke(status).exit_code) == ("done", False, 0)
@@ -160,7 +160,7 @@ def differing(who: str, _query: str, _document: str) -> int:
 
 
 def disputed(store: Store) -> set[tuple[str, str]]:
-    return {(dispute.query_id, dispute.document_id) for dispute in disputes(store)}
+    return {(dispute.query_id, dispute.document_id) for dispute in find_disputes(store)}
 
 
 def test_the_old_grade_counts_while_new_votes_disagree_until_the_pair_is_decided(project: Store) -> None:
@@ -171,7 +171,7 @@ def test_the_old_grade_counts_while_new_votes_disagree_until_the_pair_is_decided
     assert grades(project) == before
     pair = min(again)
     with project.reading() as cursor:
-        shown = query_consensus(cursor, read_query_votes(cursor, pair[0]), pair[0])
+        shown = compute_query_consensus(cursor, read_query_votes(cursor, pair[0]), pair[0])
     assert {(showing.grade, showing.how) for showing in shown if showing[:2] == pair} == {
         (before[pair], "disputed")
     }
@@ -241,7 +241,7 @@ def test_a_plan_whose_pairs_were_judged_meanwhile_is_refused(project: Store) -> 
 def test_no_screen_of_an_annotator_has_a_word_of_the_past(project: Store) -> None:
     """What a screen may read is `Queue`; the round looks like a first one in every field."""
     opened(project)
-    queue = next_showings(project, "ada", 50)
+    queue = read_queue(project, "ada", 50)
     assert queue.showings
     names = set(queue.showings[0]._fields)
     assert not names & {"grade", "old_grade", "part", "plan", "votes", "round"}
@@ -257,7 +257,7 @@ def test_what_a_screen_shows_does_not_depend_on_the_old_grades(store: Store, tmp
         empty = new_project(tmp_path / name / "project.duckdb")
         one = judged_project(empty, tmp_path / name, grader=lambda *_: grade)
         opened(one)
-        found = next_showings(one, "cyd", 50).showings
+        found = read_queue(one, "cyd", 50).showings
         one.close()
         return [(s.query, s.title, s.passage, s.kind, s.asks, s.revision) for s in found]
 

@@ -16,7 +16,7 @@ import pytest
 from curation.core.errors import CurationError, RefusedError, StoreError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.releases.diff import diff
 from curation.releases.release_id import release_id_of
@@ -138,7 +138,7 @@ def works(store: Store, folder: Path) -> list[Callable[[], object]]:
             freeze(store, "v1", allow_changed=True, override="a try")
 
     return [
-        lambda: decide(store, *DISPUTE, grade=0, reason="on second thoughts"),
+        lambda: decide_pair(store, *DISPUTE, grade=0, reason="on second thoughts"),
         lambda: add_judgments(store, late, "late.csv"),
         lambda: import_corpus(store, write_corpus(folder / "other.jsonl", changed)),
         lambda: make_split(store, SplitRequest(tuple(PARTS.items()), 5, LEXICAL)),

@@ -12,7 +12,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.people.accounts import add_identity
 from curation.queries.requests import DrawRequest
@@ -180,7 +180,7 @@ def test_reasons_of_reviewers_name_nobody(tmp_path: Path) -> None:
     add_names(store, "Berta.Bee", role="lead")
     add_identity(store, "Berta.Bee", "berta@example.org")
     said = "zoe.miller is right, abe.jones is not; ask Berta.Bee or berta@example.org, tel. +49 30 1234567"
-    decide(store, "q-kettle", "kettle-2", grade=1, reason=said, reviewer="Berta.Bee")
+    decide_pair(store, "q-kettle", "kettle-2", grade=1, reason=said, reviewer="Berta.Bee")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(store, "v1")
     release = load_release(store, "v1")

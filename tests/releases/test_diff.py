@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curation.core.errors import NotFoundError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.releases.diff import Diff, compared, diff
 from curation.releases.diff_sections import diff_sections, findings
@@ -42,9 +42,9 @@ def two(folder: Path) -> Store:
             [["q-glacier", "q-sourdough", "q-tractor", MOVED]],
         )
     freeze(store, "v1")
-    decide(store, *DISPUTE, grade=2, reason="fits after all")
-    decide(store, MOVED, "violin-1", grade=1, reason="too old")
-    decide(store, "q-glacier", "glacier-1", grade=2, reason="not all of it")
+    decide_pair(store, *DISPUTE, grade=2, reason="fits after all")
+    decide_pair(store, MOVED, "violin-1", grade=1, reason="too old")
+    decide_pair(store, "q-glacier", "glacier-1", grade=2, reason="not all of it")
     late = [
         ImportedJudgment("q-late", "router-2", "zoe.miller", 0),
         ImportedJudgment("q-router", "violin-2", "zoe.miller", 1),

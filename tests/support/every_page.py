@@ -13,20 +13,20 @@ from playwright.sync_api import Page, expect
 from app.navigation import all_pages
 from curation.guides.drafts import save_draft
 from curation.guides.guide_text import read_guide
-from curation.guides.questions import answer_question, ask_at_item
+from curation.guides.questions import answer_question, ask_about_item
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.readers.lines import clean
-from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.disputes import disputes
+from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.judging import Submission
 from curation.labeling.requests import AnswerTaskRequest, RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.labeling.written_answers.create_task import open_answer_task
+from curation.labeling.written_answers.writing import read_writing_queue as answering_queue
 from curation.labeling.written_answers.writing import write_answer
-from curation.labeling.written_answers.writing import writing_queue as answering_queue
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
@@ -96,11 +96,11 @@ def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
 
 def _judge(store: Store, note: str) -> None:
     for name, value in (("anna", 0), ("ben", 3)):
-        for place, item in enumerate(next_showings(store, name, 18).showings):
+        for place, item in enumerate(read_queue(store, name, 18).showings):
             kind = "cannot_tell" if place == 3 else "grade"
             title = "".join(part.text for part in item.title)
             agreed = {**dict.fromkeys("0246", 2), "u": 0}  # alike for both, whatever their orders
-            done = submit(
+            done = submit_judgments(
                 store,
                 name,
                 [
@@ -118,8 +118,8 @@ def _judge(store: Store, note: str) -> None:
             )
             assert done[0].status == "saved", done
             answer_query(store, name, item.presentation_id, "no", f"{name} answers {item.presentation_id}")
-    first = disputes(store)[0]
-    decide(store, first.query_id, first.document_id, 1, note, "rosa")
+    first = find_disputes(store)[0]
+    decide_pair(store, first.query_id, first.document_id, 1, note, "rosa")
     make_split(store, SplitRequest((("test", 1.0),), 1, Rules(paraphrase=None)))
     freeze(store, "first", allow_disputed=True, override="A project to look at.")
 
@@ -127,8 +127,8 @@ def _judge(store: Store, note: str) -> None:
 def _ask_about_the_guide(store: Store, words: str) -> None:
     """Two questions, one of them answered, and the lead's draft of the next guide."""
     said = words.replace("\0", "")
-    ask_at_item(store, "anna", said, next_showings(store, "anna", 1).showings[0].presentation_id)
-    asked = ask_at_item(store, "ben", said)
+    ask_about_item(store, "anna", said, read_queue(store, "anna", 1).showings[0].presentation_id)
+    asked = ask_about_item(store, "ben", said)
     answer_question(store, asked, said, "lee")
     source = read_guide().source.replace("Useful", "In part")
     save_draft(store, f"{source}\nOur [rules of style](https://rules.invalid/).\n", "lee", None)

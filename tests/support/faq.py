@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pyarrow.parquet as pq
 
 from curation.labeling.judging import Submission
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.store import open_store
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
@@ -150,7 +150,7 @@ def grade_round(path: Path) -> GradedRound:
         said = 1 - right if wrong else right
         given[person].append(Submission(presentation_id, 0, "grade", f"faq {presentation_id}", said))
     for person, found in given.items():
-        assert {outcome.status for outcome in submit(store, person, found)} == {"saved"}
+        assert {outcome.status for outcome in submit_judgments(store, person, found)} == {"saved"}
     store.close()
     return GradedRound({person: len(found) for person, found in given.items()}, differ)
 

@@ -11,7 +11,7 @@ from typing import Any
 from curation.core.characters import normalise_query
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.splits.current_split import current_parts
 from curation.splits.request import Rules, SplitRequest
@@ -83,7 +83,7 @@ def labelled(
     for source, given in files[::step]:
         add_judgments(store, given[::step], source, queries()[::step])
     if decided:
-        decide(store, *DISPUTE, grade=1, reason="only the title fits")
+        decide_pair(store, *DISPUTE, grade=1, reason="only the title fits")
     return store
 
 

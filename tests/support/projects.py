@@ -17,9 +17,9 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.labeling.judging import Outcome, Submission
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.create_round import RoundOpened, open_round
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.create_round import OpenedRound, open_round
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.operations.jobs import Job, last_job
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
@@ -188,8 +188,8 @@ def grade_next(
     store: Store, annotator: str, count: int = 1, grade: int = 2, note: str | None = None
 ) -> list[Outcome]:
     """The annotator's next items, graded."""
-    items = next_showings(store, annotator, count).showings
-    return submit(
+    items = read_queue(store, annotator, count).showings
+    return submit_judgments(
         store,
         annotator,
         [
@@ -246,7 +246,7 @@ def open_for(
     overlap: int | None = None,
     duplicates: float = 0,
     **layout: Any,
-) -> RoundOpened:
+) -> OpenedRound:
     """Open the round `first` over these pairs for these annotators, who all judge everything."""
     add_pairs(store, pairs)
     add_names(store, *annotators)

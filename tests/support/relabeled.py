@@ -14,7 +14,7 @@ from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import TrafficFields
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.relabeling.open_quarter import QuarterOpened, open_plan
 from curation.relabeling.request import QuarterRequest
 from curation.store import Store
@@ -103,7 +103,7 @@ def answer_round(
             )
             for place, (presentation, _, query, document, revision) in enumerate(own)
         ]
-        outcomes = submit(store, who, given)
+        outcomes = submit_judgments(store, who, given)
         assert [one.status for one in outcomes] == ["saved"] * len(given), outcomes
     return len(rows)
 

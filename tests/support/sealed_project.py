@@ -19,16 +19,16 @@ from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import JudgmentFields, TrafficFields
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.requests import AnswerTaskRequest, PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.session.submit import submit_judgments
 from curation.labeling.written_answers.create_task import open_answer_task
-from curation.labeling.written_answers.writing import write_answer, writing_item, writing_queue
+from curation.labeling.written_answers.writing import read_writing_item, read_writing_queue, write_answer
 from curation.negatives.audit import open_audit
 from curation.negatives.requests import AuditRequest
 from curation.operations.project import init_project
@@ -168,7 +168,7 @@ def _practise(store: Store, folder: Path) -> None:
     file = write_corpus(folder / "known.jsonl", lines)
     open_practice(store, PracticeRequest("warm-up", ["ada"], queries=QUERIES, pass_mark=0.1, file=file))
     answer_round(store, "warm-up", lambda *_: 1)
-    set_round(store, "warm-up", "closed", "command line", "done")
+    set_round_state(store, "warm-up", "closed", "command line", "done")
 
 
 def _judge_sealed(project: SealedProject) -> None:
@@ -184,12 +184,12 @@ def _judge_sealed(project: SealedProject) -> None:
         given += [ImportedJudgment(query, "zboth", who, CANARY) for who in SECOND]
     add_judgments(store, given, "second.csv")
     for query in project.sealed[:4]:
-        decide(store, query, f"z{query}-b", CANARY, f"{WORD} decided", "rosa")
+        decide_pair(store, query, f"z{query}-b", CANARY, f"{WORD} decided", "rosa")
     names = (*project.sealed[:2], project.open)
     open_answer_task(store, AnswerTaskRequest("faq", ["ben", "fay"], queries=names, show="pool"))
     for who in ("ben", "fay"):
-        for one in writing_queue(store, who)[0]:
-            query = writing_item(store, who, one).query
+        for one in read_writing_queue(store, who)[0]:
+            query = read_writing_item(store, who, one).query
             alike, apart = (f"wort{name[1:]}" in query for name in project.sealed[:2])
             said = f"{WORD} {'alike' if alike else who} answer" if alike or apart else "an open answer"
             write_answer(store, who, one, said, [0], 0)
@@ -219,7 +219,7 @@ def _renew(project: SealedProject) -> None:
         note = f"{WORD} flagged" if sealed else "flagged"
         grade = _again(project, query, document)
         one = Submission(presentation, 0, "grade", f"answer {number:04}", grade, note=note, flagged=True)
-        (done,) = submit(store, who, [one])
+        (done,) = submit_judgments(store, who, [one])
         assert done.status == "saved", done
     open_audit(store, AuditRequest(["fay"], size=40, seed=1, depth=10, systems=["bm25"]))
     answer_round(store, "audit-1", lambda _, query, __: CANARY if query in project.sealed[:4] else 0)

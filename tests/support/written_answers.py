@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from curation.labeling.requests import AnswerTaskRequest
-from curation.labeling.written_answers.create_task import AnswerTaskOpened, open_answer_task
-from curation.labeling.written_answers.writing import say_unanswerable, write_answer, writing_item
+from curation.labeling.written_answers.create_task import OpenedAnswerTask, open_answer_task
+from curation.labeling.written_answers.writing import mark_unanswerable, read_writing_item, write_answer
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, decide_pairs, rows_of
 
@@ -26,7 +26,7 @@ def fill(store: Store) -> Store:
     return store
 
 
-def opened(store: Store, name: str = "first", **plan: Any) -> AnswerTaskOpened:
+def opened(store: Store, name: str = "first", **plan: Any) -> OpenedAnswerTask:
     return open_answer_task(store, replace(AnswerTaskRequest(name, WRITERS), **plan), "lee")
 
 
@@ -42,9 +42,9 @@ def say(store: Store, query: str, task: str = "first", **answers: str | None) ->
     """Each writer's answer to a query, on the first document; None: the corpus does not answer it."""
     for writer, text in answers.items():
         mine = assignment(store, writer, query, task)
-        seen = writing_item(store, writer, mine).revision
+        seen = read_writing_item(store, writer, mine).revision
         if text is None:
-            say_unanswerable(store, writer, mine, "", seen)
+            mark_unanswerable(store, writer, mine, "", seen)
         else:
             write_answer(store, writer, mine, text, [0], seen)
 

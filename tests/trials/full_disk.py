@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 
 from curation.core.errors import CurationError
-from curation.labeling.session.queue import next_showings
+from curation.labeling.session.queue import read_queue
 from curation.store import Store, open_store
 from curation.store.rows import load_arrow
 from tests.support.projects import grade_next
@@ -66,7 +66,7 @@ def with_room(path: Path, graded: bool, acknowledged: set[str]) -> Verdict:
     found = look_after_kill(path, acknowledged)
     if graded:
         store = open_store(path)
-        before = len(next_showings(store, PEOPLE[0], 1).showings)
+        before = len(read_queue(store, PEOPLE[0], 1).showings)
         saved = [one.status for one in grade_next(store, PEOPLE[0])]
         found.demand(saved == ["saved"] * before, f"with room again, a grade is answered {saved}")
         store.close()

@@ -1,9 +1,9 @@
 """Kills: a process that writes is killed with SIGKILL at a random moment, again and again, on one project.
 
-Three quarters of the victims are two people who grade at the same time through `submit`. The others import
-documents, freeze, export and back up in turn. The next victim opens the project with what the former left,
-and may be killed while it does. After every fifth kill another process looks at all that was acknowledged
-until then.
+Three quarters of the victims are two people who grade at the same time through `submit_judgments`. The others
+import documents, freeze, export and back up in turn. The next victim opens the project with what the former
+left, and may be killed while it does. After every fifth kill another process looks at all that was
+acknowledged until then.
 
 What must hold: every grade that was acknowledged is there, once; an import is there as a whole or not at
 all, and whole if it was acknowledged; every release, export and backup that was acknowledged is intact, and
@@ -29,8 +29,8 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.operations.backup import back_up, refuse_altered, sums_path
 from curation.operations.doctor import examine
 from curation.releases.verify_export import verify_export
@@ -105,7 +105,7 @@ def grade_until(store: Store, name: str, say: Say, most: int = 1000) -> None:
     """Say what was saved, with keys of this process: a lost grade is not covered by the next one's."""
     own = time.monotonic_ns()
     for _ in range(most):
-        items = next_showings(store, name, 2).showings
+        items = read_queue(store, name, 2).showings
         submissions = [
             Submission(
                 one.presentation_id,
@@ -116,7 +116,7 @@ def grade_until(store: Store, name: str, say: Say, most: int = 1000) -> None:
             )
             for one in items[: 1 + time.monotonic_ns() % 2]
         ]
-        for asked, outcome in zip(submissions, submit(store, name, submissions), strict=True):
+        for asked, outcome in zip(submissions, submit_judgments(store, name, submissions), strict=True):
             if outcome.status == "saved":
                 told = (name, asked.presentation_id, asked.revision, asked.grade, asked.client_key)
                 say(" ".join(map(str, ("grade", *told))))

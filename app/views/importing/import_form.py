@@ -18,7 +18,7 @@ from curation.guides.guide import current_guide
 from curation.ingest.preview import FilePreview
 from curation.ingest.readers.fields import FileField, file_fields
 from curation.ingest.requests import CorpusRequest, ImportRequest, RunRequest, with_columns
-from curation.labeling.presentation.markup import markup_of
+from curation.labeling.presentation.markup import guess_markup
 from curation.people.annotators import list_annotators
 
 ImportForm = Form[ImportRequest]
@@ -105,7 +105,7 @@ def _start(
         return asked, ""
     with context.store.reading() as cursor:
         shown = current_guide(cursor).presentation
-    seen = markup_of(preview.texts_in(picks["body"]))
+    seen = guess_markup(preview.texts_in(picks["body"]))
     likely = shown.body if shown is not None and seen == "plain" else seen
     return replace(asked, markup=likely), likely
 

@@ -22,7 +22,7 @@ from curation.core.digests import digest
 from curation.core.text import pluralize
 from curation.ingest.filters import in_words
 from curation.ingest.importers.nuggets import lines_of, nuggets_of_lines, write_nuggets
-from curation.labeling.written_answers.proposals import share_sentences
+from curation.labeling.written_answers.proposals import describe_shares
 from curation.operations.query_documents import EVALUATED, QueryDocuments, read_documents, sealed_by
 from curation.operations.query_facts import QueryFacts, QueryWords, edit_words
 from curation.operations.query_history import query_history
@@ -90,7 +90,7 @@ def _show_facts(facts: QueryFacts) -> None:
         if lines:
             ui.said(title, *lines)
     if facts.proposals is not None:
-        ui.quiet(*share_sentences([facts.proposals]))
+        ui.quiet(*describe_shares([facts.proposals]))
 
 
 def _show_counts(query_documents: QueryDocuments) -> None:

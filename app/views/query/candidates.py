@@ -16,7 +16,7 @@ from curation.core.text import percent, pluralize
 from curation.guides.guide import Guide
 from curation.labeling.consensus.consensus import PairConsensus
 from curation.labeling.consensus.rule import MAJORITY, MEDIAN
-from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.labeling.presentation.drawing import DocumentText, draw_document
 from curation.operations.query_documents import QueryDocument, QueryDocuments
 
 UNTITLED = "Untitled document"
@@ -111,8 +111,10 @@ def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
 def _show_text(query_documents: QueryDocuments, candidate: QueryDocument) -> None:
     """Show the whole text of a document as annotators see it."""
     ranks = [f"{name} {rank}" if rank else name for name, rank in candidate.ranks.items()]
-    document, template = ReadDocument.of(candidate.document), query_documents.guide.presentation
-    drawn = draw(document, query_documents.facts.text, template, longest=None, image_hosts=image_hosts())
+    document, template = DocumentText.of(candidate.document), query_documents.guide.presentation
+    drawn = draw_document(
+        document, query_documents.facts.text, template, longest=None, image_hosts=image_hosts()
+    )
     facts = (candidate.document.document_id, *ranks, drawn.url, drawn.published)
     ui.document(drawn.title, drawn.passage, facts, drawn.facts)
 

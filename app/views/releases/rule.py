@@ -14,9 +14,20 @@ from app.page_context import PageContext
 from app.views.releases.bars import StackRow, stacks
 from curation.core.text import pluralize
 from curation.labeling.consensus.consensus import ConsensusCounts
-from curation.labeling.consensus.dawid_skene import AnnotatorErrors, error_section, errors_by_rule
-from curation.labeling.consensus.rule import MEANING, NAMES, ConsensusRule, read_rule, replaced_rule, set_rule
-from curation.labeling.consensus.rule_effect import rule_effect
+from curation.labeling.consensus.dawid_skene import (
+    AnnotatorErrors,
+    build_error_section,
+    estimate_errors_by_rule,
+)
+from curation.labeling.consensus.rule import (
+    DESCRIPTIONS,
+    NAMES,
+    ConsensusRule,
+    describe_replaced_rule,
+    read_rule,
+    set_rule,
+)
+from curation.labeling.consensus.rule_effect import compute_rule_effect
 from curation.operations.jobs.figures import figures_of
 
 OUTCOMES = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")
@@ -26,26 +37,26 @@ FORM = "consensus rule"
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
-        rule, replaced = read_rule(cursor), replaced_rule(cursor)
+        rule, replaced = read_rule(cursor), describe_replaced_rule(cursor)
     figures = figures_of(store)
     of = figures.state()
     with st.spinner("Applying the rule…"):
-        now, *_ = figures.figure(of, rule_effect, rule)
+        now, *_ = figures.figure(of, compute_rule_effect, rule)
     if not now.pairs:
         st.info("Nothing is judged yet, so no pair has a grade.", icon=":material/info:")
     ui.heading(f"Current rule: {NAMES[rule.name]}")
     ui.sentences(replaced)
-    ui.sentences(f"{MEANING[rule.name]} A reviewer's decision comes before any rule.")
+    ui.sentences(f"{DESCRIPTIONS[rule.name]} A reviewer's decision comes before any rule.")
     wanted = _wanted(rule)
     rows = [_row("Current", now)]
-    then, *changes = figures.figure(of, rule_effect, wanted)
+    then, *changes = figures.figure(of, compute_rule_effect, wanted)
     if wanted != rule:
         rows.append(_row(NAMES[wanted.name], then))
     if now.pairs:
         stacks("Number of pairs by origin of the grade", OUTCOMES, rows)
     _change(context, rule, wanted, changes)
     if wanted.by_errors:
-        _errors(figures.figure(of, errors_by_rule, wanted))
+        _errors(figures.figure(of, estimate_errors_by_rule, wanted))
 
 
 def _wanted(rule: ConsensusRule) -> ConsensusRule:
@@ -62,7 +73,7 @@ def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, ch
     form = context.acts.form(FORM)
     if wanted != rule:
         if wanted.name != rule.name:
-            ui.sentences(MEANING[wanted.name])
+            ui.sentences(DESCRIPTIONS[wanted.name])
         graded, opened, regraded = (pluralize(number, "pair") for number in changes)
         ui.sentences(
             f"Compared with the current rule, {graded} would get a grade, {opened} would lose it, "
@@ -84,4 +95,4 @@ def _row(name: str, counts: ConsensusCounts) -> StackRow:
 def _errors(annotator_errors: AnnotatorErrors | None) -> None:
     if annotator_errors is not None:
         with st.expander("Estimated share of true grades by annotator"):
-            ui.section(error_section(annotator_errors))
+            ui.section(build_error_section(annotator_errors))

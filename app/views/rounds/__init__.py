@@ -12,7 +12,7 @@ from app.views.rounds import create_round, manage, progress
 from app.views.rounds.progress import show_questions
 from curation.core.text import pluralize
 from curation.labeling.rounds.rounds import list_rounds
-from curation.labeling.rounds.status import RoundStatus, round_status
+from curation.labeling.rounds.status import RoundStatus, read_round_status
 from curation.operations.workflow.judging import MANAGE, OPEN
 from curation.store import Annotator
 
@@ -34,7 +34,7 @@ def show(annotator: Annotator) -> None:
         create_round.show(store, acts, annotator)
         return
     name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
-    status = round_status(store, name)
+    status = read_round_status(store, name)
     ui.quiet(_state(status))
     PARTS[part](store, status, acts)
 

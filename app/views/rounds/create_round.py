@@ -11,9 +11,9 @@ from app.next_stage import missing_stage
 from app.page_context import submit
 from curation.core.text import pluralize
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.create_round import RoundOpened, open_round, why_no_round
+from curation.labeling.rounds.create_round import OpenedRound, explain_no_round, open_round
 from curation.labeling.rounds.rounds import list_rounds
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.status import read_round_status
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Annotator, Store
 
@@ -24,7 +24,7 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
     with store.reading() as cursor:
         people = able_to_judge(cursor)
         rounds = [stored for stored in list_rounds(cursor) if stored.kind != "imported"]
-        reason = why_no_round(cursor)
+        reason = explain_no_round(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
         usual = RoundRequest(annotators=usual_names(people))
@@ -55,12 +55,12 @@ def _form(store: Store, acts: Acts, fields: Form[RoundRequest], rounds: int, rea
 
 
 def _newest(store: Store, acts: Acts, name: str) -> None:
-    status = round_status(store, name)
+    status = read_round_status(store, name)
     rows = [
         (annotator.annotator, annotator.presentations, annotator.duplicates)
         for annotator in status.annotators
     ]
     ui.table(f"Round {name}: {pluralize(status.candidates, 'candidate')}", COLUMNS, rows)
-    last: tuple[RoundRequest, RoundOpened] | None = acts.form("round").result
+    last: tuple[RoundRequest, OpenedRound] | None = acts.form("round").result
     if last is not None and last[1].round == name:
         ui.sentences(*last[1].sentences, "Annotators find the items under Label.")

@@ -19,11 +19,11 @@ from curation.core.operation import Result
 from curation.labeling.requests import MoveRequest
 from curation.labeling.rounds.moving import move_work
 from curation.labeling.rounds.rounds import (
-    RoundDeleted,
-    against_deleting,
+    DeletedRound,
     delete_round,
-    round_state,
-    set_round,
+    explain_undeletable,
+    read_round_state,
+    set_round_state,
 )
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.rounds.upcoming import ShownRound, read_rounds
@@ -59,11 +59,11 @@ class LastAct(NamedTuple):
 
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     last: LastAct | None = acts.form(MANAGE).result
-    if last is not None and (last.round == status.round or isinstance(last.result, RoundDeleted)):
+    if last is not None and (last.round == status.round or isinstance(last.result, DeletedRound)):
         ui.success(f"{last.at:%H:%M} UTC: {' '.join(last.result.sentences)}")
     offered = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
     with store.reading() as cursor:
-        if not against_deleting(cursor, round_state(cursor, status.round)):
+        if not explain_undeletable(cursor, read_round_state(cursor, status.round)):
             offered.append("Delete")
     place = f"{acts.form(MANAGE).key} {status.round} {status.paused} {status.closed}"
     ui.quiet("Changes to a round are recorded with your name. No answer is lost.")
@@ -115,7 +115,7 @@ def _change(store: Store, name: str, state: str, by: str, reason: str) -> Result
         return delete_round(store, name, by, reason)
     if state == "closed":
         return close_round(store, name, by, reason)
-    return set_round(store, name, state, by, reason)
+    return set_round_state(store, name, state, by, reason)
 
 
 def show_people(store: Store, status: RoundStatus, acts: Acts) -> None:

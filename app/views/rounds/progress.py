@@ -11,11 +11,11 @@ from app.acts import Acts
 from curation.agreement.fingerprint import set_fingerprint
 from curation.core.reports.page import QueryName
 from curation.core.text import left_out_sentences
-from curation.guides.questions import guide_questions, question_table
-from curation.labeling.rounds.pace import AnnotatorWork, annotators_work, forecast
-from curation.labeling.rounds.practice import practice_statuses, practice_table
-from curation.labeling.rounds.remarks import AnnotatorRemark, query_answer_counts, remarks
-from curation.labeling.rounds.status import RoundStatus, progress_table, round_status
+from curation.guides.questions import build_question_table, list_questions
+from curation.labeling.rounds.pace import AnnotatorWork, forecast_end, read_annotators_work
+from curation.labeling.rounds.practice import build_practice_table, read_practice_statuses
+from curation.labeling.rounds.remarks import AnnotatorRemark, count_query_answers, list_remarks
+from curation.labeling.rounds.status import RoundStatus, build_progress_table, read_round_status
 from curation.people.seal_access import withheld
 from curation.store import Store
 
@@ -42,8 +42,8 @@ def _follow(store: Store, first: RoundStatus) -> None:
     if before is not None and before[0] == version:
         _, status, work = before
     else:
-        status = first if before is None else round_status(store, first.round)
-        work = annotators_work(store, first.round)
+        status = first if before is None else read_round_status(store, first.round)
+        work = read_annotators_work(store, first.round)
         st.session_state[_SHOWN] = (version, status, work)
     _draw(status, work)
 
@@ -58,10 +58,10 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
         right.metric("Closed", f"{status.closed_at:%d %b %Y}")
         ui.quiet("This round is closed and shows no more items. Late answers are kept and marked.")
     else:
-        done_at, how = forecast(work)
+        done_at, how = forecast_end(work)
         right.metric("Forecast", f"{done_at:%d %b %Y}" if done_at else "–")
         ui.quiet(how)
-    ui.tables(progress_table(status, work))
+    ui.tables(build_progress_table(status, work))
     ui.quiet(
         "Answered includes blind duplicates. A pair is complete when all its first showings are answered. "
         "Seconds are the time on screen. Hours are hours of work without pauses over ten minutes. "
@@ -78,21 +78,21 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
 
 def _practice(store: Store, name: str) -> None:
     with store.reading() as cursor:
-        statuses = [status for status in practice_statuses(cursor) if status.round == name]
+        statuses = [status for status in read_practice_statuses(cursor) if status.round == name]
     passed = sum(status.waived or bool(status.state.passed) for status in statuses)
     st.metric("Ready to label", f"{passed:,} of {len(statuses):,}")
-    ui.tables(practice_table(statuses))
+    ui.tables(build_practice_table(statuses))
     if any(status.state.passed is False for status in statuses):
         ui.quiet("Some people did not pass practice. Let them pass, or practise again, under Team.")
 
 
 def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
-    shown, sealed = remarks(store, status.round)
+    shown, sealed = list_remarks(store, status.round)
     unclear = [remark for remark in shown if remark.grade is None]
     flagged = [remark for remark in shown if remark.flagged]
-    answers = query_answer_counts(store, status.round)
+    answers = count_query_answers(store, status.round)
     with store.reading() as cursor:
-        questions = guide_questions(cursor)
+        questions = list_questions(cursor)
     if not (shown or sealed or answers or questions):
         st.info("Nobody has chosen “Cannot tell”, set a flag, or said whether the corpus answers a query.")
         return
@@ -105,7 +105,7 @@ def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
         ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
     if questions:
         caption = _caption("The guide is unclear here", len(questions))
-        ui.tables(question_table(caption, questions[:SHOWN]))
+        ui.tables(build_question_table(caption, questions[:SHOWN]))
         ui.quiet(
             "Questions about the guide in all rounds. Answer them under Guide › Questions; annotators "
             "see the answer at once."

@@ -15,18 +15,18 @@ from app.views.settings.guide_editing import GUIDE, GuideEditor, editor_of
 from app.views.settings.guide_publishing import show_difference
 from curation.core.errors import CurationError
 from curation.guides import questions
-from curation.guides.difference import guide_difference
-from curation.guides.drafts import open_drafts
+from curation.guides.difference import compare_guides
+from curation.guides.drafts import list_drafts
 from curation.guides.guide import (
     VERSION_LENGTH,
     Guide,
     GuideVersion,
+    build_version_table,
     current_guide,
-    guide_by_hash,
-    guide_versions,
-    version_table,
+    list_versions,
+    load_guide,
 )
-from curation.guides.guide_text import guide_problems, parse_guide, source_of
+from curation.guides.guide_text import compose_source, find_problems, parse_guide
 from curation.store import Store
 
 DRAFT = "draft"
@@ -53,10 +53,10 @@ def _save(store: Store, editor: GuideEditor | None) -> None:
 
 def show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
     with store.reading() as cursor:
-        guide, drafts = current_guide(cursor), open_drafts(cursor)
-        unanswered = sum(question.answer is None for question in questions.guide_questions(cursor))
+        guide, drafts = current_guide(cursor), list_drafts(cursor)
+        unanswered = sum(question.answer is None for question in questions.list_questions(cursor))
     with st.container(horizontal=True, vertical_alignment="center"):
-        ui.download("Download", source_of(guide), "guide.md")
+        ui.download("Download", compose_source(guide), "guide.md")
         about = f"Current version {guide.guide_hash[:8]}. Annotators read the guide with every item."
         writing = [draft.author for draft in drafts if draft.author != acts.by]
         if writing:
@@ -69,11 +69,11 @@ def show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
 
 def show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
-        versions = guide_versions(cursor)
-    ui.tables(version_table(versions))
+        versions = list_versions(cursor)
+    ui.tables(build_version_table(versions))
     ui.quiet("Number of current judgments by the version of the guide under which people judged.")
     names = {version.guide_hash: _name(version) for version in versions}
-    if editor is not None and not guide_problems(editor.source):
+    if editor is not None and not find_problems(editor.source):
         names = {DRAFT: "My draft", **names}
     if len(names) < 2:
         ui.quiet("This page compares versions once there is a second version or a draft.")
@@ -84,15 +84,15 @@ def show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
         before = st.selectbox("From", order, index=1, format_func=names.__getitem__, width=340)
         after = st.selectbox("To", order, index=0, format_func=names.__getitem__, width=340)
     old, new = _guide(store, before, editor), _guide(store, after, editor)
-    show_difference(guide_difference(old, new))
-    ui.download("Download the first", source_of(old), f"guide-{before[:VERSION_LENGTH]}.md")
+    show_difference(compare_guides(old, new))
+    ui.download("Download the first", compose_source(old), f"guide-{before[:VERSION_LENGTH]}.md")
 
 
 def _guide(store: Store, name: str, editor: GuideEditor | None) -> Guide:
     if name == DRAFT and editor is not None:
         return parse_guide(editor.source)
     with store.reading() as cursor:
-        return guide_by_hash(cursor, name)
+        return load_guide(cursor, name)
 
 
 def _name(guide_version: GuideVersion) -> str:

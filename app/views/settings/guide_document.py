@@ -17,10 +17,10 @@ from app.context import image_hosts
 from app.views.settings.guide_editing import GuideEditor
 from app.views.settings.guide_publishing import ask_to_publish
 from curation.guides.guide import AS_BEFORE, PresentationTemplate, TemplateField, current_guide
-from curation.guides.guide_text import parse_guide, presented, with_presentation
+from curation.guides.guide_text import parse_guide, replace_presentation, replace_presentation_entry
 from curation.ingest.requests import MARKUPS
-from curation.labeling.presentation.drawing import ReadDocument, draw
-from curation.labeling.rounds.use_guide import guide_effects
+from curation.labeling.presentation.drawing import DocumentText, draw_document
+from curation.labeling.rounds.use_guide import compute_guide_effects
 from curation.store import Document, Store
 from curation.store.documents import find_document, first_documents
 
@@ -55,11 +55,11 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
             ui.quiet(
                 "You have a draft of the guide. Save your choice in the draft; publishing includes both."
             )
-            args = (lambda source: presented(source, template),)
+            args = (lambda source: replace_presentation_entry(source, template),)
             st.button("Save in my draft", type="primary", on_click=editor.change, args=args)
         else:
-            new = with_presentation(guide, template)
-            effects = guide_effects(store, new)
+            new = replace_presentation(guide, template)
+            effects = compute_guide_effects(store, new)
             ui.sentences(*effects.sentences)
             ask_to_publish(store, acts, new, effects, guide.guide_hash, "How documents are shown")
     with right:
@@ -149,7 +149,7 @@ def _preview(store: Store, documents: Sequence[Document], template: Presentation
     examples = (("Document", searched), ("Long document", by_length[-1]), ("Short document", by_length[0]))
     for about, document in examples:
         if document is not None:
-            drawn = draw(ReadDocument.of(document), words, template, image_hosts=image_hosts())
+            drawn = draw_document(DocumentText.of(document), words, template, image_hosts=image_hosts())
             more = ", as it opens" if drawn.has_more else ""
             ui.quiet(f"{about}{more}: {document.document_id}")
             ui.document(drawn.title, drawn.passage, (drawn.published, drawn.url), drawn.facts)

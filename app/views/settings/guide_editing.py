@@ -26,14 +26,20 @@ from curation.guides.drafts import (
     GuideDraft,
     GuideFields,
     discard_draft,
-    open_drafts,
-    own_draft,
+    find_draft,
+    list_drafts,
     read_fields,
     save_draft,
     write_fields,
 )
 from curation.guides.guide import current_guide
-from curation.guides.guide_text import GuideProblem, guide_problems, parse_guide, shipped_guides, source_of
+from curation.guides.guide_text import (
+    GuideProblem,
+    compose_source,
+    find_problems,
+    parse_guide,
+    read_shipped_guides,
+)
 from curation.store import Store
 
 GUIDE = "guide"
@@ -118,14 +124,14 @@ class GuideEditor:
             self._keep_valid()
 
     def _keep_valid(self) -> None:
-        if not guide_problems(self.source):
+        if not find_problems(self.source):
             self.valid = self.source
 
 
 def editor_of(store: Store, author: str) -> GuideEditor | None:
     """Return the session's editor of the guide; None if the author has no draft in the project."""
     with store.reading() as cursor:
-        draft = own_draft(cursor, author)
+        draft = find_draft(cursor, author)
     editor: GuideEditor | None = st.session_state.get(_SESSION)
     if draft is None:
         st.session_state.pop(_SESSION, None)
@@ -140,7 +146,7 @@ def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | 
     function.
     """
     with store.reading() as cursor:
-        draft = own_draft(cursor, author)
+        draft = find_draft(cursor, author)
     saved = save_draft(store, source, author, draft and draft.revision)
     if editor is not None:
         editor.load(saved)
@@ -150,10 +156,12 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
     """Ask for a text from which to start; the text replaces the author's draft."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
-    sources: dict[str, Callable[[], str]] = {f"The current guide: {guide.title}": lambda: source_of(guide)}
+    sources: dict[str, Callable[[], str]] = {
+        f"The current guide: {guide.title}": lambda: compose_source(guide)
+    }
     for other in others:
         sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = partial(str, other.source)
-    for shipped in shipped_guides():
+    for shipped in read_shipped_guides():
         sources[f"Comes with goldgrade: {shipped.title}"] = partial(str, shipped.source)
     form = acts.form(GUIDE)
     name = st.selectbox("Begin with", [*sources, FILE], key=f"begin {form.key}", width=420)
@@ -172,7 +180,7 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
-        drafts, stored = open_drafts(cursor), own_draft(cursor, acts.by)
+        drafts, stored = list_drafts(cursor), find_draft(cursor, acts.by)
     others = [draft for draft in drafts if draft.author != acts.by]
     if editor is None or stored is None:
         ui.quiet("Annotators keep the current guide while you write. Publish the draft when it is ready.")
@@ -255,7 +263,7 @@ def _keep(editor: GuideEditor, key: str) -> None:
 
 
 def _preview(editor: GuideEditor) -> None:
-    problems = guide_problems(editor.source)
+    problems = find_problems(editor.source)
     if problems:
         _problems(problems, editor.source)
     if editor.valid:
@@ -340,7 +348,7 @@ class _Form:
 
 def _problems_by_place(source: str) -> dict[tuple[int | str, ...], str]:
     return {
-        guide_problem.location: problem_sentence(guide_problem) for guide_problem in guide_problems(source)
+        guide_problem.location: problem_sentence(guide_problem) for guide_problem in find_problems(source)
     }
 
 

@@ -12,8 +12,8 @@ from app.views.settings.guide_editing import GUIDE, GuideEditor
 from curation.core.similarity.text_blocks import word_blocks
 from curation.guides.difference import GradeChange, GuideDifference
 from curation.guides.guide import Grade, Guide
-from curation.guides.guide_text import guide_problems, parse_guide
-from curation.labeling.rounds.use_guide import KEEP, SWITCH, GuideEffects, guide_effects, use_guide
+from curation.guides.guide_text import find_problems, parse_guide
+from curation.labeling.rounds.use_guide import KEEP, SWITCH, GuideEffects, compute_guide_effects, use_guide
 from curation.store import Store
 
 CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
@@ -24,11 +24,11 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     if editor is None:
         st.info("You have no draft. Write the next version under Edit; this page then shows the changes.")
         return
-    if guide_problems(editor.source):
+    if find_problems(editor.source):
         st.info("Your draft is not complete yet. The part Edit shows what is missing.")
         return
     guide = parse_guide(editor.source)
-    effects = guide_effects(store, guide)
+    effects = compute_guide_effects(store, guide)
     left, right = st.columns(2, gap="large")
     with left:
         ui.heading("Changes")
@@ -41,7 +41,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
                 key=f"same grades {acts.form(GUIDE).key}",
                 help="For example, after typing errors. Labels stay fresh: no new judgments are needed.",
             )
-            effects = guide_effects(store, guide, same_grades)
+            effects = compute_guide_effects(store, guide, same_grades)
         ui.sentences(*effects.sentences)
         if not effects.difference.same:
             ask_to_publish(store, acts, guide, effects, editor.draft.started_from)

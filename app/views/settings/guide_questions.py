@@ -11,7 +11,7 @@ from app.acts import Acts
 from app.views.settings.guide_editing import GUIDE, GuideEditor
 from curation.core.characters import isolated
 from curation.core.text import MAX_NOTE_LENGTH
-from curation.guides.questions import GuideQuestion, answer_question, guide_questions
+from curation.guides.questions import GuideQuestion, answer_question, list_questions
 from curation.store import Store
 
 MAX_QUESTIONS = 20
@@ -20,7 +20,7 @@ MAX_QUESTIONS = 20
 def show(store: Store, acts: Acts, _: GuideEditor | None) -> None:
     """Show all questions about the guide, each with a form for the answer."""
     with store.reading() as cursor:
-        questions = guide_questions(cursor)
+        questions = list_questions(cursor)
     if not questions:
         st.info("Nobody has asked about the guide yet. People ask below the guide on Label and Adjudicate.")
         return

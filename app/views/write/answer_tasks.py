@@ -11,13 +11,13 @@ from app.views.write.desk import join_answers
 from curation.core.reports.page import QueryName
 from curation.ingest.importers.query_tags import tags_for_people
 from curation.labeling.requests import AnswerTaskRequest
-from curation.labeling.written_answers.create_task import AnswerTaskOpened, open_answer_task
+from curation.labeling.written_answers.create_task import OpenedAnswerTask, open_answer_task
 from curation.labeling.written_answers.tasks import (
     STATES,
     AnswerTaskStatus,
-    answer_task_status,
     list_answer_tasks,
-    set_answer_task,
+    read_answer_task_status,
+    set_answer_task_state,
 )
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Store
@@ -61,10 +61,10 @@ def _form(store: Store, acts: Acts, names: list[str], usual: list[str], tags: li
 
 def _task(store: Store, acts: Acts, names: list[str]) -> None:
     name = st.selectbox("Answer task", names, width=320, key="task", bind="query-params")
-    opened: AnswerTaskOpened | None = acts.form("open answer task").result
+    opened: OpenedAnswerTask | None = acts.form("open answer task").result
     if opened is not None and opened.task == name:
         ui.sentences(*opened.sentences)
-    status = answer_task_status(store, name)
+    status = read_answer_task_status(store, name)
     ui.show(status)
     _life(store, acts, status)
     _queries(status)
@@ -78,7 +78,7 @@ def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
         label = f"{word} “{ui.plain(status.task)}”"
         sure = st.button(label, type="primary", key=f"sure {form.key} {status.task}")
     if sure:
-        acts.do(form, lambda: set_answer_task(store, status.task, not status.closed, acts.by))
+        acts.do(form, lambda: set_answer_task_state(store, status.task, not status.closed, acts.by))
 
 
 def _queries(status: AnswerTaskStatus) -> None:

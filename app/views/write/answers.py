@@ -22,14 +22,14 @@ from curation.labeling.written_answers.writing import (
     MAX_ANSWER_LENGTH,
     OwnAnswer,
     WritingItem,
-    keep_ticks,
-    own_answers,
+    draw_shown_document,
+    list_own_answers,
+    mark_unanswerable,
+    read_writing_item,
+    read_writing_queue,
     retract_answer,
-    say_unanswerable,
-    whole_evidence,
+    save_ticks,
     write_answer,
-    writing_item,
-    writing_queue,
 )
 from curation.store import Store
 
@@ -37,7 +37,7 @@ ELSEWHERE = "You answered this query in a different tab. That answer counts. You
 
 
 def show(store: Store, acts: Acts) -> None:
-    state, (waiting, answered) = desk("write"), writing_queue(store, acts.by)
+    state, (waiting, answered) = desk("write"), read_writing_queue(store, acts.by)
     item = _current(store, acts.by, state, waiting)
     if item is None:
         keys("", "", sent=state.sent)
@@ -55,7 +55,7 @@ def _current(store: Store, writer: str, state: Desk, waiting: Sequence[str]) -> 
         state.at = state.next_of([(assignment_id,) for assignment_id in waiting])
     if state.at is None:
         return None
-    item = writing_item(store, writer, state.at[0], image_hosts())
+    item = read_writing_item(store, writer, state.at[0], image_hosts())
     if state.seen is not None and item.revision > state.seen:
         state.leave(ELSEWHERE)
         return _current(store, writer, state, waiting)
@@ -89,7 +89,7 @@ def _documents(item: WritingItem, acts: Acts, state: Desk) -> list[int]:
     for index, document in enumerate(item.documents):
         body = document.passage
         if index in state.whole:
-            body = whole_evidence(project_store(), acts.by, item.assignment_id, index, image_hosts())
+            body = draw_shown_document(project_store(), acts.by, item.assignment_id, index, image_hosts())
         with st.container(key=f"evidence-{index}", gap="xsmall"):
             about = (f"Document {index + 1}", document.published, document.url)
             ui.document(document.title, body, about, document.facts)
@@ -111,7 +111,7 @@ def _documents(item: WritingItem, acts: Acts, state: Desk) -> list[int]:
 def _keep_ticks(item: WritingItem, writer: str, key: str) -> None:
     """Store the ticked documents of an unfinished answer."""
     ticks = [index for index in range(len(item.documents)) if st.session_state.get(f"tick {index} {key}")]
-    keep_ticks(project_store(), writer, item.assignment_id, ticks)
+    save_ticks(project_store(), writer, item.assignment_id, ticks)
 
 
 def _field(item: WritingItem, ticked: list[int], acts: Acts, state: Desk) -> None:
@@ -139,7 +139,7 @@ def _field(item: WritingItem, ticked: list[int], acts: Acts, state: Desk) -> Non
         state.leave("Sent. You can change or take back the answer below.", name)
 
     def send_unanswerable() -> None:
-        say_unanswerable(project_store(), acts.by, item.assignment_id, text, item.revision)
+        mark_unanswerable(project_store(), acts.by, item.assignment_id, text, item.revision)
         state.leave("Sent: the corpus does not answer the query. You can change this answer below.", name)
 
     if sent:
@@ -158,7 +158,7 @@ def _ticked_sentence(ticked: int) -> str:
 
 
 def _show_own_answers(store: Store, acts: Acts, state: Desk) -> None:
-    mine = own_answers(store, acts.by)
+    mine = list_own_answers(store, acts.by)
     if not mine:
         return
     with st.expander("My last answers"):

@@ -15,17 +15,17 @@ from curation.core.characters import isolated
 from curation.core.digests import digest
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
-from curation.labeling.presentation.drawing import draw
+from curation.labeling.presentation.drawing import draw_document
 from curation.labeling.written_answers.decisions import (
     AnswerCase,
     AnswerDecision,
     AnswerRuling,
-    AnswerVoice,
-    answer_case,
-    answer_disputes,
-    answers_overtaken,
+    DistinctAnswer,
     decide_answers,
-    recent_answer_decisions,
+    describe_answer_overtaking,
+    find_answer_disputes,
+    read_answer_case,
+    read_recent_answer_decisions,
 )
 from curation.labeling.written_answers.writing import MAX_ANSWER_LENGTH
 from curation.people.seal_access import reviewer_access
@@ -35,7 +35,7 @@ NOTHING = "The corpus does not answer the query"
 
 
 def show(store: Store, acts: Acts) -> None:
-    state, disputes = desk("decide"), answer_disputes(store, acts.by)
+    state, disputes = desk("decide"), find_answer_disputes(store, acts.by)
     if state.at is None:
         state.at = state.next_of([(dispute.task, dispute.query_id) for dispute in disputes.waiting])
     if state.at is None:
@@ -45,7 +45,9 @@ def show(store: Store, acts: Acts) -> None:
         st.info(none + _waiting_elsewhere(disputes.own))
     else:
         task, query_id = state.at
-        case = answer_case(store, task, query_id, acts.by, access=reviewer_access(store, acts.by, [query_id]))
+        case = read_answer_case(
+            store, task, query_id, acts.by, access=reviewer_access(store, acts.by, [query_id])
+        )
         waiting = pluralize(len(disputes.waiting), "query waits", "queries wait")
         _show_case(case, f"{waiting} for a decision.{_waiting_elsewhere(disputes.own)}", acts, state)
     _show_recent(store, acts, state)
@@ -67,7 +69,7 @@ def _show_case(case: AnswerCase, where: str, acts: Acts, state: Desk) -> None:
         state.show_done()
         ui.quiet(where)
         if case.decision is not None and case.revision > state.seen:
-            st.warning(ui.plain(answers_overtaken(case.decision)), icon=":material/info:")
+            st.warning(ui.plain(describe_answer_overtaking(case.decision)), icon=":material/info:")
         if case.outcome.why:
             ui.quiet(f"Reason for the dispute: {case.outcome.why}.")
         if case.references.answers:
@@ -79,9 +81,9 @@ def _evidence(case: AnswerCase, state: Desk) -> None:
     with project_store().reading() as cursor:
         template = current_guide(cursor).presentation
     for index, (document, cited) in enumerate(zip(case.documents, case.cited, strict=True)):
-        shown = passage = draw(document, case.query, template, image_hosts=image_hosts())
+        shown = passage = draw_document(document, case.query, template, image_hosts=image_hosts())
         if index in state.whole:
-            shown = draw(document, case.query, template, longest=None, image_hosts=image_hosts())
+            shown = draw_document(document, case.query, template, longest=None, image_hosts=image_hosts())
         with st.container(key=f"evidence-{index}"):
             about = (f"Document {index + 1}", f"ticked by {cited or 'nobody'}")
             ui.document(shown.title, shown.passage, about, shown.facts)
@@ -148,7 +150,7 @@ def _ruling(case: AnswerCase, key: str) -> AnswerRuling:
     return AnswerRuling(picked, merged, nothing, reason)
 
 
-def _ask_voice(voice: AnswerVoice, chosen: bool, key: str) -> bool:
+def _ask_voice(voice: DistinctAnswer, chosen: bool, key: str) -> bool:
     """Show a checkbox that picks an answer, with the number of people who gave the answer and the documents
     they cited.
     """
@@ -164,7 +166,7 @@ def _key(case: AnswerCase) -> str:
 
 
 def _show_recent(store: Store, acts: Acts, state: Desk) -> None:
-    mine = recent_answer_decisions(store, acts.by)
+    mine = read_recent_answer_decisions(store, acts.by)
     if not mine:
         return
     query_ids = [decision.query_id for decision, *_ in mine]

@@ -15,7 +15,7 @@ from curation.core.characters import isolated
 from curation.core.errors import CurationError
 from curation.core.reports.page import QueryName
 from curation.guides.guide import current_guide
-from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.labeling.presentation.drawing import DocumentText, draw_document
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
 from curation.queries.coverage.writing.writing_queue import (
     WritingQueue,
@@ -69,7 +69,9 @@ def _task(task: WritingTask, acts: Acts) -> None:
         document = task.document
         with project_store().reading() as cursor:
             template = current_guide(cursor).presentation
-        shown = draw(ReadDocument.of(document), "", template, longest=None, image_hosts=image_hosts())
+        shown = draw_document(
+            DocumentText.of(document), "", template, longest=None, image_hosts=image_hosts()
+        )
         ui.document(shown.title, shown.passage, (shown.url, shown.published), shown.facts)
         ui.quiet(f"Topics of its region: {', '.join(map(isolated, task.entities))}.")
     with right:

@@ -29,7 +29,7 @@ from curation.evaluation.scoring.system_runs import RunSource
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import nuggets_of_rows
 from curation.ingest.readers.formats import FileLayout
-from curation.labeling.rounds.query_draw import UNIT
+from curation.labeling.rounds.query_draw import UNIT_FIELD
 from curation.releases.release_rows import list_releases
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Store, open_store
@@ -134,7 +134,12 @@ def _questions_to_ask(
     if what != SUPPORT:
         return [(query_id, texts[query_id], ids, {}) for query_id, ids in sorted(answers.items())]
     return [
-        (nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids, {UNIT: _hashed_id(query_id)})
+        (
+            nugget.id_for(query_id),
+            f"{nugget.text} ({texts[query_id]})",
+            ids,
+            {UNIT_FIELD: _hashed_id(query_id)},
+        )
         for query_id, ids in sorted(answers.items())
         for nugget in shown[query_id]
     ]

@@ -40,7 +40,7 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums,
 from curation.core.text import left_out_sentences, pluralize
 from curation.evaluation.llm_judges.human_grades import HumanGrades, PairKey, live_grades, release_grades
 from curation.evaluation.llm_judges.imported import JudgeJudgment, judgments_of, require_judge
-from curation.guides.guide import current_guide, guide_lines
+from curation.guides.guide import current_guide, group_equivalent_guides
 from curation.store import COMMAND_LINE, Store
 
 CONSENSUS, JUDGE = "consensus", "judge"
@@ -206,7 +206,7 @@ def judge_agreement(
         people = release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
     with store.reading() as cursor:
         judgments = judgments_of(cursor, judge)
-        lines = guide_lines(cursor)
+        lines = group_equivalent_guides(cursor)
         line = lines[current_guide(cursor).guide_hash]
         current = {name for name, line_of in lines.items() if line_of == line}
         if release is None:

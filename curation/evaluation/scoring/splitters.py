@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from curation.core.errors import refuse_problems
 from curation.core.spans import Span, trimmed
 from curation.core.words import word_starts
-from curation.labeling.presentation.excerpts import sentences
+from curation.labeling.presentation.excerpts import split_sentences
 
 SENTENCE, HEADING = "sentence", "heading"
 Split = Callable[[str], list[Span]]
@@ -52,7 +52,7 @@ def splitters_named(names: Iterable[str]) -> dict[str, Split]:
 
 
 def _sentences(body: str) -> list[Span]:
-    return trimmed(body, pairwise([0, *accumulate(map(len, sentences(body, _LONGEST)))]))
+    return trimmed(body, pairwise([0, *accumulate(map(len, split_sentences(body, _LONGEST)))]))
 
 
 def _sections(body: str) -> list[Span]:

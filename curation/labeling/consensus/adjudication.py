@@ -32,14 +32,14 @@ from curation.labeling.consensus.decisions import (
     ReviewerDecision,
     Ruling,
     append_decisions,
-    current_decisions,
-    decision_at,
+    find_decision,
     is_judged,
-    judged_versions,
-    marks_of_decisions,
-    unjudged,
+    read_current_decisions,
+    read_decision_marks,
+    read_judged_versions,
+    unjudged_error,
 )
-from curation.labeling.consensus.disputes import cases
+from curation.labeling.consensus.disputes import read_cases
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.people.annotators import require_author
@@ -60,12 +60,12 @@ class OvertakenError(RefusedError):
     """Error: another reviewer decided the pair after this reviewer opened the pair; holds that decision."""
 
     def __init__(self, decision: ReviewerDecision) -> None:
-        super().__init__(overtaken(decision))
+        super().__init__(describe_overtaking(decision))
         self.decision = decision
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionImport:
     """Counts of an import of decisions: decisions written, and lines left out by reason (`left_out`)."""
 
     decided: int
@@ -97,7 +97,7 @@ class _DecisionInputs(NamedTuple):
     marks: ProjectMarks
 
 
-def decide(
+def decide_pair(
     store: Store,
     query_id: str,
     document_id: str,
@@ -132,26 +132,26 @@ def decide(
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         guide = current_guide(cursor)
-        problems = list(_check(grade, reason, guide))
+        problems = list(_find_problems(grade, reason, guide))
         problems += [guide.against_marks(grade, marked=True)] if evidence else []
         refuse_problems(list(filter(None, problems)))
         if not is_judged(cursor, pair):
-            raise unjudged(*pair)
+            raise unjudged_error(*pair)
         needed = "" if evidence else guide.against_marks(grade, marked=False)
-        if needed and any(case.dispute.marks_apart for case in cases(cursor, [pair])):
+        if needed and any(case.dispute.marks_apart for case in read_cases(cursor, [pair])):
             way_out = "Annotators gave the same grade, and their marks have no common character."
             raise InputError(needed, way_out=way_out)
     with store.transaction(appends=True) as cursor:
-        read = content_hash or judged_versions(cursor, [pair]).get(pair)
+        read = content_hash or read_judged_versions(cursor, [pair]).get(pair)
         ruling = Ruling(*pair, grade, reason.strip(), read, union(evidence))
         _refuse_outside(cursor, ruling)
-        current = current_decisions(cursor, [pair])
+        current = read_current_decisions(cursor, [pair])
         before = current.get(ruling.pair)
-        if before is not None and _repeats(cursor, ruling, before, reviewer):
+        if before is not None and _is_repeated(cursor, ruling, before, reviewer):
             return before
         if before is not None and seen_revision not in (None, before.revision + 1):
-            once = decision_at(cursor, pair, seen_revision)
-            if once is not None and _repeats(cursor, ruling, once, reviewer):
+            once = find_decision(cursor, pair, seen_revision)
+            if once is not None and _is_repeated(cursor, ruling, once, reviewer):
                 return once
             raise OvertakenError(before)
         decision = append_decisions(cursor, [ruling], current, reviewer)[0]
@@ -160,13 +160,13 @@ def decide(
     return decision
 
 
-def decide_many(
+def import_decisions(
     store: Store,
     proposals: Sequence[DecisionLine],
     reviewer: str = COMMAND_LINE,
     every_pair: bool = False,
     source: Path | None = None,
-) -> Decided:
+) -> DecisionImport:
     """Decide the disputed pairs among the proposals, in one transaction.
 
     Parameters
@@ -188,34 +188,36 @@ def decide_many(
             guide=current_guide(cursor),
             queries=KnownQueries.read(cursor),
             votes=read_votes(cursor),
-            current=current_decisions(cursor),
-            versions=judged_versions(cursor),
+            current=read_current_decisions(cursor),
+            versions=read_judged_versions(cursor),
             marks=read_marks(cursor),
         )
 
-    def plan(inputs: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]:
+    def plan(inputs: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]:
         left_out: Counter[str] = Counter()
         fields = proposals[0].fields if proposals else DecisionFields()
         queries = QueryColumn(inputs.queries, fields.query)
-        rulings, problems = _rulings(proposals, inputs.guide, queries, left_out)
-        problems += _documents_alike(proposals, inputs.versions)
+        rulings, problems = _make_rulings(proposals, inputs.guide, queries, left_out)
+        problems += _find_alike_documents(proposals, inputs.versions)
         refuse_problems(problems, path=source, way_out="No decision was stored: correct these lines first.")
-        chosen = _chosen(rulings, inputs, reviewer, every_pair, left_out)
-        return chosen, inputs.current, Decided(len(chosen), dict(left_out), fields)
+        chosen = _choose_rulings(rulings, inputs, reviewer, every_pair, left_out)
+        return chosen, inputs.current, DecisionImport(len(chosen), dict(left_out), fields)
 
-    def write(cursor: Cursor, planned: tuple[list[Ruling], dict[Pair, ReviewerDecision], Decided]) -> None:
+    def write(
+        cursor: Cursor, planned: tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]
+    ) -> None:
         rulings, current, decided = planned
         append_decisions(cursor, rulings, current, reviewer)
         counts = {"decided": decided.decided, "left_out": decided.left_out}
         detail = {"source": source.name if source else None, **counts}
         record_event(cursor, "adjudicate from a file", detail, reviewer)
 
-    return write_if_unchanged(store, fingerprint=_fingerprint, read=read, plan=plan, write=write, busy=BUSY)[
-        -1
-    ]
+    return write_if_unchanged(
+        store, fingerprint=_read_fingerprint, read=read, plan=plan, write=write, busy=BUSY
+    )[-1]
 
 
-def overtaken(decision: ReviewerDecision) -> str:
+def describe_overtaking(decision: ReviewerDecision) -> str:
     """Return the message for a reviewer who had a pair on screen when another reviewer decided the pair."""
     what = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
     return (
@@ -230,19 +232,19 @@ def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
         refuse_problems(list(filter(None, [outside_of(read.body if read else "", ruling.evidence)])))
 
 
-def _repeats(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
+def _is_repeated(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
     """Return whether the stored decision of the reviewer has the same grade, reason and marks."""
     same = ruling.repeats(decision, reviewer)
-    return same and marks_of_decisions(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
+    return same and read_decision_marks(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
 
-def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
+def _read_fingerprint(cursor: Cursor) -> tuple[object, ...]:
     """Read the guide hash, the corpus and the number of decisions, to detect changes during the import."""
     count = cursor.execute("SELECT count(*) FROM adjudications").fetchall()[0][0]
     return get_setting(cursor, "guide"), get_setting(cursor, "corpus"), count
 
 
-def _chosen(
+def _choose_rulings(
     rulings: Sequence[Ruling],
     inputs: _DecisionInputs,
     reviewer: str,
@@ -255,7 +257,7 @@ def _chosen(
     for proposed in rulings:
         ruling = proposed._replace(content_hash=inputs.versions.get(proposed.pair))
         before = inputs.current.get(ruling.pair)
-        why = _why_left_out(hows.get(ruling.pair), every_pair, inputs.marks)
+        why = _find_reason_left_out(hows.get(ruling.pair), every_pair, inputs.marks)
         if before is not None and ruling.repeats(before, reviewer):
             why = why or REPEATED
         elif inputs.marks.lacks_marks(ruling.pair, ruling.grade):
@@ -267,7 +269,7 @@ def _chosen(
     return chosen
 
 
-def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
+def _find_problems(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
     if grade is not None and guide.outside(grade):
         yield guide.outside(grade)
     if not reason.strip():
@@ -276,7 +278,7 @@ def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
         yield f"a reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {len(reason):,}"
 
 
-def _rulings(
+def _make_rulings(
     proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
     """Return a ruling for each pair in the file's order, and all problems; count the lines left out."""
@@ -284,7 +286,7 @@ def _rulings(
     problems = []
     for item in proposals:
         try:
-            ruling = _ruling(item, guide, queries)
+            ruling = _make_ruling(item, guide, queries)
         except InputError as error:
             problems += [f"line {item.line}: {problem}" for problem in error.problems]
             continue
@@ -299,7 +301,7 @@ def _rulings(
     return [ruling for _, ruling in first.values()], problems
 
 
-def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
+def _make_ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
     """Return the ruling of a line, or the reason to leave the line out."""
     if is_no_value(item.grade) and guide.named(item.grade) is None:
         return NO_GRADE
@@ -307,7 +309,7 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
     grade = guide.named(item.grade) if number is None else number
     if grade is None:
         raise InputError(f"grade {item.grade!r} is not a whole number, and not the name of a grade")
-    problems = list(_check(grade, item.reason, guide))
+    problems = list(_find_problems(grade, item.reason, guide))
     refuse_problems(problems)
     query = queries.find(item.query, item.line)
     if query is None and (like := like_known(item.query, queries.alike)):
@@ -315,7 +317,7 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
     return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
 
 
-def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
+def _find_alike_documents(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
     """List unjudged document ids in the file that differ from a judged id only in form."""
     known = {document_id for _, document_id in judged}
     first = {item.document_id: item.line for item in reversed(items) if item.document_id not in known}
@@ -326,7 +328,7 @@ def _documents_alike(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> l
     ]
 
 
-def _why_left_out(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
+def _find_reason_left_out(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
     """Return the reason why a pair is left out; '' for a pair that gets a decision."""
     if pair is None or not pair.judgments:
         return UNJUDGED

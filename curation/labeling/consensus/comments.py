@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.core.errors import InputError, RefusedError
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.labeling.consensus.decisions import is_judged
-from curation.labeling.rounds.upcoming import withheld_pairs
+from curation.labeling.rounds.upcoming import read_withheld_pairs
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 
@@ -33,7 +33,9 @@ class Comment(NamedTuple):
     commented_at: datetime
 
 
-def comments(cursor: Cursor, reader: str, query_id: str, document_id: str | None = None) -> list[Comment]:
+def list_comments(
+    cursor: Cursor, reader: str, query_id: str, document_id: str | None = None
+) -> list[Comment]:
     """Read the comments on a query's pairs, or on one pair, that a reviewer or lead may read, oldest first.
 
     The list includes comments on sealed queries: a function that shows the list must ask a `SealAccess`.
@@ -44,7 +46,7 @@ def comments(cursor: Cursor, reader: str, query_id: str, document_id: str | None
     RefusedError: the reader is neither reviewer nor lead.
     """
     require_author(cursor, reader, "reviewer", "lead")
-    own_pairs = withheld_pairs(cursor, reader)
+    own_pairs = read_withheld_pairs(cursor, reader)
     stored = fetch(cursor, Comment, _COMMENTS, [query_id, document_id, document_id])
     return [comment for comment in stored if (comment.query_id, comment.document_id) not in own_pairs]
 
@@ -69,7 +71,7 @@ def add_comment(
     pair = (query_id, document_id)
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "reviewer", "lead")
-        if not is_judged(cursor, pair) or pair in withheld_pairs(cursor, author):
+        if not is_judged(cursor, pair) or pair in read_withheld_pairs(cursor, author):
             raise RefusedError(
                 "Nobody has judged this pair, or the pair is in your queue and you still have items to judge."
             )

@@ -29,16 +29,16 @@ import pyarrow.compute as pc
 
 from curation.core.reports.page import Table
 from curation.core.statistics.arrays import Floats, Ints
-from curation.labeling.consensus.dawid_skene import estimate, given_grades
+from curation.labeling.consensus.dawid_skene import collect_grades, fit_dawid_skene
 from curation.labeling.consensus.rule import MAJORITY, MEDIAN, ConsensusRule
-from curation.labeling.consensus.votes import Votes, VotesByPair, pair_column, read_votes, votes_by_pair
+from curation.labeling.consensus.votes import Votes, VotesByPair, group_votes, read_votes, take_pair_column
 from curation.store import Cursor
 
-BATCH = 10_000
-HOWS = ("adjudicated", "majority", "single", "disputed", "unjudgeable", "ruled")
-ADJUDICATED, _, SINGLE, DISPUTED, UNJUDGEABLE, RULED = range(len(HOWS))
+BATCH_SIZE = 10_000
+SOURCES = ("adjudicated", "majority", "single", "disputed", "unjudgeable", "ruled")
+ADJUDICATED, _, SINGLE, DISPUTED, UNJUDGEABLE, RULED = range(len(SOURCES))
 PairGrades = tuple[Ints, Ints, Floats]
-"""Three arrays with a value for each pair: index of its grade in `values` (-1: no grade), index in `HOWS`,
+"""Three arrays with a value for each pair: index of its grade in `values` (-1: no grade), index in `SOURCES`,
 confidence (NaN: unknown)."""
 
 
@@ -117,13 +117,13 @@ class Consensus:
     @property
     def counts(self) -> ConsensusCounts:
         """The number of pairs by how they got their grade."""
-        wanted = pair_column(self.by_pair, "wanted").to_numpy(zero_copy_only=False).astype(bool)
+        wanted = take_pair_column(self.by_pair, "wanted").to_numpy(zero_copy_only=False).astype(bool)
         hows = self.grades[1][wanted]
-        times = np.bincount(hows, minlength=len(HOWS)).tolist()
-        return ConsensusCounts(self.rule, len(hows), **dict(zip(HOWS, times, strict=True)))
+        times = np.bincount(hows, minlength=len(SOURCES)).tolist()
+        return ConsensusCounts(self.rule, len(hows), **dict(zip(SOURCES, times, strict=True)))
 
     def __iter__(self) -> Iterator[PairConsensus]:
-        names, values = (*HOWS[:RULED], self.rule), self.by_pair.values.tolist()
+        names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
         for row in self._rows():
             query_id, document_id, decision, asked, older, kept, of_older, value, how, *figures = row
             if not asked:
@@ -140,11 +140,13 @@ class Consensus:
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the column values of each pair as plain Python values, converted in batches."""
         names = ("query_id", "document_id", "decision", "wanted", "changed", "kept", "kept_changed")
-        texts = [pair_column(self.by_pair, name) for name in names]
-        numbers = (*self.grades, self.by_pair.tally, _judgments(self.by_pair))
-        for start in range(0, len(self.by_pair.first), BATCH):
-            given = [column.slice(start, BATCH).to_pylist() for column in texts]
-            yield from zip(*given, *(row[start : start + BATCH].tolist() for row in numbers), strict=True)
+        texts = [take_pair_column(self.by_pair, name) for name in names]
+        numbers = (*self.grades, self.by_pair.tally, _count_judgments(self.by_pair))
+        for start in range(0, len(self.by_pair.first), BATCH_SIZE):
+            given = [column.slice(start, BATCH_SIZE).to_pylist() for column in texts]
+            yield from zip(
+                *given, *(row[start : start + BATCH_SIZE].tolist() for row in numbers), strict=True
+            )
 
 
 def read_consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
@@ -152,7 +154,7 @@ def read_consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
     return compute_consensus(read_votes(cursor, round_id))
 
 
-def query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list[PairConsensus]:
+def compute_query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list[PairConsensus]:
     """Compute the consensus on the pairs of one query, from the votes that `read_query_votes` returned.
 
     With Dawid and Skene's rule this takes longer, because annotators' errors are estimated from all queries.
@@ -163,23 +165,23 @@ def query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list[PairCon
 
 def compute_consensus(votes: Votes) -> Consensus:
     """Compute the consensus on every pair from the votes that `read_votes` returned."""
-    pairs = votes_by_pair(votes.rows)
-    return Consensus(votes.rule.name, pairs, pair_grades(pairs, votes.rule))
+    pairs = group_votes(votes.rows)
+    return Consensus(votes.rule.name, pairs, grade_pairs(pairs, votes.rule))
 
 
-def pair_grades(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
+def grade_pairs(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
     """Compute the grade of each pair from reviewers' decisions or else by a rule, in the order of the
     pairs."""
-    decided = pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
+    decided = take_pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
     total = pairs.tally.sum(axis=1)
     if rule.by_errors:
-        value, confidence = _most_probable(pairs, rule)
+        value, confidence = _find_most_probable(pairs, rule)
         how = np.full(len(total), RULED)
     else:
-        value = _median(pairs.tally) if rule.name == MEDIAN else _majority(pairs.tally)
-        confidence = _vote_share(pairs.tally, value)
+        value = _find_median(pairs.tally) if rule.name == MEDIAN else _find_majority(pairs.tally)
+        confidence = _compute_vote_shares(pairs.tally, value)
         confidence[total == 1] = np.nan
-        ruled = HOWS.index(MAJORITY) if rule.name == MAJORITY else RULED
+        ruled = SOURCES.index(MAJORITY) if rule.name == MAJORITY else RULED
         how = np.where(total == 1, SINGLE, ruled)
     how = np.where(value < 0, DISPUTED, how)
     how = np.where(total == 0, UNJUDGEABLE, how)
@@ -188,13 +190,13 @@ def pair_grades(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
     return np.where(decided, -1, value), how, np.where(none, np.nan, confidence)
 
 
-def _judgments(pairs: VotesByPair) -> Ints:
+def _count_judgments(pairs: VotesByPair) -> Ints:
     """Count the annotators who judged each pair, including the answer cannot-tell."""
     judged = pc.is_valid(pairs.rows["annotator"]).to_numpy().astype(np.int64)
     return np.add.reduceat(judged, pairs.first) if len(pairs.first) else judged
 
 
-def _majority(tally: Ints) -> Ints:
+def _find_majority(tally: Ints) -> Ints:
     if not tally.size:
         return np.full(len(tally), -1)
     value = tally.argmax(axis=1)
@@ -202,7 +204,7 @@ def _majority(tally: Ints) -> Ints:
     return grade_indexes
 
 
-def _median(tally: Ints) -> Ints:
+def _find_median(tally: Ints) -> Ints:
     if not tally.size:
         return np.full(len(tally), -1)
     below, total = 2 * tally.cumsum(axis=1), tally.sum(axis=1, keepdims=True)
@@ -211,7 +213,7 @@ def _median(tally: Ints) -> Ints:
     return grade_indexes
 
 
-def _vote_share(tally: Ints, value: Ints) -> Floats:
+def _compute_vote_shares(tally: Ints, value: Ints) -> Floats:
     """Compute the share of each pair's votes that name the chosen grade; NaN for a pair without a grade."""
     shares = np.full(len(value), np.nan)
     chosen = np.flatnonzero(value >= 0)
@@ -219,11 +221,11 @@ def _vote_share(tally: Ints, value: Ints) -> Floats:
     return shares
 
 
-def _most_probable(pairs: VotesByPair, rule: ConsensusRule) -> tuple[Ints, Floats]:
+def _find_most_probable(pairs: VotesByPair, rule: ConsensusRule) -> tuple[Ints, Floats]:
     """Find each pair's most probable grade and its probability, rounded to six decimals."""
     value, confidence = np.full(len(pairs.first), -1), np.full(len(pairs.first), np.nan)
     if len(pairs.item):
-        posterior = np.round(estimate(given_grades(pairs), rule.smoothing).posterior, 6)
+        posterior = np.round(fit_dawid_skene(collect_grades(pairs), rule.smoothing).posterior, 6)
         graded = np.unique(pairs.item)
         confidence[graded] = posterior.max(axis=1)
         sure = posterior.max(axis=1) > rule.least

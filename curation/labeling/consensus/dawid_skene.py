@@ -20,13 +20,13 @@ from curation.core.reports.page import NumberCell, Section, ShareCell, Table
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.text import pluralize
 from curation.labeling.consensus.rule import ConsensusRule
-from curation.labeling.consensus.votes import Votes, VotesByPair, read_votes, votes_by_pair
+from curation.labeling.consensus.votes import Votes, VotesByPair, group_votes, read_votes
 from curation.store import Store
 
-ITERATIONS = 500
+MAX_ITERATIONS = 500
 TOLERANCE = 1e-8
 """EM stops when the mean log-likelihood of a judgment grows by less than this tolerance."""
-MIN_CASES = 1e-10
+MIN_CELL_COUNT = 1e-10
 """Smallest weighted count in a cell of a confusion matrix, so that no error has probability 0."""
 
 
@@ -53,7 +53,7 @@ class DawidSkeneFit(NamedTuple):
     shares: shape (values,), the frequency of each grade.
     confusion: shape (annotators, values, values), true × given, each row adds up to 1.
     log_likelihood: log-likelihood of all judgments.
-    iterations, converged: the number of steps, and whether EM converged within `ITERATIONS` steps.
+    iterations, converged: the number of steps, and whether EM converged within `MAX_ITERATIONS` steps.
     """
 
     posterior: Floats
@@ -91,7 +91,7 @@ class AnnotatorErrors:
     ----------
     values: all grades that annotators gave, ascending; rows and columns of the matrices.
     shares: the estimated frequency of each grade.
-    converged: False if EM stopped after `ITERATIONS` steps without converging.
+    converged: False if EM stopped after `MAX_ITERATIONS` steps without converging.
     """
 
     values: tuple[int, ...]
@@ -101,7 +101,7 @@ class AnnotatorErrors:
     annotators: tuple[AnnotatorConfusion, ...]
 
 
-def given_grades(pairs: VotesByPair) -> GradeArrays:
+def collect_grades(pairs: VotesByPair) -> GradeArrays:
     """Return the grades of all votes; pairs with at least one grade are numbered from 0."""
     _, item = np.unique(pairs.item, return_inverse=True)
     return GradeArrays(
@@ -109,7 +109,7 @@ def given_grades(pairs: VotesByPair) -> GradeArrays:
     )
 
 
-def estimate(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFit:
+def fit_dawid_skene(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFit:
     """Estimate the true grades and the confusion matrices by maximum likelihood.
 
     Parameters
@@ -118,20 +118,20 @@ def estimate(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFit:
     """
     starts = np.flatnonzero(np.diff(grades.item, prepend=-1))
     cells = grades.annotator * grades.values + grades.grade
-    posterior = _vote_shares(grades, starts)
+    posterior = _compute_vote_shares(grades, starts)
     before, converged, step = -np.inf, False, 0
     while True:
         shares = posterior.mean(axis=0)
-        confusion = _confusion(grades, cells, posterior, smoothing)
-        posterior, likelihood = _expected(grades, cells, starts, shares, confusion)
+        confusion = _estimate_confusion(grades, cells, posterior, smoothing)
+        posterior, likelihood = _estimate_posterior(grades, cells, starts, shares, confusion)
         step += 1
         converged = likelihood - before < TOLERANCE * len(grades.item)
-        if converged or step == ITERATIONS:
+        if converged or step == MAX_ITERATIONS:
             return DawidSkeneFit(posterior, shares, confusion, likelihood, step, converged)
         before = likelihood
 
 
-def error_section(annotator_errors: AnnotatorErrors) -> Section:
+def build_error_section(annotator_errors: AnnotatorErrors) -> Section:
     """Draw each annotator's estimated confusion matrix as a table: shares of given grades by true grade."""
     rows: list[tuple[object, ...]] = []
     for annotator in annotator_errors.annotators:
@@ -154,12 +154,12 @@ def error_section(annotator_errors: AnnotatorErrors) -> Section:
     return Section("", "", tables=(table,), remark="" if annotator_errors.converged else late)
 
 
-def errors(votes: Votes) -> AnnotatorErrors | None:
+def estimate_errors(votes: Votes) -> AnnotatorErrors | None:
     """Estimate annotators' errors by Dawid and Skene's model; None where nobody gave a grade."""
-    pairs = votes_by_pair(votes.rows)
+    pairs = group_votes(votes.rows)
     if not len(pairs.item):
         return None
-    fit = estimate(given_grades(pairs), votes.rule.smoothing)
+    fit = fit_dawid_skene(collect_grades(pairs), votes.rule.smoothing)
     given = np.bincount(pairs.annotator, minlength=len(pairs.names)).tolist()
     shares, steps = fit.shares, pairs.values[None, :] - pairs.values[:, None]
     right = np.einsum("k,akk->a", shares, fit.confusion)
@@ -174,38 +174,38 @@ def errors(votes: Votes) -> AnnotatorErrors | None:
     return AnnotatorErrors(values, _round_all(shares), fit.iterations, fit.converged, tuple(people))
 
 
-def errors_by_rule(store: Store, rule: ConsensusRule) -> AnnotatorErrors | None:
+def estimate_errors_by_rule(store: Store, rule: ConsensusRule) -> AnnotatorErrors | None:
     """Estimate annotators' errors from all votes, with the settings of a rule."""
     with store.reading() as cursor:
         votes = read_votes(cursor)
-    return errors(votes._replace(rule=rule))
+    return estimate_errors(votes._replace(rule=rule))
 
 
-def _vote_shares(grades: GradeArrays, starts: Ints) -> Floats:
+def _compute_vote_shares(grades: GradeArrays, starts: Ints) -> Floats:
     votes = np.bincount(grades.item * grades.values + grades.grade, minlength=len(starts) * grades.values)
     counts = votes.reshape(-1, grades.values).astype(np.float64)
     shares: Floats = counts / counts.sum(axis=1, keepdims=True)
     return shares
 
 
-def _expected(
+def _estimate_posterior(
     grades: GradeArrays, cells: Ints, starts: Ints, shares: Floats, confusion: Floats
 ) -> tuple[Floats, float]:
     """Compute the E-step in logarithms: each item's probability of each grade, and the log-likelihood."""
     by_cell = np.log(confusion).transpose(0, 2, 1).reshape(-1, grades.values)
-    logs = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CASES))
+    logs = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CELL_COUNT))
     top = logs.max(axis=1, keepdims=True)
     likely = np.exp(logs - top)
     total = likely.sum(axis=1, keepdims=True)
     return likely / total, float((np.log(total) + top).sum())
 
 
-def _confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: float) -> Floats:
+def _estimate_confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: float) -> Floats:
     """Compute the M-step: the confusion matrices from the items' grade probabilities."""
     number, values = grades.annotators * grades.values, grades.values
     columns = [np.bincount(cells, posterior[grades.item, true], number) for true in range(values)]
     cases = np.stack(columns).reshape(values, grades.annotators, values).transpose(1, 0, 2)
-    cases = np.maximum(cases + smoothing, MIN_CASES)
+    cases = np.maximum(cases + smoothing, MIN_CELL_COUNT)
     confusion: Floats = cases / cases.sum(axis=2, keepdims=True)
     return confusion
 

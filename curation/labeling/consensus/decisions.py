@@ -20,7 +20,7 @@ WHERE (query_id, document_id, revision) IN (
     SELECT (unnest(?::TEXT[]), unnest(?::TEXT[]), unnest(?::INTEGER[])))
 GROUP BY query_id, document_id
 """
-_AMONG = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
+_AMONG_PAIRS = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
 
 
 class ReviewerDecision(NamedTuple):
@@ -72,27 +72,31 @@ class Ruling(NamedTuple):
 _COLUMNS = ", ".join(ReviewerDecision._fields)
 
 
-def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+def read_current_decisions(
+    cursor: Cursor, pairs: Iterable[Pair] | None = None
+) -> dict[Pair, ReviewerDecision]:
     """Read the current decision of every decided pair, or of each pair among `pairs`."""
-    return _decisions(cursor, "current_adjudications", pairs)
+    return _read_decisions(cursor, "current_adjudications", pairs)
 
 
-def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+def read_counted_decisions(
+    cursor: Cursor, pairs: Iterable[Pair] | None = None
+) -> dict[Pair, ReviewerDecision]:
     """Read the decision that counts for every pair, or for each pair among `pairs`.
 
     If the corpus returned to an older text of a document, the decision that counts may not be the newest.
     """
-    return _decisions(cursor, "counted_adjudications", pairs)
+    return _read_decisions(cursor, "counted_adjudications", pairs)
 
 
-def query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
+def read_query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
     """Read the newest decision on each document of a query, even if a later text made the decision
     outdated."""
     sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
     return {row.document_id: row for row in fetch(cursor, ReviewerDecision, sql, [query_id])}
 
 
-def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
+def find_decision(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
     """Read the decision on a pair with a given revision number; None if the pair has no such decision."""
     sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
     decisions = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
@@ -105,7 +109,7 @@ def is_judged(cursor: Cursor, pair: Pair) -> bool:
     return cursor.execute(sql, list(pair)).fetchone() is not None
 
 
-def unjudged(query: str, document_id: str) -> NotFoundError:
+def unjudged_error(query: str, document_id: str) -> NotFoundError:
     """Return the error for a pair that nobody has judged."""
     return NotFoundError(
         f"Nobody has judged the document {document_id!r} for the query {query!r}.",
@@ -113,15 +117,15 @@ def unjudged(query: str, document_id: str) -> NotFoundError:
     )
 
 
-def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
+def read_judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
     """Read the document version of each judged pair: the corpus's version if judged, else the last judged
     version."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
-    rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
+    rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG_PAIRS, _split_ids(pairs))
     return {(row[0], row[1]): row[2] for row in rows.fetchall()}
 
 
-def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[ReviewerDecision]:
+def read_recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[ReviewerDecision]:
     """Read a reviewer's last current decisions, newest first."""
     sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE reviewer = ? ORDER BY written DESC LIMIT ?"  # noqa: S608
     with store.reading() as cursor:
@@ -151,7 +155,7 @@ def append_decisions(
     return decisions
 
 
-def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
+def read_decision_marks(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
     """Read the characters that reviewers marked with their decisions, by pair; decisions without marks are
     absent."""
     keys = [list(column) for column in zip(*(decision[:3] for decision in decisions), strict=True)]
@@ -159,11 +163,11 @@ def marks_of_decisions(cursor: Cursor, decisions: Iterable[ReviewerDecision]) ->
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}
 
 
-def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
+def _read_decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
     sql = f"SELECT {_COLUMNS} FROM {view}"  # noqa: S608
-    among = (sql,) if pairs is None else (sql + _AMONG, _ids(pairs))
+    among = (sql,) if pairs is None else (sql + _AMONG_PAIRS, _split_ids(pairs))
     return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *among)}
 
 
-def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
+def _split_ids(pairs: Iterable[Pair]) -> list[list[str]]:
     return [list(part) for part in zip(*pairs, strict=True)] or [[], []]

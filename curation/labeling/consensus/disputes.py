@@ -19,15 +19,15 @@ from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.decisions import (
     Pair,
     ReviewerDecision,
-    counted_decisions,
-    current_decisions,
-    marks_of_decisions,
-    unjudged,
+    read_counted_decisions,
+    read_current_decisions,
+    read_decision_marks,
+    unjudged_error,
 )
 from curation.labeling.consensus.marks import MarkedEvidence, PairMarks, read_marks
-from curation.labeling.consensus.second_opinions import awaited_opinions
+from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.consensus.votes import read_votes
-from curation.labeling.presentation.drawing import ReadDocument
+from curation.labeling.presentation.drawing import DocumentText
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
@@ -100,7 +100,7 @@ class Dispute:
     changed: nobody judged the corpus's current version.
     older: number of judgments of older versions, which do not count once the current version is judged.
     evidence: the characters that the reviewer marked with `decision`.
-    weight: weight by `dispute_weight`; a query without known traffic gets the median traffic of all disputes.
+    weight: weight by `compute_weight`; a query without known traffic gets the median traffic of all disputes.
     """
 
     query_id: str
@@ -166,7 +166,7 @@ class Disputes:
     def tables(self) -> tuple[Table, ...]:
         """The disputed pairs as a table."""
         columns = ("Query", "Query id", "Document", "Document id", "Grades", "Cannot tell", "Decision")
-        return (Table("Disputed pairs", columns, tuple(_dispute_row(pair) for pair in self.disputes)),)
+        return (Table("Disputed pairs", columns, tuple(_build_row(pair) for pair in self.disputes)),)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Case:
 
     dispute: Dispute
     information_need: str | None
-    document: ReadDocument
+    document: DocumentText
 
     @property
     def revision(self) -> int:
@@ -183,7 +183,7 @@ class Case:
         return self.dispute.decisions
 
 
-def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
+def find_disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     """List the disputed pairs, greatest weight first; `include_settled` adds pairs already decided.
 
     Pairs that wait for a second opinion are left out. The list includes sealed pairs: a function that shows
@@ -191,7 +191,7 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
-        votes, waiting, marks = read_votes(cursor), awaited_opinions(cursor), read_marks(cursor)
+        votes, waiting, marks = read_votes(cursor), read_awaited_opinions(cursor), read_marks(cursor)
     pairs = [
         (pair.query_id, pair.document_id)
         for pair in compute_consensus(votes).pairs
@@ -199,10 +199,10 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
         and (pair[:2] not in waiting if marks.is_disputed(pair) else pair.how in wanted)
     ]
     with store.reading() as cursor:
-        described, traffic = _describe(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
+        described, traffic = _read_disputes(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
     return sorted(
-        _weighed(described, traffic),
-        key=lambda item: (-item.weight, _spread(item.grades), digest(item.query_id, item.document_id)),
+        _weigh_disputes(described, traffic),
+        key=lambda item: (-item.weight, _spread_rank(item.grades), digest(item.query_id, item.document_id)),
     )
 
 
@@ -211,14 +211,14 @@ def list_disputes(store: Store, include_decided: bool = False, access: SealAcces
 
     Without seal access, pairs that a release seals are not listed.
     """
-    pairs = disputes(store, include_decided)
+    pairs = find_disputes(store, include_decided)
     with store.reading() as cursor:
         access = access_or_closed(cursor, access)
     shown = [pair for pair in pairs if access.shows(pair.query_id)]
     return Disputes(len(pairs), len(pairs) - len(shown), shown)
 
 
-def dispute(store: Store, query_id: str, document_id: str) -> Case:
+def read_case(store: Store, query_id: str, document_id: str) -> Case:
     """Read a judged pair, disputed or not, with its information need and document.
 
     Raises
@@ -226,27 +226,27 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
     NotFoundError: nobody has judged the pair.
     """
     with store.reading() as cursor:
-        described = cases(cursor, [(query_id, document_id)])
+        described = read_cases(cursor, [(query_id, document_id)])
     if not described:
-        raise unjudged(query_id, document_id)
+        raise unjudged_error(query_id, document_id)
     return described[0]
 
 
-def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
+def read_cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
     """Read the judged pairs among `pairs` with their information needs and documents, in order."""
-    described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
+    described = {(item.query_id, item.document_id): item for item in _read_disputes(cursor, pairs)}
     known = [described[pair] for pair in pairs if pair in described]
-    return [case_of(cursor, item) for item in known if item.opinions or item.decision]
+    return [build_case(cursor, item) for item in known if item.opinions or item.decision]
 
 
-def case_of(cursor: Cursor, item: Dispute) -> Case:
+def build_case(cursor: Cursor, item: Dispute) -> Case:
     """Read the document and the information need of a pair."""
     row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
     need, *read = row or (None, "", None, None, "{}")
-    return Case(item, need, ReadDocument(item.title, *read))
+    return Case(item, need, DocumentText(item.title, *read))
 
 
-def remarks(item: Dispute) -> list[str]:
+def describe_versions(item: Dispute) -> list[str]:
     """List remarks for the reviewer on the marks and judged versions of a pair, a sentence each."""
     sentences = []
     if item.is_about_marks:
@@ -258,7 +258,7 @@ def remarks(item: Dispute) -> list[str]:
     return sentences
 
 
-def dispute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
+def compute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
     """Compute a disputed pair's weight: expected change of its grade by a decision, times query traffic. The
     decision is assumed to be distributed like the votes.
 
@@ -270,7 +270,7 @@ def dispute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
     return traffic * sum(abs(grade - middle) for grade in grades) / len(grades)
 
 
-def _dispute_row(pair: Dispute) -> tuple[object, ...]:
+def _build_row(pair: Dispute) -> tuple[object, ...]:
     decision: str | int | None = None
     if pair.decision is not None:
         decision = "unjudgeable" if pair.decision.grade is None else pair.decision.grade
@@ -280,25 +280,25 @@ def _dispute_row(pair: Dispute) -> tuple[object, ...]:
     return pair.query, pair.query_id, pair.title, pair.document_id, grades, pair.cannot_tell, decision
 
 
-def _spread(grades: Sequence[int]) -> int:
+def _spread_rank(grades: Sequence[int]) -> int:
     """Return the lowest minus the highest grade: a sort key that puts the widest disagreement first."""
     return min(grades, default=0) - max(grades, default=0)
 
 
-def _weighed(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
+def _weigh_disputes(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
     known = [traffic[item.query_id] for item in described if item.query_id in traffic]
     usual = median(known) if known else 1
     return [
-        replace(item, weight=dispute_weight(item.grades, traffic.get(item.query_id, usual)))
+        replace(item, weight=compute_weight(item.grades, traffic.get(item.query_id, usual)))
         for item in described
     ]
 
 
-def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
+def _read_disputes(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
     if not pairs:
         return []
-    newest, counted = current_decisions(cursor, pairs), counted_decisions(cursor, pairs)
-    marked = marks_of_decisions(cursor, (newest | counted).values())
+    newest, counted = read_current_decisions(cursor, pairs), read_counted_decisions(cursor, pairs)
+    marked = read_decision_marks(cursor, (newest | counted).values())
     described = []
     parameters = list(map(list, zip(*pairs, strict=True)))
     rows = cursor.execute(_DESCRIPTION, parameters).fetchall()

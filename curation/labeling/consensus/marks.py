@@ -19,13 +19,13 @@ from curation.guides.guide import Guide, current_guide
 from curation.ingest.filters import outside_pairs
 from curation.labeling.consensus.consensus import PairConsensus
 from curation.labeling.consensus.decisions import Pair
-from curation.labeling.consensus.votes import counted_decisions_view
+from curation.labeling.consensus.votes import choose_decisions_view
 from curation.store import Cursor, Document, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
 from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.store.release_parts import table_rows
 
-_SOME = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
+_ANY_MARKS = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
 _RANGES = """list(start_at ORDER BY start_at) AS starts, list(end_at ORDER BY start_at) AS ends,
        list(quote ORDER BY start_at) AS quotes"""
 _MARKS = f"""
@@ -121,7 +121,7 @@ class ProjectMarks(NamedTuple):
         return needed and marks is not None and marks._replace(decided=None).apart
 
     def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:
-        """Return whether the evidence is missing from the corpus's current text (`newer_versions`)."""
+        """Return whether the evidence is missing from the corpus's current text (`read_newer_versions`)."""
         marks = self.evidence(pair)
         return marks is not None and marks.found_in(newer.get(pair.document_id)) is None
 
@@ -137,14 +137,14 @@ class ProjectMarks(NamedTuple):
 
 def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
     """Read all marks that count; `showings` limits the presentations read at a time, as in `read_votes`."""
-    sql = _MARKS.format(decisions=counted_decisions_view(cursor), within=WITHIN)
-    some = cursor.execute(_SOME).fetchall()
+    sql = _MARKS.format(decisions=choose_decisions_view(cursor), within=WITHIN)
+    some = cursor.execute(_ANY_MARKS).fetchall()
     rows = (row for table in tables_by_range(cursor, sql, showings) for row in table_rows(table))
-    marks = dict(_by_pair(rows)) if some else {}
+    marks = dict(_group_by_pair(rows)) if some else {}
     return ProjectMarks(current_guide(cursor), marks, outside_pairs(cursor))
 
 
-def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
+def read_newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
     """Read the corpus's current versions of the documents with marks on an older version, by document id.
 
     A document of an external corpus whose text is not stored has an empty body.
@@ -162,7 +162,7 @@ def newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
     }
 
 
-def _by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
+def _group_by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:
     """Group rows by pair; rows must be ordered by pair, with the reviewer's marks last."""
     for pair, group in groupby(rows, key=lambda row: (row["query_id"], row["document_id"])):
         marks = []

@@ -4,7 +4,7 @@ A reviewer reads the grades and notes of a pair, but never an annotator's name. 
 because a reviewer has to read a pair to decide it. The seal's log gets an entry for each day on which a
 reviewer opens sealed pairs (`reviewer_access`).
 
-The pairs come in the order of `disputes`. A pair on a different reviewer's screen is claimed: the queue
+The pairs come in the order of `find_disputes`. A pair on a different reviewer's screen is claimed: the queue
 leaves the pair out until the claim expires. Claims are in the memory of the process that serves the project,
 and expire. Claims only avoid double work; the revision that a reviewer saw is what prevents conflicting
 decisions. A pair that the reviewer still has to judge waits, because its opinions would bias the reviewer's
@@ -29,17 +29,24 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.spans import Spans
 from curation.guides.guide import Guide, current_guide
-from curation.guides.questions import ask_guide
-from curation.labeling.consensus.adjudication import REVIEWERS, OvertakenError, decide
-from curation.labeling.consensus.comments import Comment, add_comment, comments
-from curation.labeling.consensus.decisions import Pair, recent_decisions, unjudged
-from curation.labeling.consensus.disputes import Case, Opinion, case_of, cases, disputes, remarks
-from curation.labeling.consensus.second_opinions import ask_opinion, awaited_opinions
+from curation.guides.questions import ask_about_pair
+from curation.labeling.consensus.adjudication import REVIEWERS, OvertakenError, decide_pair
+from curation.labeling.consensus.comments import Comment, add_comment, list_comments
+from curation.labeling.consensus.decisions import Pair, read_recent_decisions, unjudged_error
+from curation.labeling.consensus.disputes import (
+    Case,
+    Opinion,
+    build_case,
+    describe_versions,
+    find_disputes,
+    read_cases,
+)
+from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.judging import Outcome
-from curation.labeling.presentation.drawing import NOBODY, draw, whole_passage
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, draw_document, draw_whole_body
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
-from curation.labeling.rounds.upcoming import withheld_pairs
+from curation.labeling.rounds.upcoming import read_withheld_pairs
 from curation.people.annotators import require_author
 from curation.people.seal_access import reviewer_access
 from curation.store import Store, fetch
@@ -55,12 +62,12 @@ WHERE a.query_id = ? AND a.document_id <> ? AND a.grade IS NOT NULL ORDER BY a.g
 """  # noqa: S608
 CLAIM_SECONDS = 600.0
 """Seconds until a claim expires after the reviewer's last action on the pair."""
-_projects: WeakKeyDictionary[Store, dict[Pair, tuple[str, float]]] = WeakKeyDictionary()
+_claims_by_project: WeakKeyDictionary[Store, dict[Pair, tuple[str, float]]] = WeakKeyDictionary()
 _lock = threading.Lock()
 Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
-class ShownDecision(NamedTuple):
+class DecisionView(NamedTuple):
     """The decision on a pair, as the screen shows it.
 
     Attributes
@@ -78,7 +85,7 @@ class ShownDecision(NamedTuple):
     evidence: Spans = ()
 
 
-class CaseShowing(NamedTuple):
+class CaseView(NamedTuple):
     """A pair as a reviewer's screen shows it.
 
     Attributes
@@ -87,7 +94,7 @@ class CaseShowing(NamedTuple):
     revision: the number of decisions on the pair.
     content_hash: the version of the document on screen.
     passage: the document drawn by the guide's template, the query's words marked.
-    has_more: whether the document is longer than the passage; `whole_case` returns the whole document.
+    has_more: whether the document is longer than the passage; `draw_whole_case` returns the whole document.
     url, published: address and date of the document, where the guide has no template.
     facts: the fields that the guide's template shows, in order; None without a template.
     guide_hash: hash of the current guide.
@@ -110,7 +117,7 @@ class CaseShowing(NamedTuple):
     facts: list[Fact] | None
     guide_hash: str
     opinions: tuple[Opinion, ...]
-    decision: ShownDecision | None
+    decision: DecisionView | None
     remarks: list[str]
 
 
@@ -133,13 +140,13 @@ class CaseQueue(NamedTuple):
     waiting: the number of pairs that wait for a second opinion, or for a judgment by this reviewer.
     """
 
-    showings: list[CaseShowing]
+    showings: list[CaseView]
     disputed: int
     elsewhere: int
     waiting: int
 
 
-class ReviewerSubmission(BaseModel):
+class ReviewerAction(BaseModel):
     """An action of a reviewer on a pair, sent by the screen.
 
     Attributes
@@ -173,12 +180,12 @@ class ReviewerSubmission(BaseModel):
         return self
 
 
-def next_cases(
+def read_case_queue(
     store: Store,
     reviewer: str,
     limit: int = 6,
     after: Sequence[str] = (),
-    image_hosts: frozenset[str] = NOBODY,
+    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
 ) -> CaseQueue:
     """Read the next disputed pairs, without the pairs already on screen (pair ids in `after`).
 
@@ -188,38 +195,45 @@ def next_cases(
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        own_pairs = withheld_pairs(cursor, reviewer)
-    every = {(dispute.query_id, dispute.document_id): dispute for dispute in disputes(store)}
-    disputed = {pair_id(*pair): pair for pair in every if pair not in own_pairs}
-    others = claimed_by_others(store, reviewer)
+        own_pairs = read_withheld_pairs(cursor, reviewer)
+    every = {(dispute.query_id, dispute.document_id): dispute for dispute in find_disputes(store)}
+    disputed = {make_pair_id(*pair): pair for pair in every if pair not in own_pairs}
+    others = find_claimed_pairs(store, reviewer)
     free = [name for name, pair in disputed.items() if pair not in others]
     wanted = [name for name in free if name not in set(after)][:limit]
     reviewer_access(store, reviewer, {disputed[name][0] for name in wanted})
-    claim(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
+    claim_pairs(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
     with store.reading() as cursor:
-        next_ones = [case_of(cursor, every[disputed[name]]) for name in wanted]
-        guide, waiting = current_guide(cursor), len(awaited_opinions(cursor)) + len(every) - len(disputed)
-    showings = [showing_of_case(case, guide, image_hosts) for case in next_ones]
+        next_ones = [build_case(cursor, every[disputed[name]]) for name in wanted]
+        guide, waiting = (
+            current_guide(cursor),
+            len(read_awaited_opinions(cursor)) + len(every) - len(disputed),
+        )
+    showings = [draw_case(case, guide, image_hosts) for case in next_ones]
     return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
 
 
-def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBODY) -> list[CaseShowing]:
+def read_recent_cases(
+    store: Store, reviewer: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+) -> list[CaseView]:
     """Read the pairs that the reviewer decided last, newest first, so that the reviewer can change a
     decision."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        own_pairs = withheld_pairs(cursor, reviewer)
-    decided = [(decision.query_id, decision.document_id) for decision in recent_decisions(store, reviewer)]
+        own_pairs = read_withheld_pairs(cursor, reviewer)
+    decided = [
+        (decision.query_id, decision.document_id) for decision in read_recent_decisions(store, reviewer)
+    ]
     pairs = [pair for pair in decided if pair not in own_pairs]
     reviewer_access(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
-        guide, described = current_guide(cursor), cases(cursor, pairs)
-    return [showing_of_case(case, guide, image_hosts) for case in described]
+        guide, described = current_guide(cursor), read_cases(cursor, pairs)
+    return [draw_case(case, guide, image_hosts) for case in described]
 
 
-def one_case(
-    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
-) -> CaseShowing:
+def read_case_view(
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+) -> CaseView:
     """Read the current state of a judged pair, disputed or not.
 
     Raises
@@ -227,31 +241,31 @@ def one_case(
     NotFoundError: nobody has judged the pair.
     RefusedError: the person is neither reviewer nor lead, or still has to judge the pair.
     """
-    return showing_of_case(*_open_case(store, reviewer, (query_id, document_id)), image_hosts)
+    return draw_case(*_read_case(store, reviewer, (query_id, document_id)), image_hosts)
 
 
-def whole_case(
-    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
+def draw_whole_case(
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> list[Node]:
-    """Draw the whole body of a pair's document with the query's words highlighted; raises as `one_case`
+    """Draw the whole body of a pair's document with the query's words highlighted; raises as `read_case_view`
     does."""
-    case, guide = _open_case(store, reviewer, (query_id, document_id))
-    return whole_passage(case.document, case.dispute.query, guide, image_hosts)
+    case, guide = _read_case(store, reviewer, (query_id, document_id))
+    return draw_whole_body(case.document, case.dispute.query, guide, image_hosts)
 
 
-def context_of_case(
+def read_case_context(
     store: Store, reviewer: str, query_id: str, document_id: str
 ) -> tuple[list[Anchor], list[Comment]]:
-    """Read further decided documents of the query, best first, and comments; raises as `one_case` does.
+    """Read further decided documents of the query, best first, and comments; raises as `read_case_view` does.
 
     A document serves for comparison while its decision counts and its grade is on the current scale. A pair
     that the reviewer still has to judge is never shown for comparison.
     """
-    case, guide = _open_case(store, reviewer, (query_id, document_id))
+    case, guide = _read_case(store, reviewer, (query_id, document_id))
     with store.reading() as cursor:
-        own_pairs = withheld_pairs(cursor, reviewer)
+        own_pairs = read_withheld_pairs(cursor, reviewer)
         anchors = fetch(cursor, Anchor, _ANCHORS, [query_id, case.dispute.document_id])
-        about = comments(cursor, reviewer, query_id, document_id)
+        about = list_comments(cursor, reviewer, query_id, document_id)
     shown = [
         anchor
         for anchor in anchors
@@ -260,15 +274,15 @@ def context_of_case(
     return shown, about
 
 
-def pair_id(query_id: str, document_id: str) -> str:
+def make_pair_id(query_id: str, document_id: str) -> str:
     """Return the hash that identifies a pair on a reviewer's screen."""
     return digest("pair", query_id, document_id)[:16]
 
 
-def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
+def draw_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NO_IMAGE_HOSTS) -> CaseView:
     """Draw a judged pair for the reviewer's screen under the current guide."""
     item = case.dispute
-    shown = draw(
+    shown = draw_document(
         case.document,
         item.query,
         guide.presentation,
@@ -277,11 +291,11 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         markable=guide.evidence is not None,
     )
     made = item.decision
-    decision = made and ShownDecision(
+    decision = made and DecisionView(
         made.grade, made.reason, made.reviewer, item.decision_outdated, made.guide_hash, item.evidence
     )
-    return CaseShowing(
-        pair_id=pair_id(item.query_id, item.document_id),
+    return CaseView(
+        pair_id=make_pair_id(item.query_id, item.document_id),
         query_id=item.query_id,
         document_id=item.document_id,
         revision=case.revision,
@@ -292,15 +306,15 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         guide_hash=guide.guide_hash,
         opinions=item.opinions,
         decision=decision,
-        remarks=remarks(item),
+        remarks=describe_versions(item),
     )
 
 
-def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
+def claim_pairs(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
     """Replace the reviewer's claims with claims on `pairs`; the claims of other reviewers stay."""
     now = time.monotonic()
     with _lock:
-        claims = _projects.setdefault(store, {})
+        claims = _claims_by_project.setdefault(store, {})
         for pair, (who, until) in list(claims.items()):
             if who == reviewer or until <= now:
                 del claims[pair]
@@ -308,34 +322,34 @@ def claim(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
             claims.setdefault(pair, (reviewer, now + CLAIM_SECONDS))
 
 
-def claimed_by_others(store: Store, reviewer: str) -> set[Pair]:
+def find_claimed_pairs(store: Store, reviewer: str) -> set[Pair]:
     """Return the pairs that other reviewers have claimed."""
     now = time.monotonic()
     with _lock:
-        claims = _projects.get(store, {})
+        claims = _claims_by_project.get(store, {})
         return {pair for pair, (who, until) in claims.items() if who != reviewer and until > now}
 
 
-def submit_decisions(store: Store, reviewer: str, submissions: Sequence[ReviewerSubmission]) -> list[Outcome]:
+def submit_actions(store: Store, reviewer: str, submissions: Sequence[ReviewerAction]) -> list[Outcome]:
     """Carry out a reviewer's submissions, in order; return the outcome of each."""
-    return [_outcome(store, reviewer, submission) for submission in submissions]
+    return [_submit_action(store, reviewer, submission) for submission in submissions]
 
 
-def _open_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
+def _read_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        if pair in withheld_pairs(cursor, reviewer):
+        if pair in read_withheld_pairs(cursor, reviewer):
             raise RefusedError("This pair is in your queue as an annotator: first judge your own open items.")
-        described, guide = cases(cursor, [pair]), current_guide(cursor)
+        described, guide = read_cases(cursor, [pair]), current_guide(cursor)
     if not described:
-        raise unjudged(*pair)
+        raise unjudged_error(*pair)
     reviewer_access(store, reviewer, [pair[0]])
     return described[0], guide
 
 
-def _outcome(store: Store, reviewer: str, submission: ReviewerSubmission) -> Outcome:
+def _submit_action(store: Store, reviewer: str, submission: ReviewerAction) -> Outcome:
     try:
-        _carry_out(store, reviewer, submission)
+        _execute_action(store, reviewer, submission)
     except OvertakenError as error:
         reviewer_access(store, reviewer, [submission.query_id])  # the answer says what was decided
         if error.decision.reviewer == reviewer:
@@ -347,10 +361,10 @@ def _outcome(store: Store, reviewer: str, submission: ReviewerSubmission) -> Out
     return Outcome(submission.client_key, "saved")
 
 
-def _carry_out(store: Store, reviewer: str, sent: ReviewerSubmission) -> None:
+def _execute_action(store: Store, reviewer: str, sent: ReviewerAction) -> None:
     pair = (sent.query_id, sent.document_id)
     if sent.kind == "decide":
-        decide(
+        decide_pair(
             store, *pair, sent.grade, sent.words, reviewer, sent.revision, sent.content_hash, sent.evidence
         )
     elif sent.kind == "opinion":
@@ -358,4 +372,4 @@ def _carry_out(store: Store, reviewer: str, sent: ReviewerSubmission) -> None:
     elif sent.kind == "comment":
         add_comment(store, *pair, sent.words, reviewer, sent.client_key)
     else:
-        ask_guide(store, *pair, sent.words, reviewer)
+        ask_about_pair(store, *pair, sent.words, reviewer)

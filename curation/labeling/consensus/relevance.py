@@ -12,7 +12,7 @@ from curation.pooling.relevance import Relevance
 from curation.store import Cursor, Store
 
 
-def read_for_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[], Relevance]:
+def prepare_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[], Relevance]:
     """Read votes, guide and filters, and return a function that computes the relevance of every judged pair.
 
     Call the function after the database lease ends, because Dawid and Skene's rule takes longer.
@@ -23,10 +23,10 @@ def read_for_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[
     """
     votes, lowest = votes or read_votes(cursor), current_guide(cursor).values[0]
     outside = outside_pairs(cursor)
-    return lambda: relevance_of_pairs(compute_consensus(votes).pairs, lowest).with_outside(outside)
+    return lambda: derive_relevance(compute_consensus(votes).pairs, lowest).with_outside(outside)
 
 
-def relevance_of_pairs(pairs: Sequence[PairConsensus], lowest: int) -> Relevance:
+def derive_relevance(pairs: Sequence[PairConsensus], lowest: int) -> Relevance:
     """Turn the consensus on pairs into their relevance, on a scale whose lowest grade is `lowest`."""
     return Relevance(
         {(pair.query_id, pair.document_id): pair.grade for pair in pairs if pair.grade is not None},
@@ -39,5 +39,5 @@ def relevance_of_pairs(pairs: Sequence[PairConsensus], lowest: int) -> Relevance
 def read_relevance(store: Store) -> Relevance:
     """Compute the relevance of every judged pair of a project."""
     with store.reading() as cursor:
-        relevance = read_for_relevance(cursor)
+        relevance = prepare_relevance(cursor)
     return relevance()

@@ -19,9 +19,9 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting
 
 MAJORITY, MEDIAN, DAWID_SKENE = "majority", "median", "dawid-skene"
 RULES = (MAJORITY, MEDIAN, DAWID_SKENE)
-GONE = "ordinal-dawid-skene"
+REMOVED_RULE = "ordinal-dawid-skene"
 """Name of a rule that earlier versions had; `DAWID_SKENE` replaces that rule."""
-MEANING = {
+DESCRIPTIONS = {
     MAJORITY: "A pair has the grade that more than half of the votes name.",
     MEDIAN: "A pair has the middle vote as its grade. If the two middle votes differ, the pair has no grade.",
     DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
@@ -79,21 +79,21 @@ class ConsensusRule:
 
 
 def read_rule(cursor: Cursor) -> ConsensusRule:
-    """Read the project's current rule; the removed rule `GONE` of an older project is read as
+    """Read the project's current rule; the removed rule `REMOVED_RULE` of an older project is read as
     `DAWID_SKENE`."""
     stored = json.loads(get_setting(cursor, "consensus") or "{}")
     name = stored.get("rule", MAJORITY)
-    name = DAWID_SKENE if name == GONE else name
+    name = DAWID_SKENE if name == REMOVED_RULE else name
     default = ConsensusRule()
     return ConsensusRule(name, stored.get("smoothing", default.smoothing), stored.get("least", default.least))
 
 
-def replaced_rule(cursor: Cursor) -> str:
+def describe_replaced_rule(cursor: Cursor) -> str:
     """Return a sentence for an older project whose consensus rule was removed; '' for other projects."""
     stored = json.loads(get_setting(cursor, "consensus") or "{}")
-    if stored.get("rule") != GONE:
+    if stored.get("rule") != REMOVED_RULE:
         return ""
-    return f"This project's consensus rule was {GONE}, which was removed: {DAWID_SKENE} replaces it."
+    return f"This project's consensus rule was {REMOVED_RULE}, which was removed: {DAWID_SKENE} replaces it."
 
 
 def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
@@ -109,7 +109,7 @@ def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> No
     with store.transaction() as cursor:
         require_author(cursor, actor, "lead")
         before = read_rule(cursor)
-        if before.settings == rule.settings and not replaced_rule(cursor):
+        if before.settings == rule.settings and not describe_replaced_rule(cursor):
             return
         put_setting(cursor, "consensus", canonical_json(rule.settings))
         (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
@@ -125,8 +125,8 @@ def check_consensus_rule(rule: ConsensusRule) -> None:
     InputError: the rule is unknown, or its settings are out of range.
     """
     problems = []
-    if rule.name == GONE:
-        problems.append(f"The consensus rule {GONE} was removed: use {DAWID_SKENE}.")
+    if rule.name == REMOVED_RULE:
+        problems.append(f"The consensus rule {REMOVED_RULE} was removed: use {DAWID_SKENE}.")
     elif rule.name not in RULES:
         problems.append(f"There is no consensus rule {rule.name!r}: expected one of {', '.join(RULES)}.")
     problems += out_of_bounds(ConsensusRule, vars(rule))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from curation.labeling.consensus.consensus import Consensus, ConsensusCounts, pair_grades
+from curation.labeling.consensus.consensus import Consensus, ConsensusCounts, grade_pairs
 from curation.labeling.consensus.rule import ConsensusRule, check_consensus_rule
-from curation.labeling.consensus.votes import read_votes, votes_by_pair
+from curation.labeling.consensus.votes import group_votes, read_votes
 from curation.store import Store
 
 
-def rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, int, int, int]:
+def compute_rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, int, int, int]:
     """Compare a consensus rule with the project's current rule, on all votes and decisions.
 
     Returns
@@ -25,8 +25,8 @@ def rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, int
     check_consensus_rule(rule)
     with store.reading() as cursor:
         votes = read_votes(cursor)
-    pairs = votes_by_pair(votes.rows)
-    now, proposed = pair_grades(pairs, votes.rule)[0], pair_grades(pairs, rule)
+    pairs = group_votes(votes.rows)
+    now, proposed = grade_pairs(pairs, votes.rule)[0], grade_pairs(pairs, rule)
     then = proposed[0]
     changes = (now < 0) & (then >= 0), (now >= 0) & (then < 0), (now >= 0) & (then >= 0) & (now != then)
     graded, opened, regraded = (int(np.sum(change)) for change in changes)

@@ -12,12 +12,12 @@ from datetime import datetime
 
 from curation.core.digests import digest
 from curation.core.errors import RefusedError
-from curation.labeling.consensus.decisions import Pair, is_judged, judged_versions, unjudged
-from curation.labeling.rounds.assignment import Slot, presentations_of
+from curation.labeling.consensus.decisions import Pair, is_judged, read_judged_versions, unjudged_error
+from curation.labeling.rounds.assignment import Slot, make_presentations
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.practice import practice_statuses
-from curation.labeling.rounds.rounds import free_positions, members
-from curation.labeling.rounds.status import workloads
+from curation.labeling.rounds.practice import read_practice_statuses
+from curation.labeling.rounds.rounds import read_free_positions, read_members
+from curation.labeling.rounds.status import count_workloads
 from curation.people.annotators import able_to_judge, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
@@ -41,7 +41,7 @@ WHERE p.query_id = ? AND p.document_id = ? AND r.kind IN ('labeling', 'audit', '
     WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
 ORDER BY r.sequence DESC
 """
-_HAD = """
+_SEEN_BY = """
 SELECT DISTINCT annotator FROM live_presentations
 WHERE query_id = ? AND document_id = ? AND content_hash = ?
 """
@@ -69,16 +69,16 @@ def ask_opinion(
     with store.transaction(appends=True) as cursor:
         pair = (query_id, document_id)
         if not is_judged(cursor, pair):
-            raise unjudged(*pair)
-        before = awaited_opinions(cursor).get(pair)
+            raise unjudged_error(*pair)
+        before = read_awaited_opinions(cursor).get(pair)
         if before is not None:
             return before
         if cursor.execute(_DECIDED, list(pair)).fetchall():
             raise RefusedError("This pair is decided, and later judgments do not change a decision.")
-        (round_id, name), version = _open_round(cursor, pair), judged_versions(cursor, [pair])[pair]
+        (round_id, name), version = _find_open_round(cursor, pair), read_judged_versions(cursor, [pair])[pair]
         who = _choose_annotator(cursor, round_id, name, pair, version, reviewer)
         asked_at = utc_now()
-        presentation_id = _present(cursor, round_id, Candidate(*pair, version), who)
+        presentation_id = _add_presentation(cursor, round_id, Candidate(*pair, version), who)
         row = [presentation_id, *pair, reviewer, asked_at]
         cursor.execute("INSERT INTO opinion_requests VALUES (?, ?, ?, ?, ?)", row)
         detail = {"query_id": query_id, "document_id": document_id, "round": name}
@@ -86,13 +86,13 @@ def ask_opinion(
     return name, asked_at
 
 
-def awaited_opinions(cursor: Cursor) -> dict[Pair, tuple[str, datetime]]:
+def read_awaited_opinions(cursor: Cursor) -> dict[Pair, tuple[str, datetime]]:
     """Read the pairs that wait for a second opinion: pair → name of the round, and time of the request."""
     rows = cursor.execute(_AWAITED).fetchall()
     return {(query_id, document_id): (name, asked_at) for query_id, document_id, name, asked_at in rows}
 
 
-def _open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
+def _find_open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
     """Find the id and name of the newest open round that shows the pair for judging."""
     rounds = cursor.execute(_ROUNDS, list(pair)).fetchall()
     for round_id, name, kind, is_closed, _ in rounds:
@@ -114,22 +114,22 @@ def _choose_annotator(
     cursor: Cursor, round_id: str, name: str, pair: Pair, version: str, reviewer: str
 ) -> str:
     """Choose the member of the round with the fewest open items who never saw the pair with this text."""
-    had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
-    practising = {status.annotator for status in practice_statuses(cursor) if status.open}
+    had = {row[0] for row in cursor.execute(_SEEN_BY, [*pair, version]).fetchall()}
+    practising = {status.annotator for status in read_practice_statuses(cursor) if status.open}
     able = {annotator.name for annotator in able_to_judge(cursor)} - had - practising - {reviewer}
-    left = [who for who in members(cursor, round_id) if who in able]
+    left = [who for who in read_members(cursor, round_id) if who in able]
     if not left:
         raise RefusedError(
             f"No member of {name} can judge this pair without having seen it before. Decide the pair, "
             "or ask the lead to add an annotator to the round."
         )
-    loads = workloads(cursor)
+    loads = count_workloads(cursor)
     return min(left, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))
 
 
-def _present(cursor: Cursor, round_id: str, candidate: Candidate, who: str) -> str:
+def _add_presentation(cursor: Cursor, round_id: str, candidate: Candidate, who: str) -> str:
     """Add a pair to the end of an annotator's queue, and return the id of the new presentation."""
-    start = free_positions(cursor, round_id).get(who, 0)
-    rows = presentations_of(round_id, who, [Slot(candidate, again=False)], start)
+    start = read_free_positions(cursor, round_id).get(who, 0)
+    rows = make_presentations(round_id, who, [Slot(candidate, again=False)], start)
     append_rows(cursor, "presentations", rows)
     return rows[0].presentation_id

@@ -85,7 +85,7 @@ def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None
     ----------
     showings: number of presentations to read at a time; a smaller number takes less memory and more time.
     """
-    sql = _VOTES.format(**_views(cursor), within=WITHIN, more="")
+    sql = _VOTES.format(**_choose_views(cursor), within=WITHIN, more="")
     tables = list(tables_by_range(cursor, sql, showings, round=round_id))
     return Votes(read_rule(cursor), pa.concat_tables(tables))
 
@@ -93,13 +93,13 @@ def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None
 def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
     """Read the votes of one query, with the annotator's reason, note and flag and the document version."""
     more = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
-    sql = _VOTES.format(**_views(cursor), within="true", more=more)
+    sql = _VOTES.format(**_choose_views(cursor), within="true", more=more)
     sql = of_one_query(cursor, sql)
     rows = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
     return Votes(read_rule(cursor), rows)
 
 
-def counted_decisions_view(cursor: Cursor) -> str:
+def choose_decisions_view(cursor: Cursor) -> str:
     """Return the name of the view with the decisions that count.
 
     Without any decision, return a cheaper empty view: planning `counted_adjudications` takes 20 ms.
@@ -108,7 +108,7 @@ def counted_decisions_view(cursor: Cursor) -> str:
     return "counted_adjudications" if decided else "current_adjudications"
 
 
-def votes_by_pair(rows: pa.Table) -> VotesByPair:
+def group_votes(rows: pa.Table) -> VotesByPair:
     """Group the rows of `Votes` by pair."""
     number = rows.num_rows
     new = np.ones(number, dtype=bool)
@@ -124,7 +124,7 @@ def votes_by_pair(rows: pa.Table) -> VotesByPair:
     grades = given["grade"].to_numpy().astype(np.int64)
     values, value = np.unique(grades, return_inverse=True)
     item, first = item[graded].astype(np.int64), np.flatnonzero(new)
-    names, annotator = _ordered_annotators(people)
+    names, annotator = _order_annotators(people)
     order = np.lexsort((annotator, value, item))
     tally = np.bincount(item * len(values) + value, minlength=len(first) * len(values))
     return VotesByPair(
@@ -139,18 +139,18 @@ def votes_by_pair(rows: pa.Table) -> VotesByPair:
     )
 
 
-def pair_column(pairs: VotesByPair, name: str) -> pa.Array:
+def take_pair_column(pairs: VotesByPair, name: str) -> pa.Array:
     """Return a column of `Votes` with one value for each pair."""
     return pairs.rows[name].take(pa.array(pairs.first)).combine_chunks()
 
 
-def _views(cursor: Cursor) -> dict[str, str]:
+def _choose_views(cursor: Cursor) -> dict[str, str]:
     """Return the views of decisions and of kept grades; without a re-labeling no grade is kept."""
     again = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
-    return {"decisions": counted_decisions_view(cursor), "kept": _KEPT if again else _NOTHING_KEPT}
+    return {"decisions": choose_decisions_view(cursor), "kept": _KEPT if again else _NOTHING_KEPT}
 
 
-def _ordered_annotators(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
+def _order_annotators(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
     """Return annotators' names in order, and for each row the index of its annotator's name."""
     unordered = people.dictionary.to_pylist()
     names = sorted(unordered)

@@ -20,17 +20,22 @@ from curation.core.spans import Span
 from curation.guides.guide import Guide, PresentationTemplate, TemplateField
 from curation.ingest.readers.values import text_of
 from curation.labeling.presentation.excerpts import (
-    LONGEST,
+    MAX_PASSAGE_LENGTH,
     Segment,
-    best_passage,
-    best_run,
-    in_body,
-    mark,
-    marked_spans,
-    query_stems,
-    sentences,
+    find_best_passage,
+    find_best_run,
+    find_marked_spans,
+    locate_in_body,
+    mark_words,
+    split_sentences,
+    stem_query,
 )
-from curation.labeling.presentation.markable import Sentence, drawn_sentences, in_sentences, plain_sentences
+from curation.labeling.presentation.markable import (
+    Sentence,
+    find_drawn_sentences,
+    find_plain_sentences,
+    split_at_sentences,
+)
 from curation.labeling.presentation.markup import (
     BLOCKS,
     Addresses,
@@ -46,9 +51,9 @@ from curation.store import Document
 
 _CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
 """Blocks that get a mark "continued" where they are cut; nested blocks get no mark."""
-_EMPTY = frozenset("br hr img td th".split())
+_TEXTLESS = frozenset("br hr img td th".split())
 """Elements that are shown without text."""
-_HEADS = frozenset("h3 h4 h5 h6 caption thead".split())
+_HEADINGS = frozenset("h3 h4 h5 h6 caption thead".split())
 """Blocks that are kept together with the next block."""
 MAX_FACT_LENGTH = 300
 """Maximum characters shown of a metadata field."""
@@ -56,14 +61,14 @@ MAX_ADDRESSES = 4
 """Maximum images or links shown of a field."""
 MAX_LINES = 20
 """Number of lines at either end of a matched part that are searched for in the text on screen."""
-MAX_KEPT_LENGTH = 40_000
+MAX_CACHED_LENGTH = 40_000
 """Maximum characters of a body whose parsed tree is cached."""
 MARKUPS = {"html": "HTML", "markdown": "Markdown"}
 """Kind of body that is parsed into a tree → name for people."""
-PLAIN = PresentationTemplate()
-NOBODY: frozenset[str] = frozenset()
+PLAIN_TEMPLATE = PresentationTemplate()
+NO_IMAGE_HOSTS: frozenset[str] = frozenset()
 """Default hosts from which browsers may fetch images: no hosts."""
-_read_kept = lru_cache(maxsize=64)(read_markup)
+_read_cached_markup = lru_cache(maxsize=64)(read_markup)
 
 
 class _Unit(NamedTuple):
@@ -98,10 +103,10 @@ class _View(NamedTuple):
         shown = [
             Segment(leaf.text[a - leaf.start : b - leaf.start], marked) for a, b, marked in pieces if a < b
         ]
-        return sentence_nodes(shown, first, self.sentences)
+        return wrap_sentences(shown, first, self.sentences)
 
 
-class ReadDocument(NamedTuple):
+class DocumentText(NamedTuple):
     """The fields of a document version that a screen draws; `metadata` holds all further fields as JSON."""
 
     title: str
@@ -111,7 +116,7 @@ class ReadDocument(NamedTuple):
     metadata: str
 
     @classmethod
-    def of(cls, document: Document) -> ReadDocument:
+    def of(cls, document: Document) -> DocumentText:
         """Build the drawn document from a stored version."""
         return cls(document.title, document.body, document.url, document.published, document.metadata)
 
@@ -135,56 +140,56 @@ class DrawnDocument(NamedTuple):
     facts: list[Fact] | None
 
 
-def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
+def find_passage(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
     """Find the passage of a tree's text with the most distinct query stems, of at most `longest` characters.
 
     Parameters
     ----------
     within: the part of the text to choose from, extended to whole blocks.
     """
-    units = _join_heads(_find_units(tree, tree.root, longest), longest)
+    units = _join_headings(_find_units(tree, tree.root, longest), longest)
     if within is not None:
         units = [unit for unit in units if unit.start < within[1] and unit.end > within[0]] or units
     if not units:
         return 0, len(tree.text)
     places = [*(unit.start for unit in units), units[-1].end]
-    first, last = best_run(tree.text, stems, places, longest)
+    first, last = find_best_run(tree.text, stems, places, longest)
     return first, max(unit.end for unit in units if first <= unit.start < last)
 
 
-def sentence_nodes(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
-    """Wrap the segments of each sentence in a `span` with the sentence's position (`in_sentences`)."""
+def wrap_sentences(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
+    """Wrap the segments of each sentence in a `span` with the sentence's position (`split_at_sentences`)."""
     if not among:
         return [*segments]
     nodes: list[Node] = []
-    for place, pieces in in_sentences(segments, start, among):
+    for place, pieces in split_at_sentences(segments, start, among):
         nodes += pieces if place is None else [Element("span", {"at": place}, [*pieces])]
     return nodes
 
 
-def drawn(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
+def draw_tree(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
     """Draw a part of a tree as safe elements, with words highlighted by stem.
 
     Parameters
     ----------
     among: the sentences that can be marked as evidence.
     """
-    marks = marked_spans(tree.text[slice(*span)], stems)
+    marks = find_marked_spans(tree.text[slice(*span)], stems)
     marks = [(start + span[0], end + span[0]) for start, end in marks]
     view = _View(*span, marks, [start for start, _ in marks], among)
-    nodes = _children(tree.root, view)
+    nodes = _draw_children(tree.root, view)
     _order_headings(nodes, 2)
     return nodes
 
 
-def draw(
-    document: ReadDocument,
+def draw_document(
+    document: DocumentText,
     query: str,
     template: PresentationTemplate | None = None,
     *,
     matched: Span | None = None,
-    longest: int | None = LONGEST,
-    image_hosts: frozenset[str] = NOBODY,
+    longest: int | None = MAX_PASSAGE_LENGTH,
+    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
     markable: bool = False,
 ) -> DrawnDocument:
     """Draw a document by a template, with the query's words highlighted.
@@ -196,15 +201,15 @@ def draw(
     image_hosts: the hosts from which browsers may fetch images.
     markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
     """
-    stems = query_stems(query)
-    within = in_body(document.title, document.body, matched) if matched else None
-    wanted = template or PLAIN
+    stems = stem_query(query)
+    within = locate_in_body(document.title, document.body, matched) if matched else None
+    wanted = template or PLAIN_TEMPLATE
     addresses = Addresses(document.url or "", wanted.links, image_hosts)
     values = _read_fields(document) if wanted.names else {}
     title = text_of(values.get(wanted.title or "")).strip() or document.title
     tree = _read_tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
     passage, whole = _draw_body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
-    marked = mark(" ".join(title.split()), stems) if wanted.title else mark(title, stems)
+    marked = mark_words(" ".join(title.split()), stems) if wanted.title else mark_words(title, stems)
     if template is None:
         return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
     facts = _draw_facts(wanted, values, stems, addresses)
@@ -216,7 +221,7 @@ def draw(
     return DrawnDocument(marked, passage, not whole, None, None, facts)
 
 
-def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
+def draw_whole_body(document: DocumentText, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
     """Draw the whole body of a document as annotators see it under a guide, with the query's words
     highlighted.
 
@@ -225,31 +230,33 @@ def whole_passage(document: ReadDocument, query: str, guide: Guide, hosts: froze
     hosts: the hosts from which browsers may fetch images.
     """
     asked = guide.evidence is not None
-    return draw(document, query, guide.presentation, longest=None, image_hosts=hosts, markable=asked).passage
+    return draw_document(
+        document, query, guide.presentation, longest=None, image_hosts=hosts, markable=asked
+    ).passage
 
 
 def _find_units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
     """Find the uncuttable parts: blocks that fit into a passage, else their nested blocks, else their
     sentences."""
     if branch.end - branch.start <= longest and branch.name:
-        return [_Unit(branch.start, branch.end, branch.name in _HEADS)]
+        return [_Unit(branch.start, branch.end, branch.name in _HEADINGS)]
     units: list[_Unit] = []
     at = branch.start
-    for block in _branches(branch):
+    for block in _list_branches(branch):
         if block.name in BLOCKS:
-            units += _sentence_units(tree, at, block.start, longest)
+            units += _split_into_units(tree, at, block.start, longest)
             units += _find_units(tree, block, longest)
             at = block.end
-    units += _sentence_units(tree, at, branch.end, longest)
+    units += _split_into_units(tree, at, branch.end, longest)
     return [unit for unit in units if tree.text[unit.start : unit.end].strip()]
 
 
-def _sentence_units(tree: Tree, start: int, end: int, longest: int) -> list[_Unit]:
-    places = accumulate(map(len, sentences(tree.text[start:end], longest)), initial=start)
+def _split_into_units(tree: Tree, start: int, end: int, longest: int) -> list[_Unit]:
+    places = accumulate(map(len, split_sentences(tree.text[start:end], longest)), initial=start)
     return [_Unit(*span, False) for span in pairwise(places)]
 
 
-def _join_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
+def _join_headings(units: Sequence[_Unit], longest: int) -> list[_Unit]:
     """Join each heading with the next part."""
     joined: list[_Unit] = []
     for unit in units:
@@ -259,22 +266,22 @@ def _join_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
     return joined
 
 
-def _children(branch: Branch, view: _View) -> list[Node]:
+def _draw_children(branch: Branch, view: _View) -> list[Node]:
     nodes: list[Node] = []
     for child in branch.children:
         if isinstance(child, Leaf):
             nodes += view.nodes(child)
         else:
-            nodes += _element(child, view)
+            nodes += _draw_element(child, view)
     return nodes
 
 
-def _element(branch: Branch, view: _View) -> list[Node]:
+def _draw_element(branch: Branch, view: _View) -> list[Node]:
     if branch.start == branch.end:  # a line break, a rule, an image, an empty cell
         if not view.start <= branch.start <= view.end:
             return []
-        nodes = _children(branch, view)
-        return [Element(branch.name, branch.attributes, nodes)] if nodes or branch.name in _EMPTY else []
+        nodes = _draw_children(branch, view)
+        return [Element(branch.name, branch.attributes, nodes)] if nodes or branch.name in _TEXTLESS else []
     if branch.end <= view.start or branch.start >= view.end:
         return []
     attributes = dict(branch.attributes)
@@ -282,17 +289,17 @@ def _element(branch: Branch, view: _View) -> list[Node]:
     if (before or after) and branch.name in _CONTINUED:
         attributes["cut"] = "before after" if before and after else "before" if before else "after"
     if branch.name == "ol":
-        left_out = sum(child.end <= view.start for child in _branches(branch))
+        left_out = sum(child.end <= view.start for child in _list_branches(branch))
         attributes |= {"start": str(int(attributes.get("start", "1")) + left_out)} if left_out else {}
-    nodes = _children(branch, view)
+    nodes = _draw_children(branch, view)
     if branch.name == "table" and before:  # a table whose first rows are left out keeps its head
-        for head in reversed(_branches(branch)):
+        for head in reversed(_list_branches(branch)):
             if head.name == "thead" and head.end <= view.start:
-                nodes = [*_element(head, view._replace(start=head.start, end=head.end)), *nodes]
+                nodes = [*_draw_element(head, view._replace(start=head.start, end=head.end)), *nodes]
     return [Element(branch.name, attributes, nodes)]
 
 
-def _branches(branch: Branch) -> Sequence[Branch]:
+def _list_branches(branch: Branch) -> Sequence[Branch]:
     return [child for child in branch.children if isinstance(child, Branch)]
 
 
@@ -319,32 +326,32 @@ def _draw_body(
     longest: int | None,
     markable: bool,
 ) -> tuple[list[Node], bool]:
-    stems = query_stems(query)
+    stems = stem_query(query)
     among = _find_sentences(tree and tree.text, body, kind) if markable else ()
     text = body if tree is None else tree.text
     whole = longest is None or len(text) <= longest
     if tree is None:
-        start, segments = best_passage(body, query, longest or len(body), within)
-        nodes = sentence_nodes(segments, start, among)
+        start, segments = find_best_passage(body, query, longest or len(body), within)
+        nodes = wrap_sentences(segments, start, among)
         return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), whole
     if longest is None or whole:
-        return drawn(tree, stems, (0, len(text)), among), True
-    place = _locate(tree, body[slice(*within)], kind, addresses) if within else None
-    return drawn(tree, stems, passage_of(tree, stems, longest, place), among), False
+        return draw_tree(tree, stems, (0, len(text)), among), True
+    place = _locate_match(tree, body[slice(*within)], kind, addresses) if within else None
+    return draw_tree(tree, stems, find_passage(tree, stems, longest, place), among), False
 
 
 @lru_cache(maxsize=64)
 def _find_sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
     """Find the sentences that people can mark as evidence; the last 64 results are cached."""
-    return plain_sentences(body) if shown is None else drawn_sentences(shown, body, kind)
+    return find_plain_sentences(body) if shown is None else find_drawn_sentences(shown, body, kind)
 
 
 def _read_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
     """Parse a body into a tree; the tree of a short body is cached."""
-    return (_read_kept if len(body) <= MAX_KEPT_LENGTH else read_markup)(body, kind, addresses)
+    return (_read_cached_markup if len(body) <= MAX_CACHED_LENGTH else read_markup)(body, kind, addresses)
 
 
-def _locate(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
+def _locate_match(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
     """Locate the matched part of a body in the tree's text, by its first and last lines."""
     part = read_markup(matched, kind, addresses)
     lines = [line for line in (part.text.splitlines() if part else []) if len(line) > 3]
@@ -354,7 +361,7 @@ def _locate(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span |
     return (places[0][0], max(places[0][1], places[-1][1])) if places else None
 
 
-def _read_fields(document: ReadDocument) -> dict[str, Any]:
+def _read_fields(document: DocumentText) -> dict[str, Any]:
     """Read the document's fields by name: fields of the imported file, and fields that the import added."""
     taken: dict[str, Any] = {"title": document.title, "url": document.url}
     taken |= {"date": document.published, "published": document.published}
@@ -377,7 +384,7 @@ def _draw_facts(
 
 def _draw_text(value: Any, stems: frozenset[str]) -> list[Node]:
     text = ", ".join(text_of(value).split("\n")) if isinstance(value, list) else text_of(value)
-    return [*mark(_shorten(" ".join(text.split())), stems)]
+    return [*mark_words(_shorten(" ".join(text.split())), stems)]
 
 
 def _shorten(text: str) -> str:

@@ -19,11 +19,11 @@ from curation.core.digests import digest
 from curation.core.words import located_words, words
 from curation.retrieval.terms import STOP_WORDS, stem
 
-LONGEST = 700
+MAX_PASSAGE_LENGTH = 700
 """Length of a passage in characters; a shorter document is shown whole."""
-MAX_PLACES = 10_000
+MAX_CACHED_SPANS = 10_000
 """Number of passage positions in the cache, half a kilobyte each; a full cache is cleared."""
-_places: dict[tuple[str, frozenset[str], int], tuple[int, int]] = {}
+_cached_spans: dict[tuple[str, frozenset[str], int], tuple[int, int]] = {}
 _SPACE = re.compile(r"\s+")
 _SENTENCE = re.compile(r".+?(?:[.!?…؟।](?=\s)|[。！？｡]|\n|\Z)\s*", re.DOTALL)
 
@@ -35,7 +35,7 @@ class Segment(NamedTuple):
     marked: bool
 
 
-def query_stems(query: str) -> frozenset[str]:
+def stem_query(query: str) -> frozenset[str]:
     """Return the query's stems to highlight; function words are included only if the query has no other
     words."""
     asked = words(query)
@@ -43,11 +43,11 @@ def query_stems(query: str) -> frozenset[str]:
     return frozenset(map(stem, content))
 
 
-def mark(text: str, stems: frozenset[str]) -> list[Segment]:
+def mark_words(text: str, stems: frozenset[str]) -> list[Segment]:
     """Cut a text into segments, marked and unmarked, whose concatenation is the text."""
     segments: list[Segment] = []
     end = 0
-    for first, last in marked_spans(text, stems):
+    for first, last in find_marked_spans(text, stems):
         segments.append(Segment(text[end:first], False))
         segments.append(Segment(text[first:last], True))
         end = last
@@ -55,13 +55,13 @@ def mark(text: str, stems: frozenset[str]) -> list[Segment]:
     return [segment for segment in segments if segment.text]
 
 
-def marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
+def find_marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
     """Find start and end of each highlighted part, in order, without overlaps."""
     return list(_join_overlapping(sorted(match[1:] for match in _find_matches(text, stems))))
 
 
-def best_passage(
-    body: str, query: str, longest: int = LONGEST, within: tuple[int, int] | None = None
+def find_best_passage(
+    body: str, query: str, longest: int = MAX_PASSAGE_LENGTH, within: tuple[int, int] | None = None
 ) -> tuple[int, list[Segment]]:
     """Find the passage of a document with the most words of a query; return its start and its text segments.
 
@@ -70,15 +70,15 @@ def best_passage(
     within: the part of the body to choose from, as (start, end) in characters; a part outside the body is
         ignored.
     """
-    stems = query_stems(query)
+    stems = stem_query(query)
     if len(body) <= longest:
-        return 0, mark(body, stems)
-    start, part = _grow_part(body, within)
-    first, last = _find_best_place(part, stems, longest)
-    return start + first, mark(part[first:last].rstrip(), stems)
+        return 0, mark_words(body, stems)
+    start, part = _extend_to_words(body, within)
+    first, last = _find_best_span(part, stems, longest)
+    return start + first, mark_words(part[first:last].rstrip(), stems)
 
 
-def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
+def find_best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
     """Find the sequence of pieces with the most distinct stems, as (start, end); of equal sequences, the
     earliest.
 
@@ -90,7 +90,7 @@ def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: i
     matches = sorted(_find_matches(text, stems), key=itemgetter(1))
     starts = [start for _, start, _ in matches]
     best, most = (places[0], places[0]), -1
-    for first, last in _runs(places, longest):
+    for first, last in _list_runs(places, longest):
         inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
         score = len({matched for matched, _, end in inside if end <= last})
         if score > most:
@@ -98,12 +98,12 @@ def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: i
     return best
 
 
-def sentences(text: str, longest: int) -> list[str]:
+def split_sentences(text: str, longest: int) -> list[str]:
     """Cut a text into sentences or lines, and cut a piece over `longest` characters before a word."""
-    return [piece for match in _SENTENCE.finditer(text) for piece in _cut(match.group(), longest)]
+    return [piece for match in _SENTENCE.finditer(text) for piece in _cut_sentence(match.group(), longest)]
 
 
-def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
+def locate_in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
     """Convert a part of a document's stripped text (title, line break, body) to a part of its body."""
     whole = f"{title}\n{body}"
     shift = len(whole) - len(whole.lstrip()) - len(title) - 1
@@ -111,15 +111,17 @@ def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | N
     return (start, end) if start < end else None
 
 
-def _find_best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
+def _find_best_span(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
     """Find the range of the best passage, and cache the range for other annotators of the pair."""
     asked = (digest(text), stems, longest)
-    place = _places.get(asked)
+    place = _cached_spans.get(asked)
     if place is None:
-        place = best_run(text, stems, [0, *accumulate(map(len, sentences(text, longest)))], longest)
-        if len(_places) >= MAX_PLACES:
-            _places.clear()
-        _places[asked] = place
+        place = find_best_run(
+            text, stems, [0, *accumulate(map(len, split_sentences(text, longest)))], longest
+        )
+        if len(_cached_spans) >= MAX_CACHED_SPANS:
+            _cached_spans.clear()
+        _cached_spans[asked] = place
     return place
 
 
@@ -142,7 +144,7 @@ def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, i
         yield first, last
 
 
-def _grow_part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
+def _extend_to_words(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
     """Extend a part of a body to whole words; return its start and text, or the whole body if the part is
     empty."""
     if within is None:
@@ -156,7 +158,7 @@ def _grow_part(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
     return (end - len(part), part) if part else (0, body)
 
 
-def _runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
+def _list_runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
     """Yield overlapping sequences of pieces, each at most `longest` characters and half a sequence after the
     last."""
     start, pieces = 0, len(places) - 1
@@ -168,7 +170,7 @@ def _runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
         start = max(start + 1, (start + end) // 2)
 
 
-def _cut(sentence: str, longest: int) -> list[str]:
+def _cut_sentence(sentence: str, longest: int) -> list[str]:
     """Cut a sentence into pieces of at most `longest` characters, before a word where possible."""
     pieces, start = [], 0
     while len(sentence) - start > longest:

@@ -17,23 +17,23 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from curation.core.spans import Span, trimmed
-from curation.labeling.presentation.excerpts import LONGEST, Segment, sentences
+from curation.labeling.presentation.excerpts import MAX_PASSAGE_LENGTH, Segment, split_sentences
 
-AHEAD = 400
+SEARCH_AHEAD = 400
 """Characters of the body, without markup, that are searched for the next word of a drawn text."""
 _WORD = re.compile(r"\w+")
 _TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
 _TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
 _MARKUP = {"html": re.compile(_TAGS), "markdown": re.compile(f"{_TAGS}|{_TARGETS}", re.MULTILINE)}
-_ENDS = {
+_END_MARKERS = {
     "<!--": re.compile("-->"),
     "<script": re.compile(r"</script\s*+>"),
     "<style": re.compile(r"</style\s*+>"),
 }
 """Start marker of a skipped part of the body → its end marker; a part without an end marker is not
 skipped."""
-_BEFORE = "\"'“‘«‹([*_`¿¡（「『《"
-_AFTER = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"
+_OPENING_SIGNS = "\"'“‘«‹([*_`¿¡（「『《"
+_CLOSING_SIGNS = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"
 
 
 class Sentence(NamedTuple):
@@ -62,12 +62,12 @@ class _Piece(NamedTuple):
         return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
 
 
-def plain_sentences(body: str) -> list[Sentence]:
+def find_plain_sentences(body: str) -> list[Sentence]:
     """Find the sentences of a plain-text body, which the screen shows unchanged."""
-    return [Sentence(start, end, (start, end)) for start, end in sentence_spans(body)]
+    return [Sentence(start, end, (start, end)) for start, end in find_sentence_spans(body)]
 
 
-def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
+def find_drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
     """Find the sentences of a drawn body.
 
     Parameters
@@ -79,10 +79,10 @@ def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
     starts = [shown[0] for shown, _ in places]
     markable: list[Sentence] = []
     at = 0
-    for start, end in sentence_spans(text):
+    for start, end in find_sentence_spans(text):
         words = places[bisect_right(starts, start - 1) : bisect_right(starts, end - 1)]
         if words:
-            first, last = _grow(body, words[0][1][0], words[-1][1][1], at)
+            first, last = _extend_to_punctuation(body, words[0][1][0], words[-1][1][1], at)
             markable.append(Sentence(start, end, (first, last)))
             at = last
     if not markable and text.strip():
@@ -90,13 +90,13 @@ def drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
     return markable
 
 
-def sentence_spans(text: str) -> list[Span]:
+def find_sentence_spans(text: str) -> list[Span]:
     """Find the ranges of a text's sentences without surrounding white space; long sentences are split."""
-    cuts = accumulate(map(len, sentences(text, LONGEST)), initial=0)
+    cuts = accumulate(map(len, split_sentences(text, MAX_PASSAGE_LENGTH)), initial=0)
     return trimmed(text, pairwise(cuts))
 
 
-def in_sentences(
+def split_at_sentences(
     segments: Sequence[Segment], start: int, among: Sequence[Sentence]
 ) -> list[tuple[str | None, list[Segment]]]:
     """Cut segments at sentence boundaries; return each sentence's position, or None, with its segments.
@@ -133,7 +133,7 @@ def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]
     bare = "".join(piece.text for piece in pieces)
     at = 0
     for word in _WORD.finditer(text):
-        start = bare.find(word[0], at, at + AHEAD + len(word[0]))
+        start = bare.find(word[0], at, at + SEARCH_AHEAD + len(word[0]))
         if start >= 0:
             at = start + len(word[0])
             first, last = bisect_right(starts, start) - 1, bisect_left(starts, at) - 1
@@ -152,8 +152,8 @@ def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
         if sign in endless:
             match = markup.search(body, end)
             continue
-        if sign in _ENDS:
-            closed = _ENDS[sign].search(body, end)
+        if sign in _END_MARKERS:
+            closed = _END_MARKERS[sign].search(body, end)
             if closed is None:
                 endless.add(sign)
                 continue
@@ -166,11 +166,11 @@ def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
     yield _Piece(body[at:], (at, len(body)))
 
 
-def _grow(body: str, start: int, end: int, least: int) -> Span:
+def _extend_to_punctuation(body: str, start: int, end: int, least: int) -> Span:
     """Extend a range to the quotes, brackets and full stops around it, but not to the left of `least`."""
     start = max(start, least)
-    while start > least and body[start - 1] in _BEFORE:
+    while start > least and body[start - 1] in _OPENING_SIGNS:
         start -= 1
-    while end < len(body) and body[end] in _AFTER:
+    while end < len(body) and body[end] in _CLOSING_SIGNS:
         end += 1
     return start, max(start, end)

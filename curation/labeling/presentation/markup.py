@@ -13,8 +13,8 @@ Time is bounded: markup with more tags or characters than `MAX_TAGS` and `MAX_HT
 more ASCII signs or characters than `MAX_SIGNS` and `MAX_MARKDOWN_LENGTH`, is shown as plain text with a
 notice. Parsers need quadratic time for deeply nested elements, and the Markdown parser needs up to 20 µs for
 a sign. As in browsers, the parser reopens unclosed styling tags, such as bold, in each following block, once
-for each set of attributes. If `MAX_REOPENED` is exceeded, styling tags are dropped; markup that expands to
-more than `MAX_MADE` tags is shown as text.
+for each set of attributes. If `MAX_STYLED_PRODUCT` is exceeded, styling tags are dropped; markup that expands
+to more than `MAX_CLEAN_TAGS` tags is shown as text.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ NAMES = BLOCKS | INLINE
 ATTRIBUTES = frozenset("href src alt start colspan rowspan cut at".split())
 MAX_TAGS = 12_000
 """Maximum number of `<` characters in a text that is parsed as HTML."""
-MAX_MADE = 3 * MAX_TAGS
+MAX_CLEAN_TAGS = 3 * MAX_TAGS
 """Maximum number of `<` characters in the HTML that the parser produces."""
-MAX_REOPENED = 100_000
+MAX_STYLED_PRODUCT = 100_000
 """Maximum of the number of styling tags with attributes, times the number of all tags."""
 MAX_HTML_LENGTH = 300_000
 """Maximum characters of a text parsed as HTML; the parser compares each attribute of a tag with all
@@ -63,16 +63,16 @@ _BREAKS = frozenset(
     "fieldset form hgroup".split()
 )
 """Blocks that are drawn only as a line break."""
-_KEPT = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
-_KEPT["th"] = _KEPT["td"]
-_UNSEEN = frozenset(
+_ALLOWED_ATTRIBUTES = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "td": {"colspan", "rowspan"}}
+_ALLOWED_ATTRIBUTES["th"] = _ALLOWED_ATTRIBUTES["td"]
+_REMOVED_WITH_CONTENT = frozenset(
     "script style title template iframe noembed noframes noscript svg math object embed applet video audio "
     "canvas textarea select".split()
 )
 """Elements that are removed together with their content."""
-_RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
+_TABLE_RULE = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
 """Pattern of the line below the header of a Markdown table."""
-_ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
+_ITEM_OF_LIST = {"ul": "li", "ol": "li", "dl": "dd"}
 """List → the element that is opened around text directly in the list."""
 MIN_SHARE = 0.3
 """Least share of texts with a kind of markup from which that kind is proposed for all texts."""
@@ -86,8 +86,10 @@ _MARKDOWN_SIGNS = tuple(
     re.compile(sign, re.MULTILINE)
     for sign in (r"^#{1,6} \S", r"^ {0,3}[-*+] \S", r"\*\*\S", r"\]\(\S", r"^```", r"^\|[ :|-]+\|$", r"`\S")
 )
-_READ = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
-_STYLED = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
+_ALLOWED_TAGS = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
+_STYLING_TAG = re.compile(
+    r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE
+)
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
 _LINES = re.compile(r"\r\n|\r|\n")
@@ -142,14 +144,16 @@ class Addresses:
 
     def own_image(self, address: str) -> str:
         """Return the address of an image in a body; '' unless it is on the document's host or a subdomain."""
-        image, base = self.image(address), _host(self.base).removeprefix("www.")
-        host = _host(image)
+        image, base = self.image(address), _read_host(self.base).removeprefix("www.")
+        host = _read_host(image)
         return image if base and (host == base or host.endswith(f".{base}")) else ""
 
     def image(self, address: str) -> str:
         """Return the https address of an image on an allowed host; '' for other images."""
         source = self._absolute(address)
-        return f"https:{source.partition(':')[2]}" if source and _host(source) in self.image_hosts else ""
+        return (
+            f"https:{source.partition(':')[2]}" if source and _read_host(source) in self.image_hosts else ""
+        )
 
     def _absolute(self, address: str) -> str:
         if not address.strip():
@@ -187,21 +191,21 @@ class Tree(NamedTuple):
     text: str
 
 
-class _Open(NamedTuple):
+class _OpenTag(NamedTuple):
     """An open tag, with its element if it has one; `name` is '' for an element that the reader added."""
 
     name: str
     branch: Branch | None
 
 
-class _Reader(HTMLParser):
+class _TreeBuilder(HTMLParser):
     """The parser that builds the tree from well-formed HTML."""
 
     def __init__(self, addresses: Addresses) -> None:
         super().__init__(convert_charrefs=True)
         self._addresses = addresses
         self._root = Branch("", {}, 0)
-        self._open = [_Open("", self._root)]
+        self._open = [_OpenTag("", self._root)]
         self._text: list[str] = []
         self._length = 0
         self._too_deep = 0
@@ -238,7 +242,7 @@ class _Reader(HTMLParser):
             if name != "a" or attributes:
                 self._begin(tag, name, attributes)
             else:
-                self._open.append(_Open(tag, None))
+                self._open.append(_OpenTag(tag, None))
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _BREAKS:
@@ -256,7 +260,7 @@ class _Reader(HTMLParser):
             self._add(data)
             return
         text = _SPACE.sub(" ", data)
-        if not text.strip(" ") and self._holder.name in {"", "blockquote", *_ROWS, *_ITEMS}:
+        if not text.strip(" ") and self._holder.name in {"", "blockquote", *_ROWS, *_ITEM_OF_LIST}:
             return
         self._take_words()
         if not self._text or self._text[-1][-1:] in (" ", "\n", "\t"):
@@ -281,7 +285,7 @@ class _Reader(HTMLParser):
         if name in _HEADINGS:
             self._headings.append(branch)
         self._holder.children.append(branch)
-        self._open.append(_Open(tag, branch))
+        self._open.append(_OpenTag(tag, branch))
 
     def _close(self) -> None:
         branch = self._open.pop().branch
@@ -298,7 +302,7 @@ class _Reader(HTMLParser):
         """Begin a line: a new paragraph where possible, else a line break in the current paragraph."""
         self._end_implied("p")
         holder = self._holder
-        if holder.name in ("", "blockquote", *_ROWS, *_ITEMS) or not holder.children:
+        if holder.name in ("", "blockquote", *_ROWS, *_ITEM_OF_LIST) or not holder.children:
             return
         if self._text and not self._text[-1].endswith("\n"):
             holder.children.append(Branch("br", {}, self._length, self._length))
@@ -316,11 +320,11 @@ class _Reader(HTMLParser):
 
     def _take_words(self) -> None:
         """Open the element that must enclose text at this place."""
-        if self._holder.name in _ITEMS:
+        if self._holder.name in _ITEM_OF_LIST:
             self._end_implied("p")
         name = self._holder.name
-        if name in _ITEMS:
-            self._begin("", _ITEMS[name], {})
+        if name in _ITEM_OF_LIST:
+            self._begin("", _ITEM_OF_LIST[name], {})
         elif name in ("", "blockquote"):
             self._begin("", "p", {})
 
@@ -329,19 +333,19 @@ class _Reader(HTMLParser):
         self._end_implied(name)
         for place in range(len(self._open) - 1, 0, -1):
             branch = self._open[place].branch
-            if branch is not None and branch.name in CONTAINERS | _ROWS | _ITEMS.keys():
+            if branch is not None and branch.name in CONTAINERS | _ROWS | _ITEM_OF_LIST.keys():
                 break
             if branch is not None:
                 branch.end = self._length
-                self._open[place] = _Open(self._open[place].name, None)
+                self._open[place] = _OpenTag(self._open[place].name, None)
         self._line("\t" if name in ("td", "th") else "\n")
         holder = self._holder.name
         if name == "li" and holder not in ("ul", "ol"):
             self._begin("", "ul", {})
         elif name in ("dt", "dd") and holder != "dl":
             self._begin("", "dl", {})
-        elif holder in _ITEMS and name not in ("li", "dt", "dd"):
-            self._begin("", _ITEMS[holder], {})
+        elif holder in _ITEM_OF_LIST and name not in ("li", "dt", "dd"):
+            self._begin("", _ITEM_OF_LIST[holder], {})
 
     def _void(self, name: str, values: dict[str, str]) -> None:
         if name == "br":
@@ -379,27 +383,27 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
     tags = body.count("<")
     if tags > MAX_TAGS or len(body) > MAX_HTML_LENGTH:
         return None
-    if tags * len(_STYLED.findall(body)) > MAX_REOPENED:
-        body = _STYLED.sub("<span", body)
+    if tags * len(_STYLING_TAG.findall(body)) > MAX_STYLED_PRODUCT:
+        body = _STYLING_TAG.sub("<span", body)
     clean = nh3.clean(
         body,
-        tags=set(_READ),
-        clean_content_tags=set(_UNSEEN),
-        attributes=_KEPT,
+        tags=set(_ALLOWED_TAGS),
+        clean_content_tags=set(_REMOVED_WITH_CONTENT),
+        attributes=_ALLOWED_ATTRIBUTES,
         url_schemes={"http", "https"},
         link_rel=None,
     )
-    return _Reader(addresses).read(clean) if clean.count("<") <= MAX_MADE else None
+    return _TreeBuilder(addresses).read(clean) if clean.count("<") <= MAX_CLEAN_TAGS else None
 
 
-def markup_of(texts: Iterable[str]) -> BodyKind:
+def guess_markup(texts: Iterable[str]) -> BodyKind:
     """Guess the markup of texts: HTML by its tags, Markdown by at least two kinds of its syntax in a text."""
-    counter = Counter(_guess_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
+    counter = Counter(_guess_text_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
     kinds: tuple[BodyKind, ...] = ("html", "markdown")
     return next((kind for kind in kinds if counter[kind] >= MIN_SHARE * counter.total() > 0), "plain")
 
 
-def _host(address: str) -> str:
+def _read_host(address: str) -> str:
     with suppress(ValueError):  # not an address, or not a port number
         parts = urlsplit(address)
         return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
@@ -413,12 +417,12 @@ def _count_signs(markdown: str) -> int:
         if not line.strip(" \t"):
             columns = 0
         cells += columns
-        if _RULED.fullmatch(line):
+        if _TABLE_RULE.fullmatch(line):
             columns = max(columns, line.count("|") + 1)
     return cells + len(_SIGNS.findall(markdown))
 
 
-def _guess_markup(text: str) -> BodyKind:
+def _guess_text_markup(text: str) -> BodyKind:
     if _HTML.search(text):
         return "html"
     return "markdown" if sum(bool(sign.search(text)) for sign in _MARKDOWN_SIGNS) > 1 else "plain"

@@ -19,7 +19,12 @@ from typing import NamedTuple
 from curation.core.digests import digest, seeded
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.control_items import ControlItem, ControlItemPool, plant, with_control_items
+from curation.labeling.rounds.control_items import (
+    ControlItem,
+    ControlItemPool,
+    add_control_items,
+    choose_control_items,
+)
 from curation.store import Presentation
 
 CLOSEST_DUPLICATE = 21
@@ -46,7 +51,7 @@ class RoundAssignment(NamedTuple):
     left_out: dict[str, int]
 
 
-def assign(
+def assign_queries(
     candidates: Sequence[Candidate],
     annotators: Sequence[str],
     overlap: int,
@@ -82,7 +87,7 @@ def assign(
     return work
 
 
-def order(
+def order_items(
     work: Mapping[str, Sequence[Candidate]], duplicates: float, salt: str, per_day: int | None = None
 ) -> list[Slot]:
     """Order an annotator's items: shuffled queries, kept together, and second visits with blind duplicates.
@@ -97,10 +102,10 @@ def order(
         hence on a later day, if there are enough items.
     """
     queries = sorted(work, key=lambda query_id: digest(salt, "query", query_id))
-    visits = [_shuffled(work[query], salt, "document") for query in queries]
+    visits = [_shuffle(work[query], salt, "document") for query in queries]
     far = max(CLOSEST_DUPLICATE, per_day or 0)
-    wanted = duplicates_wanted(duplicates, sum(map(len, visits)))
-    chosen = set(_duplicated(visits, wanted, far, salt))
+    wanted = count_duplicates(duplicates, sum(map(len, visits)))
+    chosen = set(_choose_duplicates(visits, wanted, far, salt))
     firsts, seconds = [], []
     for visit in visits:
         again = [candidate for candidate in visit if candidate in chosen]
@@ -109,15 +114,15 @@ def order(
         firsts.append([Slot(candidate, False) for candidate in visit if candidate not in later])
         second = [Slot(c, True) for c in again] + [Slot(c, False) for c in later]
         seconds.append(sorted(second, key=lambda step: digest(salt, "second", step.candidate)))
-    return _merge(firsts, seconds, far, salt)
+    return _merge_visits(firsts, seconds, far, salt)
 
 
-def duplicates_wanted(duplicates: float, total: int) -> int:
+def count_duplicates(duplicates: float, total: int) -> int:
     """Compute the number of blind duplicates for a share of `total` first showings."""
     return round(duplicates * total)
 
 
-def distances(steps: Sequence[Slot]) -> list[int]:
+def measure_distances(steps: Sequence[Slot]) -> list[int]:
     """Measure the distance in presentations between the two showings of each blind duplicate of an order."""
     first = {step.candidate: place for place, step in enumerate(steps) if not step.again}
     return [place - first[step.candidate] for place, step in enumerate(steps) if step.again]
@@ -146,12 +151,12 @@ def lay_out(
         start = (starts or {}).get(who, 0)
         salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
         if pool is not None:
-            planted[who], lacking = plant(given, pool, who, layout.control_items, salt, taken)
+            planted[who], lacking = choose_control_items(given, pool, who, layout.control_items, salt, taken)
             left_out.update(lacking)
-        mixed = with_control_items(given, planted.get(who, []))
-        steps = order(mixed, layout.duplicates, salt, layout.per_day)
-        left_out.update(_duplicates_left_out(mixed, steps, layout))
-        rows.extend(presentations_of(round_id, who, steps, start))
+        mixed = add_control_items(given, planted.get(who, []))
+        steps = order_items(mixed, layout.duplicates, salt, layout.per_day)
+        left_out.update(_count_problems(mixed, steps, layout))
+        rows.extend(make_presentations(round_id, who, steps, start))
     return RoundAssignment(
         rows,
         [item for chosen in planted.values() for item in chosen],
@@ -160,7 +165,7 @@ def lay_out(
     )
 
 
-def presentations_of(
+def make_presentations(
     round_id: str, annotator: str, showings: Sequence[Slot], start: int = 0
 ) -> list[Presentation]:
     """Make the rows of an annotator's order, at positions from `start`."""
@@ -174,7 +179,7 @@ def presentations_of(
     return rows
 
 
-def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
+def _choose_duplicates(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
     """Choose the candidates to show again, from visits that end early enough for a second visit.
 
     At most half of a query's documents are chosen, so that the same number of documents can be held back for
@@ -187,13 +192,13 @@ def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str)
     for visit in visits:
         end += len(visit)
         if end <= last - CLOSEST_DUPLICATE:
-            half = _shuffled(visit, salt, "duplicate")[: max(1, len(visit) // 2)]
+            half = _shuffle(visit, salt, "duplicate")[: max(1, len(visit) // 2)]
             rank = (len(visit) == 1, end > last - far)
             ranked.extend(((*rank, digest(salt, "duplicate", c.query_id, c.document_id)), c) for c in half)
     return [candidate for _, candidate in sorted(ranked)[:wanted]]
 
 
-def _merge(firsts: list[list[Slot]], seconds: list[list[Slot]], far: int, salt: str) -> list[Slot]:
+def _merge_visits(firsts: list[list[Slot]], seconds: list[list[Slot]], far: int, salt: str) -> list[Slot]:
     """Insert each second visit between two first visits: `far` after its first visit, or as far as
     possible."""
     ends = list(accumulate(map(len, firsts)))
@@ -213,15 +218,15 @@ def _merge(firsts: list[list[Slot]], seconds: list[list[Slot]], far: int, salt: 
     return merged
 
 
-def _shuffled(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[Candidate]:
+def _shuffle(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[Candidate]:
     return sorted(candidates, key=lambda c: digest(salt, purpose, c.query_id, c.document_id))
 
 
-def _duplicates_left_out(
+def _count_problems(
     work: Mapping[str, Sequence[Candidate]], steps: Sequence[Slot], layout: RoundRequest
 ) -> dict[str, int]:
     again = [step.candidate for step in steps if step.again]
-    wanted = duplicates_wanted(layout.duplicates, sum(map(len, work.values())))
+    wanted = count_duplicates(layout.duplicates, sum(map(len, work.values())))
     counts = {
         f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations, or be half of a "
         "query's documents": wanted - len(again),
@@ -230,6 +235,6 @@ def _duplicates_left_out(
         ),
     }
     if layout.per_day:
-        near = sum(distance < layout.per_day for distance in distances(steps))
+        near = sum(distance < layout.per_day for distance in measure_distances(steps))
         counts[f"blind duplicates come back within {layout.per_day:,} presentations, on the same day"] = near
     return counts

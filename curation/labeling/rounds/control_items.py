@@ -20,14 +20,14 @@ from curation.labeling.rounds.candidates import Candidate
 from curation.store import Cursor, append_rows
 from curation.store.documents import current_snapshot
 
-GivenPair = tuple[str, str, str]
+AnnotatorPair = tuple[str, str, str]
 """An annotator, and the query id and document id of a pair that the annotator was given."""
 MAX_PER_QUERY = 5
 """Maximum control items of a query for an annotator."""
-MINIMUM_ANSWERED = 10
+MIN_ANSWERED = 10
 """Least number of answered control items for which the report shows an annotator's share."""
 TOO_FEW = "control items: too few decided pairs that the annotator has not yet seen"
-ALONE = "control items have no further document of their query next to them"
+SINGLE_DOCUMENT = "control items have no further document of their query next to them"
 _DECIDED = """
 SELECT a.query_id, a.document_id, a.grade, a.reason, s.content_hash,
        s.content_hash IS NOT NULL AND coalesce(a.content_hash = s.content_hash, EXISTS (
@@ -38,7 +38,7 @@ FROM current_adjudications a
 LEFT JOIN snapshot_documents s ON s.document_id = a.document_id AND s.snapshot_id = ?
 ORDER BY a.query_id, a.document_id
 """
-_HAD = """
+_SEEN_PAIRS = """
 SELECT DISTINCT annotator, query_id, document_id FROM live_presentations
 WHERE (query_id, document_id) IN (SELECT (query_id, document_id) FROM current_adjudications)
 """
@@ -75,7 +75,7 @@ class ControlItemPool(NamedTuple):
     reason."""
 
     items: tuple[ControlItem, ...]
-    had: frozenset[GivenPair]
+    had: frozenset[AnnotatorPair]
     left_out: dict[str, int]
 
 
@@ -112,10 +112,10 @@ def read_control_items(cursor: Cursor) -> ControlItemPool:
             left_out["the decided grade is not on the guide's scale"] += 1
         else:
             items.append(ControlItem(Candidate(query_id, document_id, content_hash), grade, reason))
-    return ControlItemPool(tuple(items), frozenset(cursor.execute(_HAD).fetchall()), dict(left_out))
+    return ControlItemPool(tuple(items), frozenset(cursor.execute(_SEEN_PAIRS).fetchall()), dict(left_out))
 
 
-def plant(
+def choose_control_items(
     work: Mapping[str, Sequence[Candidate]],
     pool: ControlItemPool,
     annotator: str,
@@ -149,10 +149,10 @@ def plant(
         if len(items) == 1 and query not in work:
             alone += 1
         chosen.extend(items)
-    return chosen, {TOO_FEW: max(0, wanted - len(chosen)), ALONE: alone}
+    return chosen, {TOO_FEW: max(0, wanted - len(chosen)), SINGLE_DOCUMENT: alone}
 
 
-def with_control_items(
+def add_control_items(
     work: Mapping[str, Sequence[Candidate]], items: Sequence[ControlItem]
 ) -> dict[str, list[Candidate]]:
     """Add control items to the work of an annotator."""
@@ -172,12 +172,12 @@ def write_control_items(cursor: Cursor, round_id: str, items: Collection[Control
     append_rows(cursor, "known_answers", rows, names, round_id=round_id)
 
 
-def practised(cursor: Cursor) -> set[GivenPair]:
+def read_practised_pairs(cursor: Cursor) -> set[AnnotatorPair]:
     """Read every (annotator, query, document) whose expected grade practice has shown to the annotator."""
     return set(cursor.execute(_PRACTISED).fetchall())
 
 
-def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:
+def read_control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:
     """Read the control-item result of each annotator in the round, by name."""
     rows = cursor.execute(_RESULTS, [round_id]).fetchall()
     return [
@@ -186,11 +186,11 @@ def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResul
     ]
 
 
-def control_item_table(results: Sequence[ControlItemResult]) -> Table:
+def build_control_item_table(results: Sequence[ControlItemResult]) -> Table:
     """Draw the table of annotators' shares on control items, without shares of too few answers."""
-    why = f"too few: {{}} of {MINIMUM_ANSWERED}"
+    why = f"too few: {{}} of {MIN_ANSWERED}"
     rows = []
     for result in results:
         few = Estimate(n=result.answered, why=why.format(result.answered))
-        rows.append(figure_row(result.annotator, few if result.answered < MINIMUM_ANSWERED else result.share))
+        rows.append(figure_row(result.annotator, few if result.answered < MIN_ANSWERED else result.share))
     return figure_table("Control items: decided grade given", ("Annotator", "As decided", "Answered"), rows)

@@ -25,18 +25,18 @@ from curation.ingest.importers.unknown_names import like_known
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import text_of, whole_number
 from curation.labeling.requests import PracticeRequest
-from curation.labeling.rounds.assignment import order, presentations_of
+from curation.labeling.rounds.assignment import make_presentations, order_items
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import (
+    AnnotatorPair,
     ControlItem,
     ControlItemPool,
-    GivenPair,
     read_control_items,
     write_control_items,
 )
-from curation.labeling.rounds.create_round import BUSY, project_fingerprint
-from curation.labeling.rounds.practice import draw
-from curation.labeling.rounds.rounds import refuse_taken, refuse_who_cannot_judge, write_round
+from curation.labeling.rounds.create_round import BUSY, read_project_fingerprint
+from curation.labeling.rounds.practice import draw_practice_queries
+from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import LEAVES_OUT, SealAccess, unseal
 from curation.store import Cursor, Store, append_rows, record_event
@@ -45,11 +45,11 @@ from curation.store.planned_writes import write_if_unchanged
 from curation.store.rows import Presentation
 from curation.store.settings import COMMAND_LINE
 
-_HAD = """
+_SEEN_PAIRS = """
 SELECT DISTINCT annotator, query_id, document_id FROM live_presentations
 WHERE annotator IN (SELECT unnest(?::TEXT[]))
 """
-FIELDS = {
+COLUMNS = {
     "query": ("query", "query_id", "query-id"),
     "document": ("document", "document_id", "doc_id", "corpus-id"),
     "grade": ("grade", "relevance", "score", "label"),
@@ -58,7 +58,7 @@ FIELDS = {
 
 
 @dataclass(frozen=True)
-class PracticeOpened:
+class OpenedPractice:
     """A new practice round, with its numbers.
 
     Attributes
@@ -93,7 +93,7 @@ class PracticeOpened:
         return [Table("Practice", ("Annotator", "Queries", "Items"), rows)]
 
 
-_Plan = tuple[PracticeOpened, list[Presentation], Sequence[ControlItem]]
+_Plan = tuple[OpenedPractice, list[Presentation], Sequence[ControlItem]]
 """A practice round, its presentations, and the pairs that it keeps."""
 
 
@@ -121,7 +121,7 @@ class PracticeFile(NamedTuple):
         records = Records(self.path)
         columns = [
             records.need(f"--map {name}", self.columns.get(name), usual, f"the {name}", ids=name != "grade")
-            for name, usual in FIELDS.items()
+            for name, usual in COLUMNS.items()
         ]
         first: dict[tuple[str, str], tuple[ControlItem, int]] = {}
         for record in records:
@@ -177,7 +177,7 @@ class PracticeFile(NamedTuple):
         return ControlItem(Candidate(known.query_id, document, self.hashes[document]), value, explanation), []
 
 
-def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> PracticeOpened:
+def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> OpenedPractice:
     """Open a practice round: annotators practise on queries with known grades before all other items.
 
     Raises
@@ -203,18 +203,18 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
     if access.reason is not None:
         parameters["sealed"] = access.reason
 
-    def read(cursor: Cursor) -> tuple[str, ControlItemPool | PracticeFile, set[GivenPair]]:
+    def read(cursor: Cursor) -> tuple[str, ControlItemPool | PracticeFile, set[AnnotatorPair]]:
         require_author(cursor, author, "lead")
-        refuse_who_cannot_judge(require_annotators(cursor, names))
-        refuse_taken(cursor, name)
+        refuse_unable_annotators(require_annotators(cursor, names))
+        refuse_taken_name(cursor, name)
         guide = current_guide(cursor)
         known: ControlItemPool | PracticeFile = read_control_items(cursor)
         if path is not None:
             hashes = snapshot_versions(cursor, current_snapshot(cursor))
             known = PracticeFile(path, request.fields, access, KnownQueries.read(cursor), guide, hashes)
-        return guide.guide_hash, known, set(cursor.execute(_HAD, [names]).fetchall())
+        return guide.guide_hash, known, set(cursor.execute(_SEEN_PAIRS, [names]).fetchall())
 
-    def plan(inputs: tuple[str, ControlItemPool | PracticeFile, set[GivenPair]]) -> _Plan:
+    def plan(inputs: tuple[str, ControlItemPool | PracticeFile, set[AnnotatorPair]]) -> _Plan:
         guide_hash, known, had = inputs
         pool = known.read() if isinstance(known, PracticeFile) else _leave_out_sealed(known, access)
         opened, rows = _plan_practice(name, parameters, guide_hash, pool, had)
@@ -229,23 +229,23 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
         record_event(cursor, "open practice", {"name": name, **parameters, "known": len(items)}, author)
 
     opened, *_ = write_if_unchanged(
-        store, fingerprint=project_fingerprint, read=read, plan=plan, write=write, busy=BUSY
+        store, fingerprint=read_project_fingerprint, read=read, plan=plan, write=write, busy=BUSY
     )
     return opened
 
 
 def _plan_practice(
-    name: str, parameters: dict[str, Any], guide_hash: str, pool: ControlItemPool, had: set[GivenPair]
-) -> tuple[PracticeOpened, list[Presentation]]:
+    name: str, parameters: dict[str, Any], guide_hash: str, pool: ControlItemPool, had: set[AnnotatorPair]
+) -> tuple[OpenedPractice, list[Presentation]]:
     if not pool.items:
-        raise _nothing_known(pool)
+        raise _no_pairs_error(pool)
     round_id = digest("round", name, guide_hash, parameters)
     rows: list[Presentation] = []
     queries: dict[str, int] = {}
     short = 0
     for who in parameters["annotators"]:
         fresh = [item.candidate for item in pool.items if (who, *item.pair) not in had]
-        work = draw(fresh, parameters["queries"], f"{parameters['seed']}:0")
+        work = draw_practice_queries(fresh, parameters["queries"], f"{parameters['seed']}:0")
         if not work:
             raise RefusedError(
                 f"{who} has judged every known pair already and can skip practice: leave them out, or give "
@@ -254,11 +254,11 @@ def _plan_practice(
             )
         short += parameters["queries"] - len(work)
         queries[who] = len(work)
-        rows.extend(presentations_of(round_id, who, order(work, 0.0, f"{parameters['seed']}:{who}")))
+        rows.extend(make_presentations(round_id, who, order_items(work, 0.0, f"{parameters['seed']}:{who}")))
     left_out = dict(pool.left_out)
     if short:
         left_out["practice queries: fewer queries with known grades than requested"] = short
-    opened = PracticeOpened(
+    opened = OpenedPractice(
         round=name,
         round_id=round_id,
         guide_hash=guide_hash,
@@ -279,7 +279,7 @@ def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemP
     return pool._replace(items=items, left_out=left_out)
 
 
-def _nothing_known(pool: ControlItemPool) -> RefusedError:
+def _no_pairs_error(pool: ControlItemPool) -> RefusedError:
     why = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
     return RefusedError(
         f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some pairs, or "

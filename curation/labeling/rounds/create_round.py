@@ -13,24 +13,29 @@ from curation.core.reports.page import Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.assignment import RoundAssignment, assign, lay_out
-from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.assignment import RoundAssignment, assign_queries, lay_out
+from curation.labeling.rounds.candidates import (
+    CandidateRow,
+    ChosenCandidates,
+    choose_candidates,
+    read_candidates,
+)
 from curation.labeling.rounds.control_items import (
+    AnnotatorPair,
     ControlItemPool,
-    GivenPair,
-    practised,
     read_control_items,
+    read_practised_pairs,
     write_control_items,
 )
 from curation.labeling.rounds.query_draw import (
     DrawFrame,
     QueryDraw,
-    drawn_candidates,
+    draw_candidates,
     read_draw_frame,
-    stored_draw,
+    restore_draw,
 )
-from curation.labeling.rounds.rounds import refuse_taken, refuse_who_cannot_judge, write_round
-from curation.labeling.rounds.status import quantiles, spacing_table
+from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
+from curation.labeling.rounds.status import build_spacing_table, compute_quantiles
 from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
@@ -42,12 +47,12 @@ PRACTISED_BEFORE = (
     "assigned to people who know the expected grade from practice, because no other annotator is free"
 )
 Inputs = TypeVar("Inputs")
-_Project = tuple[str, ControlItemPool | None, set[GivenPair]]
+_Project = tuple[str, ControlItemPool | None, set[AnnotatorPair]]
 """The current guide, the pairs that can be control items, and the pairs whose grade practice has shown."""
 
 
 @dataclass(frozen=True)
-class RoundOpened:
+class OpenedRound:
     """A new round, with its numbers of presentations, candidates and duplicates.
 
     Attributes
@@ -99,10 +104,10 @@ class RoundOpened:
         )
         columns = ("Annotator", "Presentations", "Blind duplicates", "Control items")
         draw = [] if self.draw is None else [self.draw.by_stratum]
-        return [*draw, Table("Work", columns, rows), spacing_table(self.distances, {})]
+        return [*draw, Table("Work", columns, rows), build_spacing_table(self.distances, {})]
 
 
-_Plan = tuple[RoundOpened, RoundAssignment, dict[str, Any]]
+_Plan = tuple[OpenedRound, RoundAssignment, dict[str, Any]]
 """A round, its presentations, and the parameters that are stored with it."""
 
 
@@ -112,7 +117,7 @@ def open_round(
     author: str = COMMAND_LINE,
     pairs: Mapping[tuple[str, str], str] | None = None,
     dry_run: bool = False,
-) -> RoundOpened:
+) -> OpenedRound:
     """Open a round over the candidates of current queries that no round has shown yet.
 
     A pilot shows the same few queries to everyone, without blind duplicates or control items. A pilot does
@@ -146,34 +151,34 @@ def open_round(
         versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
         return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active, frame
 
-    def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> Chosen:
+    def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> ChosenCandidates:
         rows, active, frame = inputs
         chosen = choose_candidates(rows, active, request.again)
         sources = {candidate[:2]: pairs[candidate[:2]] for candidate in chosen.candidates} if pairs else {}
         chosen = replace(chosen, sources={pair: system for pair, system in sources.items() if system})
         if frame is not None and request.draw is not None:
-            return drawn_candidates(chosen, rows, active, frame, request.draw, request.seed)
-        return _some_queries(chosen, request.queries, request.seed) if request.pilot else chosen
+            return draw_candidates(chosen, rows, active, frame, request.draw, request.seed)
+        return _choose_queries(chosen, request.queries, request.seed) if request.pilot else chosen
 
-    return open_over(store, request, read, choose, author, dry_run=dry_run)
+    return open_round_over(store, request, read, choose, author, dry_run=dry_run)
 
 
-def why_no_round(cursor: Cursor) -> str | None:
+def explain_no_round(cursor: Cursor) -> str | None:
     """Return the reason why the project cannot open a round over a pool, or None if it can."""
     if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
         return NO_CANDIDATES
     return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
 
 
-def open_over(
+def open_round_over(
     store: Store,
     layout: RoundRequest,
     read: Callable[[Cursor], Inputs],
-    choose: Callable[[Inputs], Chosen],
+    choose: Callable[[Inputs], ChosenCandidates],
     author: str = COMMAND_LINE,
-    also: Callable[[Cursor, RoundOpened], None] = lambda _cursor, _opened: None,
+    also: Callable[[Cursor, OpenedRound], None] = lambda _cursor, _opened: None,
     dry_run: bool = False,
-) -> RoundOpened:
+) -> OpenedRound:
     """Open a round over the candidates that `choose` chooses from the result of `read`.
 
     If candidates, rounds, corpus, sample or guide change meanwhile, both functions are called again.
@@ -192,18 +197,18 @@ def open_over(
 
     def read_all(cursor: Cursor) -> tuple[_Project, Inputs]:
         require_author(cursor, author, "lead")
-        refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
-        refuse_taken(cursor, layout.name)
+        refuse_unable_annotators(require_annotators(cursor, layout.annotators))
+        refuse_taken_name(cursor, layout.name)
         pool = read_control_items(cursor) if layout.control_items else None
-        return (get_setting(cursor, "guide") or "", pool, practised(cursor)), read(cursor)
+        return (get_setting(cursor, "guide") or "", pool, read_practised_pairs(cursor)), read(cursor)
 
-    def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, Chosen]:
+    def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, ChosenCandidates]:
         chosen = choose(inputs[1])
         if not dry_run:
             bring_texts(store, (candidate.document_id for candidate in chosen.candidates))
         return _plan_round(layout, *inputs[0], chosen), chosen
 
-    def write(cursor: Cursor, planned: tuple[_Plan, Chosen]) -> None:
+    def write(cursor: Cursor, planned: tuple[_Plan, ChosenCandidates]) -> None:
         (opened, laid, parameters), chosen = planned
         write_round(cursor, opened.round_id, opened.round, layout.kind, opened.guide_hash, parameters)
         _write_sources(cursor, opened.round_id, chosen.sources)
@@ -218,12 +223,12 @@ def open_over(
             inputs = read_all(cursor)
         return plan(inputs)[0][0]
     planned = write_if_unchanged(
-        store, fingerprint=project_fingerprint, read=read_all, plan=plan, write=write, busy=BUSY
+        store, fingerprint=read_project_fingerprint, read=read_all, plan=plan, write=write, busy=BUSY
     )
     return planned[0][0]
 
 
-def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
+def read_project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
     """Read settings and row counts, to detect changes while a round is planned."""
     counts = cursor.execute(
         """
@@ -234,25 +239,25 @@ def project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
     return (*(get_setting(cursor, name) for name in ("guide", "corpus", "sample")), *counts)
 
 
-def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
+def _choose_queries(chosen: ChosenCandidates, count: int, seed: int) -> ChosenCandidates:
     """Choose the candidates of `count` queries, in a seeded order."""
     queries = set(seeded({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
     kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
     left_out = dict(chosen.left_out)
     if len(kept) < len(chosen.candidates):
         left_out["the query was not drawn for the pilot"] = len(chosen.candidates) - len(kept)
-    return Chosen(kept, {**chosen.parameters, "queries": count}, left_out)
+    return ChosenCandidates(kept, {**chosen.parameters, "queries": count}, left_out)
 
 
 def _plan_round(
     layout: RoundRequest,
     guide_hash: str,
     pool: ControlItemPool | None,
-    had_in_practice: set[GivenPair],
-    chosen: Chosen,
+    had_in_practice: set[AnnotatorPair],
+    chosen: ChosenCandidates,
 ) -> _Plan:
     if not chosen.candidates:
-        raise _nothing_left(chosen.left_out)
+        raise _no_candidates_error(chosen.left_out)
     names = list(layout.annotators)
     parameters = {
         "annotators": names,
@@ -271,7 +276,7 @@ def _plan_round(
     practised_queries = {
         (who, query) for who, query, document in had_in_practice if (query, document) in pairs
     }
-    work = assign(chosen.candidates, names, layout.overlap, layout.seed, practised=practised_queries)
+    work = assign_queries(chosen.candidates, names, layout.overlap, layout.seed, practised=practised_queries)
     laid = lay_out(round_id, work, layout, pool, pairs)
     left_out = {**chosen.left_out, **laid.left_out}
     given = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
@@ -282,7 +287,7 @@ def _plan_round(
     duplicates = Counter(row.annotator for row in repeats)
     position = {row.presentation_id: row.position for row in laid.rows}
     draw = chosen.parameters.get("query_draw")
-    opened = RoundOpened(
+    opened = OpenedRound(
         round=layout.name,
         round_id=round_id,
         kind=layout.kind,
@@ -292,9 +297,9 @@ def _plan_round(
         per_annotator=dict(per_annotator),
         duplicates={who: duplicates[who] for who in per_annotator},
         control_items=laid.planted_by,
-        distances=quantiles([row.position - position[row.duplicate_of or ""] for row in repeats]),
+        distances=compute_quantiles([row.position - position[row.duplicate_of or ""] for row in repeats]),
         left_out=left_out,
-        draw=None if draw is None else stored_draw(draw),
+        draw=None if draw is None else restore_draw(draw),
     )
     return opened, laid, parameters
 
@@ -314,7 +319,7 @@ def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, st
     )
 
 
-def _nothing_left(left_out: Mapping[str, int]) -> RefusedError:
+def _no_candidates_error(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
         return RefusedError(NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds one.")
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())

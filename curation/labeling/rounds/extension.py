@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from curation.core.errors import RefusedError
 from curation.core.text import pluralize
-from curation.labeling.rounds.assignment import assign
+from curation.labeling.rounds.assignment import assign_queries
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE
 from curation.labeling.rounds.transfer import (
@@ -16,14 +16,14 @@ from curation.labeling.rounds.transfer import (
     Transfer,
     TransferInputs,
     TransferPlan,
-    carry_out,
+    execute_transfer,
     group_by_query,
     plan_transfer,
-    read_inputs,
+    read_transfer_inputs,
 )
 from curation.store import COMMAND_LINE, Cursor, Store
 
-NEXT_UP = 20
+FIXED_ITEMS = 20
 """Number of next items in a queue that never move, because a screen may already have loaded these items."""
 
 
@@ -53,7 +53,7 @@ def extend_round(
     joining = list(dict.fromkeys(annotators))
 
     def read(cursor: Cursor) -> TransferInputs:
-        return read_inputs(cursor, name, author, joining, joining, with_new=candidates)
+        return read_transfer_inputs(cursor, name, author, joining, joining, with_new=candidates)
 
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind == "practice":
@@ -63,7 +63,7 @@ def extend_round(
             )
         return _plan_extension(inputs, [who for who in joining if who not in inputs.members])
 
-    return carry_out(store, read, make, "extend", author)
+    return execute_transfer(store, read, make, "extend", author)
 
 
 def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPlan:
@@ -71,15 +71,15 @@ def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPl
     fresh = [candidate for candidate in inputs.new.candidates if candidate[:2] not in in_round]
     loads = Counter(item.annotator for item in inputs.items if not item.touched and item.duplicate_of is None)
     mover = Mover(inputs, loads)
-    for who, candidates in _assign_new(inputs, fresh, [*inputs.at_work, *joined], loads).items():
+    for who, candidates in _assign_candidates(inputs, fresh, [*inputs.at_work, *joined], loads).items():
         mover.add(who, candidates)
     if inputs.state.kind == "pilot":  # everybody has the same
         for who in joined:
             mover.add(who, sorted({item.candidate for item in inputs.items}))
     else:
-        _share(mover, inputs, joined)
+        _share_work(mover, inputs, joined)
     if not any(mover.work.values()):
-        raise RefusedError(_nothing_to_add(inputs, joined))
+        raise RefusedError(_explain_nothing_to_add(inputs, joined))
     gone = {item.presentation_id for item in mover.moved}
     dropped = [item for item in inputs.items if item.duplicate_of in gone and not item.touched]
     given = {(who, *c[:2]) for who, work in mover.work.items() for items in work.values() for c in items}
@@ -89,7 +89,7 @@ def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPl
     )
 
 
-def _assign_new(
+def _assign_candidates(
     inputs: TransferInputs, fresh: Sequence[Candidate], people: Sequence[str], loads: Mapping[str, int]
 ) -> dict[str, list[Candidate]]:
     """Assign each query of the new candidates to as many annotators as the round's overlap."""
@@ -101,18 +101,18 @@ def _assign_new(
         )
     pairs = {candidate[:2] for candidate in fresh}
     practised = {(who, query) for who, query, document in inputs.practised if (query, document) in pairs}
-    work = assign(fresh, people, layout.overlap, layout.seed, loads, practised)
+    work = assign_queries(fresh, people, layout.overlap, layout.seed, loads, practised)
     return {who: [item for items in given.values() for item in items] for who, given in work.items()}
 
 
-def _share(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> None:
+def _share_work(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> None:
     """Move whole untouched queries to annotators who joined, until loads are even.
 
     Each query goes from the annotator with the most items to the joining annotator with the fewest items who
     can take the query. Deactivated annotators give away all their queries.
     """
     donors = [*inputs.members, *sorted(inputs.away.difference(inputs.members))]
-    groups_of = {who: _movable_queries(inputs, who) for who in donors}
+    groups_of = {who: _find_movable_queries(inputs, who) for who in donors}
 
     def offer(donor: str, taker: str) -> ItemGroup | None:
         """Return the donor's last query that evens the loads and that the taker can judge."""
@@ -138,7 +138,7 @@ def _share(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> None:
         mover.move(*move)
 
 
-def _movable_queries(inputs: TransferInputs, who: str) -> list[ItemGroup]:
+def _find_movable_queries(inputs: TransferInputs, who: str) -> list[ItemGroup]:
     """Return the annotator's queries without a touched or upcoming item, the last queries first.
 
     For an annotator who may no longer judge, return all queries with unanswered items.
@@ -146,7 +146,7 @@ def _movable_queries(inputs: TransferInputs, who: str) -> list[ItemGroup]:
     mine = [item for item in inputs.items if item.annotator == who]
     blocked: set[str] = set()
     if who not in inputs.away:
-        upcoming = [item for item in mine if not item.answered][:NEXT_UP]
+        upcoming = [item for item in mine if not item.answered][:FIXED_ITEMS]
         blocked = {item.query_id for item in mine if item.touched or item.requested}
         blocked |= {item.query_id for item in upcoming}
     free = [
@@ -155,7 +155,7 @@ def _movable_queries(inputs: TransferInputs, who: str) -> list[ItemGroup]:
     return list(reversed(group_by_query(free).values()))
 
 
-def _nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
+def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
     name = inputs.state.round
     if joined:
         return (

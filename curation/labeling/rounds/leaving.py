@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from curation.core.errors import RefusedError
 from curation.labeling.rounds.moving import reassign
-from curation.labeling.rounds.rounds import open_states
-from curation.labeling.rounds.withdrawals import round_items
+from curation.labeling.rounds.rounds import read_open_states
+from curation.labeling.rounds.withdrawals import read_round_items
 from curation.people.accounts import deactivate, set_role
 from curation.people.annotators import JUDGING, require_annotators
 from curation.store import COMMAND_LINE, Annotator, Store
@@ -87,8 +87,8 @@ def _return_work(store: Store, name: str, author: str) -> list[ReturnedWork]:
     """Give an annotator's open items to other members; list the rounds in which the annotator had items."""
     counts: dict[str, int] = {}
     with store.reading() as cursor:
-        for state in open_states(cursor):
-            items = [item for item in round_items(cursor, state.round_id) if item.annotator == name]
+        for state in read_open_states(cursor):
+            items = [item for item in read_round_items(cursor, state.round_id) if item.annotator == name]
             left = [item for item in items if not item.answered]
             if left:
                 practice = state.kind == "practice"

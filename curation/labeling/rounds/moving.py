@@ -20,16 +20,16 @@ from curation.labeling.rounds.transfer import (
     Transfer,
     TransferInputs,
     TransferPlan,
-    carry_out,
+    execute_transfer,
     group_by_query,
     plan_transfer,
-    read_inputs,
+    read_transfer_inputs,
 )
 from curation.labeling.rounds.withdrawals import RoundItem
 from curation.store import COMMAND_LINE, Cursor, Store
 
-SEEN = "put off or taken back: they were seen, and stay"
-HAD_BY_ALL = "items that stay, because every other annotator already has the pair"
+TOUCHED = "put off or taken back: they were seen, and stay"
+SEEN_BY_ALL = "items that stay, because every other annotator already has the pair"
 PRACTISED = "the item stays, because all annotators without the pair know its grade from practice"
 
 
@@ -78,7 +78,7 @@ def reassign(
         )
 
     def read(cursor: Cursor) -> TransferInputs:
-        return read_inputs(cursor, name, author, [from_, *takers], takers, with_new=False)
+        return read_transfer_inputs(cursor, name, author, [from_, *takers], takers, with_new=False)
 
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind in ("pilot", "practice"):
@@ -93,7 +93,7 @@ def reassign(
             )
         return _plan_reassignment(inputs, from_, others)
 
-    return carry_out(store, read, make, "reassign", author)
+    return execute_transfer(store, read, make, "reassign", author)
 
 
 def _plan_reassignment(inputs: TransferInputs, from_: str, others: Sequence[str]) -> TransferPlan:
@@ -103,9 +103,9 @@ def _plan_reassignment(inputs: TransferInputs, from_: str, others: Sequence[str]
     seen = sum(item.is_work and not item.answered and not inputs.is_movable(item) for item in mine)
     away = from_ in inputs.away
     if not work and not (away and movable):
-        raise RefusedError(_nothing_to_move(inputs.state.round, from_, seen))
+        raise RefusedError(_explain_nothing_to_move(inputs.state.round, from_, seen))
     mover = Mover(inputs, Counter(item.annotator for item in inputs.items if not item.answered))
-    left_out = Counter({SEEN: seen}) + _hand_on(mover, work, others, inputs.layout.seed)
+    left_out = Counter({TOUCHED: seen}) + _move_queries(mover, work, others, inputs.layout.seed)
     kept = len(work) - len(mover.moved)
     moved = {item.presentation_id for item in mover.moved}
     dropped = [
@@ -117,7 +117,7 @@ def _plan_reassignment(inputs: TransferInputs, from_: str, others: Sequence[str]
     return plan_transfer(inputs, mover, dropped, {"from": from_, "to": list(others)}, left_out, kept)
 
 
-def _hand_on(mover: Mover, items: Sequence[RoundItem], others: Sequence[str], seed: int) -> Counter[str]:
+def _move_queries(mover: Mover, items: Sequence[RoundItem], others: Sequence[str], seed: int) -> Counter[str]:
     """Move items query by query, the largest query first, to the annotator in `others` with the least work.
 
     If no annotator can take a whole query, its pairs move one by one. Return the number of pairs that stay,
@@ -138,11 +138,11 @@ def _hand_on(mover: Mover, items: Sequence[RoundItem], others: Sequence[str], se
             for item in groups[query]:
                 if not give([item]):
                     had = all((who, *item.pair) in mover.had for who in others)
-                    stays[HAD_BY_ALL if had else PRACTISED] += 1
+                    stays[SEEN_BY_ALL if had else PRACTISED] += 1
     return stays
 
 
-def _nothing_to_move(name: str, who: str, seen: int) -> str:
+def _explain_nothing_to_move(name: str, who: str, seen: int) -> str:
     stay = pluralize(
         seen,
         "item was put off or taken back: it was seen, and stays",

@@ -16,17 +16,17 @@ from typing import NamedTuple
 
 from curation.core.text import pluralize
 from curation.labeling.rounds.rounds import find_round
-from curation.labeling.rounds.upcoming import unshown
+from curation.labeling.rounds.upcoming import count_unshown
 from curation.store import Store, utc_now
 
-BREAK = timedelta(minutes=10)
+MAX_PAUSE = timedelta(minutes=10)
 """Longest pause between two answers that counts as work."""
 WINDOW = timedelta(days=7)
 MIN_TIME = timedelta(hours=1)
 """Least time from an annotator's first answer until a forecast is made."""
 MIN_ANSWERS = 10
 """The least number of answers for a pace and for a forecast."""
-FASTEST = 1.0
+MIN_SECONDS = 1.0
 """Seconds per answer below which a pace is too fast for a person.
 
 Wood, Harms, Lowman and DeSimone (2017), Social Psychological and Personality Science 8: below one second an
@@ -34,7 +34,7 @@ item, answers to one-line items of questionnaires stop being consistent. Huang a
 Business and Psychology 27, require two seconds an item. A query with a document is longer than an item of a
 questionnaire.
 """
-MAX_HOURLY = 3600 / FASTEST
+MAX_HOURLY = 3600 / MIN_SECONDS
 """Answers per hour of work above which an annotator cannot have read the items."""
 DAYS_SHOWN = 14
 MAX_DAYS = 3650
@@ -81,7 +81,7 @@ class AnnotatorWork(NamedTuple):
     def hourly(self) -> float | None:
         """The number of answers per hour of work."""
         gaps = [later - earlier for earlier, later in zip(self.answered, self.answered[1:], strict=False)]
-        working = [gap for gap in gaps if gap <= BREAK]
+        working = [gap for gap in gaps if gap <= MAX_PAUSE]
         spent = sum(working, timedelta()).total_seconds() / 3600
         return len(working) / spent if len(working) >= MIN_ANSWERS and spent > 0 else None
 
@@ -96,7 +96,7 @@ class AnnotatorWork(NamedTuple):
         return self.open / self.hourly if self.hourly and not self.too_fast else None
 
 
-def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
+def read_annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
     """Read the work of all annotators in a round, by name.
 
     Raises
@@ -106,7 +106,7 @@ def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
     with store.reading() as cursor:
         round_id = find_round(cursor, round_name).round_id
         rows = cursor.execute(_WORK, [round_id]).fetchall()
-        hidden = unshown(cursor)
+        hidden = count_unshown(cursor)
     return [
         AnnotatorWork(
             *(name, left - hidden[round_id, name], at or []),
@@ -117,7 +117,7 @@ def annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
     ]
 
 
-def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tuple[datetime | None, str]:
+def forecast_end(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tuple[datetime | None, str]:
     """Forecast the time when all annotators are done, with a sentence that explains the forecast.
 
     If no item is open, or an annotator has no pace, the time is None and the sentence gives the reason.
@@ -126,10 +126,12 @@ def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tupl
     waiting = [person for person in work if person.open]
     if not waiting:
         return None, "Nothing is open."
-    reasons = [f"{person.annotator} {why}" for person in waiting if (why := _why_no_forecast(person, now))]
+    reasons = [
+        f"{person.annotator} {why}" for person in waiting if (why := _explain_no_forecast(person, now))
+    ]
     if reasons:
         return None, f"No forecast: {'; '.join(reasons)}."
-    days, last = max((_days_left(person, now), person.annotator) for person in waiting)
+    days, last = max((_compute_days_left(person, now), person.annotator) for person in waiting)
     how = (
         f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
         f"weekends included; {last} is the slowest."
@@ -137,7 +139,7 @@ def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tupl
     return now + timedelta(days=min(days, MAX_DAYS)), how
 
 
-def daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) -> dict[date, int]:
+def count_daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) -> dict[date, int]:
     """Count the answers on each of the last 14 days, ending with today."""
     today = (now or utc_now()).date()
     by_day = Counter(at.date() for person in work for at in person.answered)
@@ -145,14 +147,14 @@ def daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) ->
     return {day: by_day[day] for day in days}
 
 
-def _recent_answers(work: AnnotatorWork, now: datetime) -> list[datetime]:
+def _find_recent_answers(work: AnnotatorWork, now: datetime) -> list[datetime]:
     return [at for at in work.answered if at >= now - WINDOW]
 
 
-def _why_no_forecast(work: AnnotatorWork, now: datetime) -> str:
+def _explain_no_forecast(work: AnnotatorWork, now: datetime) -> str:
     if not work.answered:
         return "has not answered yet"
-    recent = _recent_answers(work, now)
+    recent = _find_recent_answers(work, now)
     if len(recent) < MIN_ANSWERS:
         answered = pluralize(len(recent), "item")
         return f"answered {answered} in the last {WINDOW.days} days; {MIN_ANSWERS} are needed"
@@ -161,6 +163,6 @@ def _why_no_forecast(work: AnnotatorWork, now: datetime) -> str:
     return "answered faster than a person can read" if work.too_fast else ""
 
 
-def _days_left(work: AnnotatorWork, now: datetime) -> float:
+def _compute_days_left(work: AnnotatorWork, now: datetime) -> float:
     span = min(WINDOW, now - work.answered[0]) / timedelta(days=1)
-    return work.open * span / len(_recent_answers(work, now))
+    return work.open * span / len(_find_recent_answers(work, now))

@@ -19,13 +19,13 @@ from curation.core.reports.page import QueryName, Table, figure_row, figure_tabl
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import percentile_interval, resampled
 from curation.core.text import pluralize
-from curation.guides.guide import guide_by_hash
-from curation.labeling.rounds.rounds import round_state
+from curation.guides.guide import load_guide
+from curation.labeling.rounds.rounds import read_round_state
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
 from curation.store import Store
 from curation.store.documents import VERSION
 
-SHOWN = 20
+MAX_PAIRS = 20
 _PAIRS = f"""
 SELECT p.query_id, p.document_id, any_value(q.text), arg_min(d.title, p.annotator),
        coalesce(list(s.grade ORDER BY s.grade) FILTER (s.answered AND s.kind = 'grade'), []),
@@ -140,7 +140,9 @@ class PilotReport:
         )
 
 
-def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | None = None) -> PilotReport:
+def compute_pilot_report(
+    store: Store, name: str, seed: int = 0, access: SealAccess | None = None
+) -> PilotReport:
     """Report the disagreement of a pilot by grade boundary, and the pairs with the largest differences.
 
     Without seal access, pairs that a release seals are counted but not listed.
@@ -151,13 +153,13 @@ def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | No
     RefusedError: the round is not a pilot.
     """
     with store.reading() as cursor:
-        state, access = round_state(cursor, name), access_or_closed(cursor, access)
+        state, access = read_round_state(cursor, name), access_or_closed(cursor, access)
         if state.kind != "pilot":
             raise RefusedError(
                 f"{name} is a {state.kind} round, not a pilot: its agreement is in the report on agreement.",
                 command="`goldgrade agreement --round` writes this report.",
             )
-        guide = guide_by_hash(cursor, state.guide_hash)
+        guide = load_guide(cursor, state.guide_hash)
         rows = cursor.execute(_PAIRS, [state.round_id]).fetchall()
         annotators, unanswered, versions = cursor.execute(_ANSWERS, [state.round_id]).fetchall()[0]
     pairs = [GradeSpread._make((*row[:4], tuple(row[4]), row[5], tuple(row[6]))) for row in rows]
@@ -174,14 +176,14 @@ def pilot_report(store: Store, name: str, seed: int = 0, access: SealAccess | No
         compared=sum(len(pair.grades) > 1 for pair in pairs),
         unanswered=unanswered,
         cannot_tell=sum(pair.cannot_tell for pair in pairs),
-        boundaries=boundaries({pair[:2]: pair.grades for pair in pairs}, guide.values, seed),
-        spreads=tuple(named[:SHOWN]),
+        boundaries=measure_boundaries({pair[:2]: pair.grades for pair in pairs}, guide.values, seed),
+        spreads=tuple(named[:MAX_PAIRS]),
         differing=len(spreads),
         sealed=len(spreads) - len(named),
     )
 
 
-def boundaries(
+def measure_boundaries(
     grades: Mapping[tuple[str, str], Sequence[int]], scale: Sequence[int], seed: int = 0
 ) -> tuple[Boundary, ...]:
     """Measure the disagreement at each boundary of an ascending scale, from the grades of each pair."""
@@ -194,12 +196,12 @@ def boundaries(
             for first, second in combinations(given, 2):
                 counts[place[query]] += ((first <= lower) != (second <= lower), 1)
         apart, n = (int(total) for total in counts.sum(axis=0)) if queries else (0, 0)
-        share = Estimate(apart / n, *_bootstrap_interval(counts, seed), n) if n else Estimate()
+        share = Estimate(apart / n, *_compute_interval(counts, seed), n) if n else Estimate()
         between.append(Boundary(lower, upper, apart, share))
     return tuple(between)
 
 
-def _bootstrap_interval(counts: np.ndarray, seed: int) -> tuple[float | None, float | None]:
+def _compute_interval(counts: np.ndarray, seed: int) -> tuple[float | None, float | None]:
     compared = counts[counts[:, 1] > 0]
     if len(compared) < 2:
         return None, None

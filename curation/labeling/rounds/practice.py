@@ -20,10 +20,10 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import ShareCell, Table
 from curation.core.text import pluralize
-from curation.labeling.rounds.assignment import order, presentations_of
+from curation.labeling.rounds.assignment import make_presentations, order_items
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import MAX_PER_QUERY
-from curation.labeling.rounds.rounds import append_round_event, round_parameters, round_state
+from curation.labeling.rounds.rounds import append_round_event, read_parameters, read_round_state
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import closed_access
 from curation.store import Cursor, Store, append_rows, record_event
@@ -60,8 +60,8 @@ WHERE r.kind = 'practice' AND NOT r.closed AND p.position >= coalesce(d.begins, 
 GROUP BY p.round_id, r.name, r.sequence, r.paused, r.parameters, p.annotator
 ORDER BY r.sequence, p.annotator
 """
-_SHOWN = "SELECT query_id, position FROM presentations WHERE round_id = ? AND annotator = ?"
-_STOCK = """
+_EARLIER_ITEMS = "SELECT query_id, position FROM presentations WHERE round_id = ? AND annotator = ?"
+_AVAILABLE_PAIRS = """
 SELECT k.query_id, k.document_id, s.content_hash
 FROM known_answers k JOIN snapshot_documents s ON s.document_id = k.document_id AND s.snapshot_id = ?
 WHERE k.round_id = ? AND NOT EXISTS (
@@ -130,7 +130,7 @@ class PracticeFeedback(NamedTuple):
     explanation: str | None
 
 
-def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
+def read_feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
     """Read the expected grades of the annotator's answered practice presentations, in the order of the ids.
 
     All other presentations are left out. Pairs that a release has sealed since are also left out, unless the
@@ -153,7 +153,7 @@ def shows_sealed(parameters: Mapping[str, Any]) -> bool:
     return "sealed" in parameters
 
 
-def practice_statuses(
+def read_practice_statuses(
     cursor: Cursor, annotator: str | None = None, round_id: str | None = None
 ) -> list[PracticeStatus]:
     """Read the status of all annotators, or of one, in practice rounds that are not closed, oldest first."""
@@ -168,7 +168,7 @@ def practice_statuses(
     return statuses
 
 
-def practice_table(statuses: Sequence[PracticeStatus]) -> Table:
+def build_practice_table(statuses: Sequence[PracticeStatus]) -> Table:
     """Draw the table of annotators' progress in practice."""
     rows = (
         (
@@ -181,7 +181,7 @@ def practice_table(statuses: Sequence[PracticeStatus]) -> Table:
     return Table("Practice by annotator", columns, tuple(rows))
 
 
-def draw(
+def draw_practice_queries(
     candidates: Iterable[Candidate], queries: int, salt: str, used: Collection[str] = ()
 ) -> dict[str, list[Candidate]]:
     """Draw whole queries in a seeded order: unused queries first, queries with a single document last."""
@@ -208,22 +208,22 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
         annotator has passed, or has unanswered items.
     """
     with store.transaction(appends=True) as cursor:
-        before = _status_to_change(cursor, name, annotator, author)
+        before = _read_status_to_change(cursor, name, annotator, author)
         if before.state.passed is None:
             raise RefusedError(
                 f"{annotator} is in the middle of {name}: {before.state.answered} of {before.state.total} "
                 "are answered. A new attempt is possible when all items are answered.",
                 command="`goldgrade practice NAME --retry ANNOTATOR` gives a new attempt.",
             )
-        rows = _draw_another_set(cursor, before, annotator)
+        rows = _draw_attempt(cursor, before, annotator)
         append_rows(cursor, "presentations", rows)
         detail = {"practice": "again", "annotator": annotator, "from": rows[0].position}
         append_round_event(cursor, before.round_id, "extend", detail, author)
         record_event(cursor, "practise again", {"name": name, **detail, "items": len(rows)}, author)
-        return practice_statuses(cursor, annotator, before.round_id)[0]
+        return read_practice_statuses(cursor, annotator, before.round_id)[0]
 
 
-def let_pass(
+def waive_practice(
     store: Store, name: str, annotator: str, reason: str, author: str = COMMAND_LINE
 ) -> PracticeStatus:
     """Waive practice: the annotator continues with the real queue, regardless of the practice result.
@@ -236,22 +236,22 @@ def let_pass(
     if not reason.strip():
         raise InputError("Letting somebody pass needs a reason.", command="`--reason` gives it.")
     with store.transaction() as cursor:
-        before = _status_to_change(cursor, name, annotator, author)
+        before = _read_status_to_change(cursor, name, annotator, author)
         detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}
         append_round_event(cursor, before.round_id, "extend", detail, author)
         record_event(cursor, "let pass practice", {"name": name, **detail}, author)
-        return practice_statuses(cursor, annotator, before.round_id)[0]
+        return read_practice_statuses(cursor, annotator, before.round_id)[0]
 
 
-def _status_to_change(cursor: Cursor, name: str, annotator: str, author: str) -> PracticeStatus:
+def _read_status_to_change(cursor: Cursor, name: str, annotator: str, author: str) -> PracticeStatus:
     require_author(cursor, author, "lead")
-    state = round_state(cursor, name)
+    state = read_round_state(cursor, name)
     require_annotators(cursor, [annotator])
     if state.kind != "practice":
         raise RefusedError(f"{name} is a {state.kind} round, not a practice round.")
     if state.closed:
         raise RefusedError(f"{name} is closed, so no annotator has to pass this practice round.")
-    statuses = practice_statuses(cursor, annotator, state.round_id)
+    statuses = read_practice_statuses(cursor, annotator, state.round_id)
     if not statuses:
         raise RefusedError(f"{annotator} has no practice items in {name}.")
     if statuses[0].state.passed:
@@ -259,18 +259,22 @@ def _status_to_change(cursor: Cursor, name: str, annotator: str, author: str) ->
     return statuses[0]
 
 
-def _draw_another_set(cursor: Cursor, before: PracticeStatus, annotator: str) -> list[Presentation]:
-    parameters = round_parameters(cursor, before.round_id)
-    shown = cursor.execute(_SHOWN, [before.round_id, annotator]).fetchall()
+def _draw_attempt(cursor: Cursor, before: PracticeStatus, annotator: str) -> list[Presentation]:
+    parameters = read_parameters(cursor, before.round_id)
+    shown = cursor.execute(_EARLIER_ITEMS, [before.round_id, annotator]).fetchall()
     start = 1 + max(row[1] for row in shown)
-    stock = cursor.execute(_STOCK, [current_snapshot(cursor), before.round_id, annotator]).fetchall()
+    stock = cursor.execute(
+        _AVAILABLE_PAIRS, [current_snapshot(cursor), before.round_id, annotator]
+    ).fetchall()
     access = None if shows_sealed(parameters) else closed_access(cursor)
     candidates = [Candidate(*row) for row in stock if access is None or access.shows(row[0])]
     salt = f"{parameters['seed']}:{start}"
-    work = draw(candidates, parameters["queries"], salt, {row[0] for row in shown})
+    work = draw_practice_queries(candidates, parameters["queries"], salt, {row[0] for row in shown})
     if not work:
         raise RefusedError(
             f"No known pair of {before.round} can be shown any more: its documents left the corpus, or a "
             "release seals its grades. Open a new practice round."
         )
-    return presentations_of(before.round_id, annotator, order(work, 0.0, f"{salt}:{annotator}"), start)
+    return make_presentations(
+        before.round_id, annotator, order_items(work, 0.0, f"{salt}:{annotator}"), start
+    )

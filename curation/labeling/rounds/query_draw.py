@@ -22,10 +22,10 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import Table, csv_table
 from curation.core.statistics.allocation import allocate
 from curation.core.text import pluralize
-from curation.labeling.rounds.candidates import CandidateRow, Chosen
+from curation.labeling.rounds.candidates import CandidateRow, ChosenCandidates
 from curation.store import Cursor, get_setting
 
-UNIT = "goldset_gold_query"
+UNIT_FIELD = "goldset_gold_query"
 """Metadata field with a query's sampling unit: queries of the same unit are drawn together."""
 NO_STRATUM = "not drawn from traffic"
 NO_POOL = "the query has no pool"
@@ -82,9 +82,14 @@ class QueryDraw:
         return csv_table(Table("", columns, tuple(rows)))
 
 
-def drawn_candidates(
-    chosen: Chosen, rows: Sequence[CandidateRow], active: set[str], frame: DrawFrame, queries: int, seed: int
-) -> Chosen:
+def draw_candidates(
+    chosen: ChosenCandidates,
+    rows: Sequence[CandidateRow],
+    active: set[str],
+    frame: DrawFrame,
+    queries: int,
+    seed: int,
+) -> ChosenCandidates:
     """Choose the candidates of a random sample of the current queries that have a pool.
 
     Parameters
@@ -153,10 +158,10 @@ def read_draws(cursor: Cursor) -> list[QueryDraw]:
         "SELECT json_extract(parameters, 'query_draw') FROM rounds "
         "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
     ).fetchall()
-    return [stored_draw(json.loads(row[0])) for row in rows]
+    return [restore_draw(json.loads(row[0])) for row in rows]
 
 
-def stored_draw(draw: Mapping[str, Any]) -> QueryDraw:
+def restore_draw(draw: Mapping[str, Any]) -> QueryDraw:
     """Restore a draw from the parameters of its round."""
     return QueryDraw(draw["strata"], frozenset(draw["drawn"]), draw.get("units", {}))
 
@@ -180,6 +185,7 @@ def read_draw_frame(cursor: Cursor) -> DrawFrame:
         "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
     ).fetchall()
     units = cursor.execute(
-        "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL", {"unit": UNIT}
+        "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL",
+        {"unit": UNIT_FIELD},
     ).fetchall()
     return dict(strata), dict(units)

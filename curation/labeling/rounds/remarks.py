@@ -42,7 +42,7 @@ class AnnotatorRemark(NamedTuple):
     flagged: bool
 
 
-def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
+def list_remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
     """Read the cannot-tell and flagged answers of a round, newest first, and count the sealed answers.
 
     Raises
@@ -56,7 +56,7 @@ def remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
     return shown, len(rows) - len(shown)
 
 
-def query_answer_counts(store: Store, round_name: str) -> list[tuple[str, str, int, int, int]]:
+def count_query_answers(store: Store, round_name: str) -> list[tuple[str, str, int, int, int]]:
     """Count annotators' answers yes, partly and no on whether the corpus answers each query, most "no" first.
 
     Return rows of query id, text, yes, partly and no.

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.text import pluralize
-from curation.labeling.rounds.upcoming import unshown
+from curation.labeling.rounds.upcoming import count_unshown
 from curation.people.annotators import JUDGING, require_author
 from curation.store import (
     COMMAND_LINE,
@@ -75,7 +75,7 @@ class RoundState(NamedTuple):
     @property
     def share(self) -> float:
         """The share of presentations that are answered."""
-        return answered_share(self.answered, self.open_items)
+        return compute_answered_share(self.answered, self.open_items)
 
     @property
     def state(self) -> str:
@@ -95,7 +95,7 @@ class RoundState(NamedTuple):
         return [f"{self.round} is {state}; {pluralize(self.open_items, 'item is', 'items are')} open."]
 
 
-class RoundDeleted(NamedTuple):
+class DeletedRound(NamedTuple):
     """A deleted round, and the number of its presentations."""
 
     round: str
@@ -127,15 +127,15 @@ def find_round(cursor: Cursor, name: str) -> Round:
     raise NotFoundError(f"There is no round {name!r}. Rounds of this project: {names}.")
 
 
-def round_parameters(cursor: Cursor, round_id: str) -> dict[str, Any]:
+def read_parameters(cursor: Cursor, round_id: str) -> dict[str, Any]:
     """Read the parameters with which a round was opened."""
     stored = cursor.execute("SELECT parameters FROM rounds WHERE round_id = ?", [round_id]).fetchall()[0][0]
     return dict(json.loads(stored))
 
 
-def members(cursor: Cursor, round_id: str) -> list[str]:
+def read_members(cursor: Cursor, round_id: str) -> list[str]:
     """Read the names of a round's members, in the order in which they joined."""
-    names = dict.fromkeys(round_parameters(cursor, round_id).get("annotators", []))
+    names = dict.fromkeys(read_parameters(cursor, round_id).get("annotators", []))
     for kind, text in cursor.execute(_EVENTS, [round_id]).fetchall():
         detail = json.loads(text)
         if kind == "reassign":
@@ -146,7 +146,7 @@ def members(cursor: Cursor, round_id: str) -> list[str]:
     return list(names)
 
 
-def free_positions(cursor: Cursor, round_id: str) -> dict[str, int]:
+def read_free_positions(cursor: Cursor, round_id: str) -> dict[str, int]:
     """Read the first free position of each annotator who has presentations in a round."""
     sql = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"
     return dict(cursor.execute(sql, [round_id]).fetchall())
@@ -162,7 +162,7 @@ def write_round(
     )
 
 
-def refuse_taken(cursor: Cursor, name: str) -> None:
+def refuse_taken_name(cursor: Cursor, name: str) -> None:
     """Refuse the name of an existing round of the project.
 
     Raises
@@ -176,13 +176,13 @@ def refuse_taken(cursor: Cursor, name: str) -> None:
         )
 
 
-def answered_share(answered: int, left: int) -> float:
+def compute_answered_share(answered: int, left: int) -> float:
     """Compute the answered share of items; the share is at most 0.99 while an item is unanswered."""
     share = answered / (answered + left)
     return min(share, 0.99) if left else share
 
 
-def set_round(
+def set_round_state(
     store: Store,
     name: str,
     state: str,
@@ -207,15 +207,15 @@ def set_round(
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        before = round_state(cursor, name)
-        kind = _event_kind(before, state)
+        before = read_round_state(cursor, name)
+        kind = _choose_event(before, state)
         append_round_event(cursor, before.round_id, kind, {"reason": reason} if reason else {}, author)
         record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
         also(cursor, before)
-        return round_state(cursor, name)
+        return read_round_state(cursor, name)
 
 
-def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundDeleted:
+def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> DeletedRound:
     """Delete a round that was opened by mistake, with its presentations and control items.
 
     Queries, pools and guides stay. The audit trail keeps the round's name.
@@ -227,20 +227,20 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        state = round_state(cursor, name)
-        problem = against_deleting(cursor, state)
+        state = read_round_state(cursor, name)
+        problem = explain_undeletable(cursor, state)
         if problem:
-            raise RefusedError(problem, command=f"{_command(name, 'closed')} closes the round.")
+            raise RefusedError(problem, command=f"{_format_command(name, 'closed')} closes the round.")
         sql = "SELECT count(*) FROM presentations WHERE round_id = ?"
         [(count,)] = cursor.execute(sql, [state.round_id]).fetchall()
         for table, condition in _DELETED.items():
             cursor.execute(f"DELETE FROM {table} WHERE {condition}", [state.round_id])  # noqa: S608  from above
-        deleted = RoundDeleted(state.round, count)
+        deleted = DeletedRound(state.round, count)
         record_event(cursor, "delete round", {**deleted._asdict(), "reason": reason}, author)
     return deleted
 
 
-def against_deleting(cursor: Cursor, state: RoundState) -> str:
+def explain_undeletable(cursor: Cursor, state: RoundState) -> str:
     """Return the sentence that explains why a round cannot be deleted; '' if deletion is possible."""
     answered, planned = cursor.execute(_NEEDED, [state.round_id] * 3).fetchall()[0]
     if state.kind not in ("labeling", "pilot") or planned:
@@ -250,7 +250,7 @@ def against_deleting(cursor: Cursor, state: RoundState) -> str:
     return ""
 
 
-def round_state(cursor: Cursor, name: str) -> RoundState:
+def read_round_state(cursor: Cursor, name: str) -> RoundState:
     """Read the state of the round with a name.
 
     Raises
@@ -258,23 +258,23 @@ def round_state(cursor: Cursor, name: str) -> RoundState:
     NotFoundError: the round does not exist; the sentence names the rounds of the project.
     """
     round_id = find_round(cursor, name).round_id
-    return next(state for state in all_states(cursor) if state.round_id == round_id)
+    return next(state for state in read_round_states(cursor) if state.round_id == round_id)
 
 
-def all_states(cursor: Cursor) -> list[RoundState]:
+def read_round_states(cursor: Cursor) -> list[RoundState]:
     """Read the states of all rounds, oldest first."""
     hidden = Counter[str]()
-    for (round_id, _), count in unshown(cursor).items():
+    for (round_id, _), count in count_unshown(cursor).items():
         hidden[round_id] += count
     states = fetch(cursor, RoundState, _STATES)
     return [state._replace(open_items=state.open_items - hidden[state.round_id]) for state in states]
 
 
-def open_states(cursor: Cursor) -> list[RoundState]:
+def read_open_states(cursor: Cursor) -> list[RoundState]:
     """Read the states of active rounds (not closed, not imported, with open items), oldest first."""
     return [
         state
-        for state in all_states(cursor)
+        for state in read_round_states(cursor)
         if state.kind != "imported" and not state.closed and state.open_items
     ]
 
@@ -298,11 +298,12 @@ def refuse_closed(state: RoundState) -> None:
         raise RefusedError(f"{state.round} holds imported judgments, and has no items for annotators.")
     if state.closed:
         raise RefusedError(
-            f"{state.round} is closed. Reopen it first.", command=f"{_command(state.round, 'open')} does."
+            f"{state.round} is closed. Reopen it first.",
+            command=f"{_format_command(state.round, 'open')} does.",
         )
 
 
-def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
+def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:
     """Refuse to assign items to people who cannot sign in, or who may not judge documents.
 
     Raises
@@ -331,7 +332,7 @@ def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
         )
 
 
-def _event_kind(before: RoundState, state: str) -> str:
+def _choose_event(before: RoundState, state: str) -> str:
     """Return the event that brings a round into a state: pause, resume, close or reopen."""
     name = before.round
     if before.kind == "imported":
@@ -341,12 +342,16 @@ def _event_kind(before: RoundState, state: str) -> str:
     if state == "open":
         raise RefusedError(f"{name} is neither paused nor closed.")
     if before.closed:
-        raise RefusedError(f"{name} is closed.", command=f"{_command(name, 'open')} reopens the round.")
+        raise RefusedError(
+            f"{name} is closed.", command=f"{_format_command(name, 'open')} reopens the round."
+        )
     if state == "paused" and before.paused:
-        raise RefusedError(f"{name} is paused.", command=f"{_command(name, 'open')} resumes the round.")
+        raise RefusedError(
+            f"{name} is paused.", command=f"{_format_command(name, 'open')} resumes the round."
+        )
     return "pause" if state == "paused" else "close"
 
 
-def _command(name: str, state: str) -> str:
+def _format_command(name: str, state: str) -> str:
     quoted = f"'{name}'" if " " in name else name
     return f"`goldgrade round set {quoted} {state}`"

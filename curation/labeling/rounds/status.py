@@ -17,10 +17,14 @@ import numpy as np
 from curation.core.reports.page import BarCell, NumberCell, Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
-from curation.labeling.rounds.control_items import ControlItemResult, control_item_results, control_item_table
+from curation.labeling.rounds.control_items import (
+    ControlItemResult,
+    build_control_item_table,
+    read_control_item_results,
+)
 from curation.labeling.rounds.pace import AnnotatorWork
-from curation.labeling.rounds.rounds import round_state
-from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
+from curation.labeling.rounds.rounds import read_round_state
+from curation.labeling.rounds.upcoming import TOO_NEAR_REASON, count_unshown
 from curation.store import Cursor, Store, fetch
 
 _PROGRESS = """
@@ -50,7 +54,7 @@ _WITHDRAWN = """
 SELECT count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter)
 FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = $round
 """
-NAMES = ("min", "q1", "median", "q3", "max")
+QUANTILE_NAMES = ("min", "q1", "median", "q3", "max")
 _PAIRS = """
 WITH places AS (
     SELECT presentation_id, duplicate_of,
@@ -145,9 +149,9 @@ class RoundStatus:
     def tables(self) -> list[Table]:
         """Tables of progress by annotator, spacing of blind duplicates, and results on control items."""
         return [
-            progress_table(self),
-            spacing_table(self.spacing.distances, self.spacing.hours),
-            control_item_table(self.control_items),
+            build_progress_table(self),
+            build_spacing_table(self.spacing.distances, self.spacing.hours),
+            build_control_item_table(self.control_items),
         ]
 
 
@@ -170,13 +174,13 @@ class Spacing(NamedTuple):
     hours: dict[str, float]
 
 
-def workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
+def count_workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
     """Count each annotator's answers, including imported answers, and open items in rounds that are not
     closed."""
     return {name: (answered, left) for name, answered, left in cursor.execute(_WORKLOADS).fetchall()}
 
 
-def round_status(store: Store, name: str) -> RoundStatus:
+def read_round_status(store: Store, name: str) -> RoundStatus:
     """Read the status of a round.
 
     Raises
@@ -184,9 +188,9 @@ def round_status(store: Store, name: str) -> RoundStatus:
     NotFoundError: there is no round with the name.
     """
     with store.reading() as cursor:
-        state = round_state(cursor, name)
+        state = read_round_state(cursor, name)
         round_id = state.round_id
-        hidden = Counter({who: count for (of, who), count in unshown(cursor).items() if of == round_id})
+        hidden = Counter({who: count for (of, who), count in count_unshown(cursor).items() if of == round_id})
         progress = []
         for row in fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id]):
             less = hidden[row.annotator]
@@ -196,7 +200,7 @@ def round_status(store: Store, name: str) -> RoundStatus:
         [(late,)] = cursor.execute(_LATE, [round_id]).fetchall()
         named = {"round": round_id, "filter": OUTSIDE_FILTER}
         [(withdrawn, outside)] = cursor.execute(_WITHDRAWN, named).fetchall()
-        left_out = {TOO_NEAR: hidden.total(), OUTSIDE_FILTER: outside}
+        left_out = {TOO_NEAR_REASON: hidden.total(), OUTSIDE_FILTER: outside}
         return RoundStatus(
             round=name,
             kind=state.kind,
@@ -210,34 +214,34 @@ def round_status(store: Store, name: str) -> RoundStatus:
             closed_at=state.closed_at,
             late=late,
             withdrawn=withdrawn,
-            spacing=spacing(cursor, round_id),
-            control_items=[] if state.kind == "practice" else control_item_results(cursor, round_id),
+            spacing=measure_spacing(cursor, round_id),
+            control_items=[] if state.kind == "practice" else read_control_item_results(cursor, round_id),
             left_out={reason: count for reason, count in left_out.items() if count},
         )
 
 
-def quantiles(values: Sequence[float]) -> dict[str, float]:
+def compute_quantiles(values: Sequence[float]) -> dict[str, float]:
     """Compute minimum, quartiles (interpolated linearly) and maximum, by name; {} without values."""
     if not values:
         return {}
     cuts = np.quantile(np.asarray(values, dtype=float), [0, 0.25, 0.5, 0.75, 1])
-    return dict(zip(NAMES, map(float, cuts), strict=True))
+    return dict(zip(QUANTILE_NAMES, map(float, cuts), strict=True))
 
 
-def spacing(cursor: Cursor, round_id: str) -> Spacing:
+def measure_spacing(cursor: Cursor, round_id: str) -> Spacing:
     """Measure the spacing of a round's blind duplicates."""
     rows = cursor.execute(_PAIRS, [round_id]).fetchall()
     times = [(first, second) for _, first, second in rows if first is not None and second is not None]
     return Spacing(
         duplicates=len(rows),
-        distances=quantiles([row[0] for row in rows]),
+        distances=compute_quantiles([row[0] for row in rows]),
         judged=len(times),
         another_day=sum(first.date() != second.date() for first, second in times),
-        hours=quantiles([abs((second - first).total_seconds()) / 3600 for first, second in times]),
+        hours=compute_quantiles([abs((second - first).total_seconds()) / 3600 for first, second in times]),
     )
 
 
-def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> Table:
+def build_progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> Table:
     """Draw the table of annotators' progress, including blind duplicates; `work` adds columns for the
     pace."""
     work_of = {person.annotator: person for person in work}
@@ -248,7 +252,7 @@ def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> T
             BarCell(annotator.answered, annotator.presentations),
             *(annotator.answered, annotator.presentations),
             *(annotator.cannot_tell, annotator.later, annotator.flagged),
-            *_pace_cells(work_of.get(annotator.annotator))[: len(fast)],
+            *_build_pace_cells(work_of.get(annotator.annotator))[: len(fast)],
             annotator.last_at,
         )
         for annotator in status.annotators
@@ -258,12 +262,12 @@ def progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> T
     return Table("Progress by annotator", columns, tuple(rows))
 
 
-def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
+def build_spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
     """Draw the table of distances between the showings of blind duplicates; without duplicates it has no
     rows."""
     measured = {"Presentations": distances, "Hours": hours}
     rows = (
-        (what, *(NumberCell(values.get(name), 1) for name in NAMES))
+        (what, *(NumberCell(values.get(name), 1) for name in QUANTILE_NAMES))
         for what, values in measured.items()
         if values
     )
@@ -271,7 +275,7 @@ def spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) ->
     return Table("Distance between the two showings of blind duplicates", columns, tuple(rows))
 
 
-def _pace_cells(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
+def _build_pace_cells(work: AnnotatorWork | None) -> tuple[NumberCell, ...]:
     work = work or AnnotatorWork("", 0, [], [])
     hourly = None if work.too_fast else work.hourly
     return (NumberCell(work.median_seconds, 1), NumberCell(hourly, 0), NumberCell(work.hours_left, 1))

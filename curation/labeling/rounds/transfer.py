@@ -21,33 +21,38 @@ from curation.core.reports.page import Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, lay_out
-from curation.labeling.rounds.candidates import Candidate, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.candidates import (
+    Candidate,
+    ChosenCandidates,
+    choose_candidates,
+    read_candidates,
+)
 from curation.labeling.rounds.control_items import (
+    AnnotatorPair,
     ControlItemPool,
-    GivenPair,
-    practised,
     read_control_items,
+    read_practised_pairs,
     write_control_items,
 )
-from curation.labeling.rounds.create_round import project_fingerprint
+from curation.labeling.rounds.create_round import read_project_fingerprint
 from curation.labeling.rounds.rounds import (
     RoundState,
     append_round_event,
     find_round,
-    free_positions,
-    members,
+    read_free_positions,
+    read_members,
+    read_parameters,
+    read_round_state,
     refuse_closed,
-    refuse_who_cannot_judge,
-    round_parameters,
-    round_state,
+    refuse_unable_annotators,
 )
-from curation.labeling.rounds.withdrawals import RoundItem, near_repeats, round_items, withdraw
+from curation.labeling.rounds.withdrawals import RoundItem, find_near_repeats, read_round_items, withdraw
 from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.planned_writes import write_if_unchanged
 
-DROPPED = "blind duplicates dropped with moved items, and not planned again"
-RECORDED = ("moved", "kept", "candidates", "withdrawn", "presentations")
+DROPPED_DUPLICATES = "blind duplicates dropped with moved items, and not planned again"
+RECORDED_COUNTS = ("moved", "kept", "candidates", "withdrawn", "presentations")
 ItemGroup = list[RoundItem]
 """An annotator's items of a query."""
 
@@ -72,8 +77,8 @@ class TransferInputs(NamedTuple):
     members: list[str]
     away: frozenset[str]
     pool: ControlItemPool | None
-    practised: set[GivenPair]
-    new: Chosen
+    practised: set[AnnotatorPair]
+    new: ChosenCandidates
 
     @property
     def at_work(self) -> list[str]:
@@ -100,7 +105,7 @@ class Mover:
         self.work: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
         self.moved: list[RoundItem] = []
         self.loads = loads
-        self.had: set[GivenPair] = {(item.annotator, *item.pair) for item in inputs.items}
+        self.had: set[AnnotatorPair] = {(item.annotator, *item.pair) for item in inputs.items}
         self._practised = inputs.practised
 
     def can_take(self, who: str, items: ItemGroup) -> bool:
@@ -179,7 +184,7 @@ def group_by_query(items: Iterable[RoundItem]) -> dict[str, ItemGroup]:
     return groups
 
 
-def carry_out(
+def execute_transfer(
     store: Store,
     read: Callable[[Cursor], TransferInputs],
     make: Callable[[TransferInputs], TransferPlan],
@@ -195,16 +200,16 @@ def carry_out(
     """
     transfer, *_ = write_if_unchanged(
         store,
-        fingerprint=project_fingerprint,
+        fingerprint=read_project_fingerprint,
         read=read,
         plan=make,
-        write=lambda cursor, plan: _write(cursor, *plan, kind, author),
-        still_holds=_still_holds,
+        write=lambda cursor, plan: _write_transfer(cursor, *plan, kind, author),
+        still_holds=_is_current,
     )
     return transfer
 
 
-def read_inputs(
+def read_transfer_inputs(
     cursor: Cursor, name: str, author: str, people: Sequence[str], takers: Sequence[str], with_new: bool
 ) -> TransferInputs:
     """Read the rows that the plan of a transfer needs.
@@ -220,23 +225,23 @@ def read_inputs(
     RefusedError: the round is closed or imported, a taker cannot sign in, or the author is not a lead.
     """
     require_author(cursor, author, "lead")
-    state = round_state(cursor, name)
+    state = read_round_state(cursor, name)
     refuse_closed(state)
     known = require_annotators(cursor, people)
-    refuse_who_cannot_judge([annotator for annotator in known if annotator.name in takers])
+    refuse_unable_annotators([annotator for annotator in known if annotator.name in takers])
     layout = _read_layout(cursor, state)
-    items = round_items(cursor, state.round_id)
+    items = read_round_items(cursor, state.round_id)
     able = {annotator.name for annotator in able_to_judge(cursor)}
     candidates = read_candidates(cursor) if with_new and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
         state=state,
         layout=layout,
         items=items,
-        starts=free_positions(cursor, state.round_id),
+        starts=read_free_positions(cursor, state.round_id),
         members=list(layout.annotators),
         away=frozenset({*layout.annotators, *(item.annotator for item in items)} - able),
         pool=read_control_items(cursor) if layout.control_items else None,
-        practised=practised(cursor),
+        practised=read_practised_pairs(cursor),
         new=choose_candidates(*candidates, again=False),
     )
 
@@ -261,10 +266,10 @@ def plan_transfer(
     }
     given_to = {who: dict(given) for who, given in sorted(mover.work.items()) if given}
     withdrawn = [*mover.moved, *dropped]
-    withdrawn += near_repeats(inputs.items, {item.presentation_id for item in withdrawn})
+    withdrawn += find_near_repeats(inputs.items, {item.presentation_id for item in withdrawn})
     laid = lay_out(inputs.state.round_id, given_to, inputs.layout, inputs.pool, taken, inputs.starts)
     repeats = sum(item.duplicate_of is not None for item in withdrawn)
-    left_out[DROPPED] = max(0, repeats - sum(row.duplicate_of is not None for row in laid.rows))
+    left_out[DROPPED_DUPLICATES] = max(0, repeats - sum(row.duplicate_of is not None for row in laid.rows))
     left_out.update(laid.left_out)
     transfer = Transfer(
         round=inputs.state.round,
@@ -282,11 +287,11 @@ def plan_transfer(
 
 def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
     """Read the request with which a round was opened, with the round's current members."""
-    parameters = round_parameters(cursor, state.round_id)
+    parameters = read_parameters(cursor, state.round_id)
     return RoundRequest(
         name=state.round,
         kind=state.kind,
-        annotators=members(cursor, state.round_id),
+        annotators=read_members(cursor, state.round_id),
         overlap=int(parameters.get("overlap", 1)),
         duplicates=float(parameters.get("duplicates", 0.0)),
         seed=int(parameters.get("seed", 0)),
@@ -295,18 +300,18 @@ def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
     )
 
 
-def _still_holds(cursor: Cursor, plan: TransferPlan) -> bool:
+def _is_current(cursor: Cursor, plan: TransferPlan) -> bool:
     """Return whether the round is open and the items to withdraw have no new events."""
     transfer, withdrawn, *_ = plan
-    state = round_state(cursor, transfer.round)
+    state = read_round_state(cursor, transfer.round)
     planned = {item.presentation_id: item for item in withdrawn}
-    now = [item for item in round_items(cursor, state.round_id) if item.presentation_id in planned]
+    now = [item for item in read_round_items(cursor, state.round_id) if item.presentation_id in planned]
     return not state.closed and all(
         not item.touched or (planned[item.presentation_id].touched and not item.answered) for item in now
     )
 
 
-def _write(
+def _write_transfer(
     cursor: Cursor,
     transfer: Transfer,
     withdrawn: Sequence[RoundItem],
@@ -319,13 +324,13 @@ def _write(
     withdraw(cursor, [item.presentation_id for item in withdrawn], kind, author)
     append_rows(cursor, "presentations", laid.rows)
     write_control_items(cursor, round_id, laid.items)
-    _carry_requests(cursor, withdrawn, laid)
-    counts = {name: getattr(transfer, name) for name in RECORDED}
+    _move_opinion_requests(cursor, withdrawn, laid)
+    counts = {name: getattr(transfer, name) for name in RECORDED_COUNTS}
     append_round_event(cursor, round_id, kind, {**detail, **counts}, author)
     record_event(cursor, f"{kind} round", {"name": transfer.round, **detail, **counts}, author)
 
 
-def _carry_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], laid: RoundAssignment) -> None:
+def _move_opinion_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], laid: RoundAssignment) -> None:
     """Transfer requests for second opinions to the new presentations."""
     places = {
         (row.query_id, row.document_id): row.presentation_id for row in laid.rows if row.duplicate_of is None

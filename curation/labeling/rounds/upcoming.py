@@ -25,16 +25,16 @@ from typing import NamedTuple
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.store import Cursor, fetch
 
-ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
+ASK_FROM_SQL = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
 """SQL of a round's parameter `ask_from`: least number of items of a query at which the round asks about the
 query. Older rounds without this parameter ask about every query.
 """
-TOO_NEAR = (
+TOO_NEAR_REASON = (
     "blind duplicates cannot come back: their first showing was put off, and fewer than "
     f"{CLOSEST_DUPLICATE - 1} other items come after it"
 )
 _ROUNDS = f"""
-SELECT round_id, name, kind, guide_hash, paused, closed, {ASKED_FROM},
+SELECT round_id, name, kind, guide_hash, paused, closed, {ASK_FROM_SQL},
        coalesce((parameters->>'lists')::BOOLEAN, false), guides
 FROM round_states JOIN (
     SELECT round_id, list_sort(list(DISTINCT guide_hash)) AS guides FROM (
@@ -220,7 +220,7 @@ def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, ShownRound])
     return [QueueItem._make(row) for row in rows]
 
 
-def item_states(
+def read_item_versions(
     cursor: Cursor, rounds: Mapping[str, ShownRound], annotator: str | None = None
 ) -> dict[str, int]:
     """Compute a version number for each annotator, which is unchanged while `read_items` returns the same
@@ -229,12 +229,12 @@ def item_states(
     return dict(rows)
 
 
-def numbers_of_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
+def count_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
     """Count the events of each author, or of a single author; an author's events are numbered 1, 2, …"""
     return dict(cursor.execute(_NUMBERS_OF_EVENTS, {"who": annotator}).fetchall())
 
 
-def upcoming_work(
+def compute_upcoming_work(
     rounds: Mapping[str, ShownRound], items: Sequence[QueueItem], only: str | None = None
 ) -> UpcomingWork:
     """Compute an annotator's work in the round `only`, or in all rounds except practice rounds.
@@ -249,20 +249,20 @@ def upcoming_work(
         if (round_id == only if only else round_.kind != "practice")
     }
     items = [item for item in items if item.round_id in among]
-    near = _find_near(items)
+    near = _find_too_near(items)
     left = [item for item in items if item.answered is None and item.duplicate_of not in near]
     showable = [item for item in left if not among[item.round_id].paused]
     return UpcomingWork(among, items, left, _sort_open(showable, items, list(among)), bool(near))
 
 
-def unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
+def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
     """Count the presentations that stay unshown unless the annotator gets more items, by round id and
     annotator."""
     waiting = [row[0] for row in cursor.execute(_WAITING).fetchall()]
     if not waiting:
         return Counter()
     rounds = read_open_rounds(cursor)
-    work = {who: upcoming_work(rounds, read_items(cursor, who, rounds)) for who in waiting}
+    work = {who: compute_upcoming_work(rounds, read_items(cursor, who, rounds)) for who in waiting}
     return Counter(
         (item.round_id, who)
         for who, upcoming in work.items()
@@ -279,11 +279,11 @@ def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
     Unanswered items of paused rounds, and repeats that wait for more items, count as unanswered.
     """
     rounds = read_open_rounds(cursor)
-    work = upcoming_work(rounds, read_items(cursor, annotator, rounds))
+    work = compute_upcoming_work(rounds, read_items(cursor, annotator, rounds))
     return not (work.left or work.near)
 
 
-def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
+def read_withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
     """Read the pairs assigned to an annotator, answered or not; empty if the annotator may see earlier
     answers."""
     if may_see_own_answers(cursor, annotator):
@@ -291,7 +291,7 @@ def withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
     return set(cursor.execute(_GIVEN, [annotator]).fetchall())
 
 
-def _find_near(items: Sequence[QueueItem]) -> set[str]:
+def _find_too_near(items: Sequence[QueueItem]) -> set[str]:
     """Find the skipped presentations with too few later answers for a repeat."""
     put_off = [item for item in items if item.was_put_off]
     if not put_off:

@@ -13,17 +13,17 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import Table
 from curation.core.text import pluralize
-from curation.guides.difference import GuideDifference, guide_difference, reworded_grades
-from curation.guides.drafts import end_draft, own_draft
+from curation.guides.difference import GuideDifference, compare_guides, find_reworded_grades
+from curation.guides.drafts import end_draft, find_draft
 from curation.guides.guide import (
     Guide,
     current_guide,
-    field_sentences,
-    guide_by_hash,
-    guide_lines,
+    describe_fields,
+    group_equivalent_guides,
+    load_guide,
     store_guide,
 )
-from curation.labeling.rounds.rounds import RoundState, append_round_event, open_states
+from curation.labeling.rounds.rounds import RoundState, append_round_event, read_open_states
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event
 
@@ -52,7 +52,7 @@ SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_
 
 
 @dataclass(frozen=True)
-class GuideUsed:
+class GuideChange:
     """The new current guide, the rounds that keep their guide, and the rounds that switched to the new guide.
 
     changed: whether the project previously had a different guide.
@@ -175,7 +175,7 @@ def use_guide(
     reason: str = "",
     instead_of: str | None = None,
     same_grades: bool = False,
-) -> GuideUsed:
+) -> GuideChange:
     """Make a guide the current guide of the project and, optionally, of open rounds.
 
     If the author's draft has the same text as the guide, the draft is deleted.
@@ -207,7 +207,7 @@ def use_guide(
             )
         if same_grades and before.values != guide.values:
             raise InputError("A different scale changes the meaning of grades: labels become outdated.")
-        affected = _rounds_affected(cursor, guide)
+        affected = _find_affected_rounds(cursor, guide)
         if affected and open_rounds is None:
             work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
             raise RefusedError(
@@ -216,7 +216,7 @@ def use_guide(
                 command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
                 "them the new guide.",
             )
-        if open_rounds == SWITCH and (problems := _scale_problems(cursor, affected, guide)):
+        if open_rounds == SWITCH and (problems := _find_scale_problems(cursor, affected, guide)):
             raise RefusedError(
                 " ".join(problems.values())
                 + " A round cannot hold grades of two scales: keep the round's guide, or close the "
@@ -236,45 +236,45 @@ def use_guide(
             detail |= {"reason": reason.strip()} if reason.strip() else {}
             detail |= {"same_grades_as": before.guide_hash} if same_grades else {}
             record_event(cursor, "use guide", detail, author)
-        draft = own_draft(cursor, author)
+        draft = find_draft(cursor, author)
         if draft is not None and digest(draft.source) == guide.guide_hash:
             end_draft(cursor, author)
-        _, remarks = field_sentences(cursor, guide.presentation)
-    return GuideUsed(guide.guide_hash, guide.title, changed, kept, switched, remarks)
+        _, remarks = describe_fields(cursor, guide.presentation)
+    return GuideChange(guide.guide_hash, guide.title, changed, kept, switched, remarks)
 
 
-def guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
+def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
     """Compute the effects that a guide would have as the current guide. Nothing is written."""
     with store.reading() as cursor:
-        values, lines = list(guide.values), guide_lines(cursor, guide, same_grades)
-        reworded = reworded_grades(cursor, lines, guide)
+        values, lines = list(guide.values), group_equivalent_guides(cursor, guide, same_grades)
+        reworded = find_reworded_grades(cursor, lines, guide)
         off_scale = cursor.execute(_OFF_SCALE, [values]).fetchall()
         current = current_guide(cursor)
-        affected = _rounds_affected(cursor, guide)
+        affected = _find_affected_rounds(cursor, guide)
         return GuideEffects(
-            difference=guide_difference(current, guide),
+            difference=compare_guides(current, guide),
             rounds=tuple(affected),
-            cannot_switch=_scale_problems(cursor, affected, guide),
-            answers=_count(cursor, _GIVEN, [current.guide_hash]),
-            stale_pairs=_count(
+            cannot_switch=_find_scale_problems(cursor, affected, guide),
+            answers=_count_rows(cursor, _GIVEN, [current.guide_hash]),
+            stale_pairs=_count_rows(
                 cursor, _STALE, [[f"{name} {grade}" for name, grades in reworded.items() for grade in grades]]
             ),
             off_scale={int(grade): int(n) for grade, n in off_scale},
-            off_scale_decisions=_count(cursor, _DECIDED, [values]),
+            off_scale_decisions=_count_rows(cursor, _DECIDED, [values]),
             same_grades=lines[guide.guide_hash] == lines[current.guide_hash],
         )
 
 
-def _rounds_affected(cursor: Cursor, guide: Guide) -> list[RoundState]:
+def _find_affected_rounds(cursor: Cursor, guide: Guide) -> list[RoundState]:
     """Read the open rounds that use a different guide."""
-    return [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
+    return [state for state in read_open_states(cursor) if state.guide_hash != guide.guide_hash]
 
 
-def _scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide) -> dict[str, str]:
+def _find_scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide) -> dict[str, str]:
     """Find the rounds that cannot switch to a guide: name → sentence with the reason."""
     problems = {}
     for state in affected:
-        old = guide_by_hash(cursor, state.guide_hash).values
+        old = load_guide(cursor, state.guide_hash).values
         judged, known = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
         if old != guide.values and (judged or known):
             problems[state.round] = (
@@ -284,5 +284,5 @@ def _scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide
     return problems
 
 
-def _count(cursor: Cursor, sql: str, values: list[object]) -> int:
+def _count_rows(cursor: Cursor, sql: str, values: list[object]) -> int:
     return int(cursor.execute(sql, values).fetchall()[0][0])

@@ -63,17 +63,17 @@ class RoundItem(NamedTuple):
         return self.duplicate_of is None and not self.control_item
 
 
-def round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
+def read_round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
     """Read the items of a round that are not withdrawn, by annotator and position."""
     return fetch(cursor, RoundItem, _ITEMS, [round_id])
 
 
-def near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
+def find_near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
     """Find the untouched blind duplicates that would come too soon without the `withdrawn` items.
 
     Parameters
     ----------
-    items: as `round_items` returns them.
+    items: as `read_round_items` returns them.
     withdrawn: presentation ids.
     """
     places: dict[str, int] = {}
@@ -105,9 +105,9 @@ def withdraw_outside(cursor: Cursor, author: str) -> int:
     """
     outside, count = outside_pairs(cursor), 0
     for stored in list_rounds(cursor) if outside else ():
-        items = [] if stored.kind == "practice" else round_items(cursor, stored.round_id)
+        items = [] if stored.kind == "practice" else read_round_items(cursor, stored.round_id)
         ids = {item.presentation_id for item in items if item.pair in outside and not item.answered}
-        ids |= {item.presentation_id for item in near_repeats(items, ids)} if ids else set()
+        ids |= {item.presentation_id for item in find_near_repeats(items, ids)} if ids else set()
         withdraw(cursor, sorted(ids), OUTSIDE_FILTER, author)
         count += len(ids)
     return count

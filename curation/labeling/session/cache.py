@@ -20,19 +20,19 @@ from contextlib import contextmanager
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from curation.guides.guide import Guide, guide_by_hash
+from curation.guides.guide import Guide, load_guide
 from curation.labeling.judging import JudgmentEvent
-from curation.labeling.rounds.practice import PracticeStatus, practice_statuses
+from curation.labeling.rounds.practice import PracticeStatus, read_practice_statuses
 from curation.labeling.rounds.upcoming import (
     QueueItem,
     ShownRound,
-    item_states,
-    numbers_of_events,
+    count_events,
+    read_item_versions,
     read_items,
     read_open_rounds,
 )
-from curation.labeling.session.recent_answers import Answer, Recent, recent
-from curation.labeling.session.texts import MAX_READ_EARLY_LENGTH, Text, read_texts, texts_state
+from curation.labeling.session.recent_answers import RecentAnswer, RecentAnswers, read_recent_answers
+from curation.labeling.session.texts import MAX_READ_EARLY_LENGTH, ItemText, read_texts, read_texts_version
 from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
@@ -66,10 +66,10 @@ class SessionCache:
         self.guides: dict[str, Guide] = {}
         self._items: dict[str, QueueItem] = {}
         self._items_state: int | None = None
-        self._recent = Recent([], [])
+        self._recent = RecentAnswers([], [])
         self._written = 0
         self._practice: list[PracticeStatus] | None = None
-        self._texts: dict[str, Text] = {}
+        self._texts: dict[str, ItemText] = {}
         self._texts_state: object = None
 
     def read(self, cursor: Cursor, data_version: int) -> None:
@@ -94,9 +94,9 @@ class SessionCache:
         for item in read_items(cursor, self.annotator, self.rounds):
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
             self._items[item.presentation_id] = item._replace(round_id=round_id, query_id=query_id)
-        self._items_state = item_states(cursor, self.rounds, self.annotator).get(self.annotator)
-        self._recent = recent(cursor, self.annotator)
-        self._written = numbers_of_events(cursor, self.annotator).get(self.annotator, 0)
+        self._items_state = read_item_versions(cursor, self.rounds, self.annotator).get(self.annotator)
+        self._recent = read_recent_answers(cursor, self.annotator)
+        self._written = count_events(cursor, self.annotator).get(self.annotator, 0)
 
     def item(self, presentation_id: str) -> QueueItem | None:
         """Return an item of the annotator in a round that is not closed; None for all other presentations."""
@@ -109,16 +109,18 @@ class SessionCache:
     def practice_statuses(self, cursor: Cursor) -> list[PracticeStatus]:
         """Read the annotator's status in practice rounds, oldest first."""
         if self._practice is None:
-            self._practice = practice_statuses(cursor, self.annotator)
+            self._practice = read_practice_statuses(cursor, self.annotator)
         return self._practice
 
-    def texts(self, cursor: Cursor, needed: Sequence[QueueItem], upcoming: Sequence[QueueItem]) -> list[Text]:
+    def texts(
+        self, cursor: Cursor, needed: Sequence[QueueItem], upcoming: Sequence[QueueItem]
+    ) -> list[ItemText]:
         """Return the texts of the needed items; if a text is missing, read the texts of `READ_AHEAD`
         items."""
         missing = [item for item in needed if item.presentation_id not in self._texts]
         texts = dict(self._texts)
         if missing:
-            state = texts_state(cursor)
+            state = read_texts_version(cursor)
             if state != self._texts_state:
                 self._texts_state, texts, missing = state, {}, list(needed)
             early = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in texts]
@@ -150,11 +152,11 @@ class SessionCache:
             )
             if answered:
                 answers.append(
-                    Answer(self._written, event.submitted_at, event.presentation_id, event.active_ms)
+                    RecentAnswer(self._written, event.submitted_at, event.presentation_id, event.active_ms)
                 )
             if self.rounds[item.round_id].kind == "practice":
                 self._practice = None
-        self._recent = Recent.of([*answers, *self._recent.hour, *self._recent.timed], utc_now())
+        self._recent = RecentAnswers.of([*answers, *self._recent.hour, *self._recent.timed], utc_now())
 
     def __len__(self) -> int:
         return len(self._items)
@@ -207,8 +209,8 @@ class _ProjectCaches:
             if self._read is None or self._data_version != data_version:
                 rounds = read_open_rounds(cursor)
                 hashes = {name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)}
-                guides = {name: guide_by_hash(cursor, name) for name in sorted(hashes)}
-                states = item_states(cursor, rounds), numbers_of_events(cursor), texts_state(cursor)
+                guides = {name: load_guide(cursor, name) for name in sorted(hashes)}
+                states = read_item_versions(cursor, rounds), count_events(cursor), read_texts_version(cursor)
                 self._read = _SharedState(rounds, guides, *states)
                 self._data_version = data_version
             return self._read

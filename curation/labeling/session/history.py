@@ -12,20 +12,20 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from curation.core.errors import RefusedError
-from curation.guides.guide import guide_by_hash
+from curation.guides.guide import load_guide
 from curation.ingest.filters import NEED
-from curation.labeling.presentation.drawing import NOBODY
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.rounds.upcoming import may_see_own_answers
-from curation.labeling.session.item_views import AnsweredItem, drawn_answers, read_answered
+from curation.labeling.session.item_views import AnsweredItem, draw_answers, read_answered
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
 LAST_ITEMS = CLOSEST_DUPLICATE // 2
 """Number of listed items while the annotator has open items; the browser holds fewer upcoming items."""
-SHOWN = 20
+PAGE_SIZE = 20
 """The number of answers on a page."""
-_FITTING = f"""
+_MATCHING = f"""
 WITH first_answers AS (
     SELECT presentation_id, min(rowid) AS written, count(*) > 1 AS changed FROM judgment_events
     WHERE author = $who AND kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
@@ -54,9 +54,9 @@ fitting AS (
       AND (NOT $noted OR coalesce(s.note, '') != '')
       AND (NOT $flagged OR s.flagged))
 """  # noqa: S608
-_COUNT = f"{_FITTING} SELECT count(*) FROM fitting"  # noqa: S608
+_COUNT = f"{_MATCHING} SELECT count(*) FROM fitting"  # noqa: S608
 _PAGE = f"""
-{_FITTING}
+{_MATCHING}
 SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
 """  # noqa: S608
 _GUIDES = """
@@ -88,7 +88,7 @@ class HistoryFilter(BaseModel):
     flagged: bool = False
 
 
-ALL = HistoryFilter()
+NO_FILTER = HistoryFilter()
 
 
 class HistoryPage(NamedTuple):
@@ -113,8 +113,11 @@ class HistoryPage(NamedTuple):
     withheld: bool
 
 
-def history_page(
-    store: Store, annotator: str, wanted: HistoryFilter = ALL, image_hosts: frozenset[str] = NOBODY
+def read_history_page(
+    store: Store,
+    annotator: str,
+    wanted: HistoryFilter = NO_FILTER,
+    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
 ) -> HistoryPage:
     """Read the annotator's answers that match the filter, newest first, with the revision that a change
     needs.
@@ -134,20 +137,20 @@ def history_page(
         parameters = wanted.model_dump(exclude={"page"})
         parameters |= {"who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()
-        pages = max(1, -(-total // SHOWN))
+        pages = max(1, -(-total // PAGE_SIZE))
         page = min(wanted.page, pages - 1)
-        place = {"limit": SHOWN, "offset": page * SHOWN}
+        place = {"limit": PAGE_SIZE, "offset": page * PAGE_SIZE}
         answered = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
         grades = [] if withheld else _read_grades(cursor, annotator)
-    answers = drawn_answers(answered, image_hosts)
+    answers = draw_answers(answered, image_hosts)
     if withheld:
         answers = [AnsweredItem(answer.showing) for answer in answers]
-    return HistoryPage(answers, total, page, pages, SHOWN, grades, withheld)
+    return HistoryPage(answers, total, page, pages, PAGE_SIZE, grades, withheld)
 
 
 def _read_grades(cursor: Cursor, annotator: str) -> list[dict[str, Any]]:
     rows = cursor.execute(_GUIDES, [annotator]).fetchall()
-    guides = [guide_by_hash(cursor, guide_hash) for (guide_hash,) in rows]
+    guides = [load_guide(cursor, guide_hash) for (guide_hash,) in rows]
     return [
         {"guide_hash": guide.guide_hash, **grade.model_dump(include={"value", "name", "key", "colour"})}
         for guide in guides

@@ -14,16 +14,21 @@ from typing import Any, NamedTuple
 
 from curation.core.errors import NotFoundError
 from curation.core.spans import Spans
-from curation.guides.guide import Guide, guide_by_hash
+from curation.guides.guide import Guide, load_guide
 from curation.ingest.filters import NEED
-from curation.labeling.judging import marks_of
-from curation.labeling.presentation.drawing import NOBODY, ReadDocument, draw, whole_passage
+from curation.labeling.judging import read_evidence_marks
+from curation.labeling.presentation.drawing import (
+    NO_IMAGE_HOSTS,
+    DocumentText,
+    draw_document,
+    draw_whole_body,
+)
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork
 from curation.labeling.session.cache import SessionCache
-from curation.labeling.session.query_answers import ASKED_IN
-from curation.labeling.session.texts import Text, matched_passages
+from curation.labeling.session.query_answers import ASKING_KINDS
+from curation.labeling.session.texts import ItemText, find_matched_passages
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
@@ -56,7 +61,8 @@ class ItemView(NamedTuple):
     Attributes
     ----------
     passage: the best passage, drawn by the guide's template, with the query's words highlighted.
-    has_more: whether the document is longer than the passage; `whole_document` returns the whole document.
+    has_more: whether the document is longer than the passage; `draw_whole_document` returns the whole
+        document.
     url, published: address and date of the document, where the guide has no template.
     facts: the fields that the guide's template shows, in order; None without a template.
     guide_hash: the round's current guide.
@@ -115,7 +121,7 @@ class AnsweredItem(NamedTuple):
 class ItemRow(NamedTuple):
     """A presentation before its `ItemView` is drawn; the fields after `guide` go into the view unchanged."""
 
-    text: Text
+    text: ItemText
     guide: Guide
     presentation_id: str
     revision: int
@@ -129,7 +135,7 @@ class ItemRow(NamedTuple):
     def drawn(self, image_hosts: frozenset[str]) -> ItemView:
         """Draw the view."""
         text, guide, *_ = self
-        shown = draw(
+        shown = draw_document(
             text.document,
             text.query,
             guide.presentation,
@@ -147,12 +153,12 @@ AnswerRow = tuple[ItemRow, dict[str, Any]]
 """An answered presentation before drawing, and its answer keyed by the field names of `AnsweredItem`."""
 
 
-def drawn_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
+def draw_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
     """Draw answered presentations."""
     return [AnsweredItem(row.drawn(image_hosts), **answer) for row, answer in rows]
 
 
-def read_showings(
+def read_item_rows(
     cursor: Cursor,
     cache: SessionCache,
     work: UpcomingWork,
@@ -161,12 +167,12 @@ def read_showings(
 ) -> list[ItemRow]:
     """Read the rows of open items, which are drawn after the lease, and read ahead the texts of `upcoming`
     items."""
-    asked = _find_asking(cursor, cache.annotator, work, items)
+    asked = _find_asking_items(cursor, cache.annotator, work, items)
     lists = work.lists()
     alone = work.alone() if lists else set()
     rows = []
     for item, text, (place, of) in zip(
-        items, cache.texts(cursor, items, upcoming), _find_places(work, items, lists), strict=True
+        items, cache.texts(cursor, items, upcoming), _number_items(work, items, lists), strict=True
     ):
         round_ = work.rounds[item.round_id]
         name = item.presentation_id
@@ -176,8 +182,8 @@ def read_showings(
     return rows
 
 
-def previous_answered(
-    store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY
+def read_previous_answer(
+    store: Store, annotator: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> AnsweredItem | None:
     """Read the presentation that the annotator answered last and can undo; None without an answer.
 
@@ -185,7 +191,7 @@ def previous_answered(
     """
     with store.reading() as cursor:
         answered = read_answered(cursor, _LAST, [annotator])
-    views = drawn_answers(answered, image_hosts)
+    views = draw_answers(answered, image_hosts)
     return views[0]._replace(kind=None, grade=None, reason=None) if views else None
 
 
@@ -195,15 +201,15 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     Parameters
     ----------
     sql: an SQL query with the columns presentation, next revision, query, information need, the columns of
-        `ReadDocument`, guide, kind, asks, and the fields of `AnsweredItem` after `showing`.
+        `DocumentText`, guide, kind, asks, and the fields of `AnsweredItem` after `showing`.
     """
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
-    matched, marks = matched_passages(cursor, ids), marks_of(cursor, ids)
-    guides = {name: guide_by_hash(cursor, name) for name in {row[9] for row in rows}}
+    matched, marks = find_matched_passages(cursor, ids), read_evidence_marks(cursor, ids)
+    guides = {name: load_guide(cursor, name) for name in {row[9] for row in rows}}
     answered: list[AnswerRow] = []
     for row in rows:
-        text = Text(row[2], row[3], ReadDocument(*row[4:9]), matched.get(row[0]))
+        text = ItemText(row[2], row[3], DocumentText(*row[4:9]), matched.get(row[0]))
         guide_hash, kind, asks = row[9:12]
         showing = ItemRow(text, guides[guide_hash], row[0], row[1], kind, asks)
         answer = dict(zip(AnsweredItem._fields[1:], row[12:], strict=False))
@@ -213,8 +219,8 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     return answered
 
 
-def whole_document(
-    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NOBODY
+def draw_whole_document(
+    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole document of an annotator's presentation, with the query's words highlighted.
 
@@ -224,14 +230,14 @@ def whole_document(
     """
     with store.reading() as cursor:
         row = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()
-        guide = guide_by_hash(cursor, row[-1]) if row else None
+        guide = load_guide(cursor, row[-1]) if row else None
     if row is None or guide is None:
         raise NotFoundError("This item is not assigned to you.")
     query, *document, _ = row
-    return whole_passage(ReadDocument(*document), query, guide, image_hosts)
+    return draw_whole_body(DocumentText(*document), query, guide, image_hosts)
 
 
-def _find_places(
+def _number_items(
     work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, int]]:
     """Find each item's number within its list, or within its query and round, and the count of items there.
@@ -250,7 +256,9 @@ def _find_places(
     return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, of, strict=True)]
 
 
-def _find_asking(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
+def _find_asking_items(
+    cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]
+) -> set[str]:
     """Find the items on which the screen asks whether the corpus answers the query.
 
     Repeats count among the items of a query; otherwise a missing question would reveal the repeats.
@@ -258,9 +266,9 @@ def _find_asking(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequ
     lasts = work.lasts() if items else set()
     ending = [item for item in items if item.presentation_id in lasts]
     last_items = []
-    for item, (_, of) in zip(ending, _find_places(work, ending), strict=True):
+    for item, (_, of) in zip(ending, _number_items(work, ending), strict=True):
         round_ = work.rounds[item.round_id]
-        if round_.kind in ASKED_IN and 0 < round_.ask_from <= of:
+        if round_.kind in ASKING_KINDS and 0 < round_.ask_from <= of:
             last_items.append(item)
     if not last_items:
         return set()

@@ -7,12 +7,12 @@ An answer belongs to a round, an annotator and a query; a later answer is a new 
 from __future__ import annotations
 
 from curation.labeling.judging import Outcome
-from curation.labeling.rounds.upcoming import ASKED_FROM
+from curation.labeling.rounds.upcoming import ASK_FROM_SQL
 from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
 ANSWERS = ("yes", "partly", "no")
-ASKED_IN = ("labeling", "pilot", "audit")
+ASKING_KINDS = ("labeling", "pilot", "audit")
 """Kinds of rounds that ask whether the corpus answers a query. An audit round also asks, so that annotators
 cannot recognise an audit."""
 _INSERT_ANSWER = """
@@ -22,12 +22,12 @@ SELECT p.round_id, p.annotator, p.query_id,
         WHERE a.round_id = p.round_id AND a.annotator = p.annotator AND a.query_id = p.query_id), ?, ?, ?
 FROM presentations p WHERE p.presentation_id = ?
 """
-_FIND = f"""
-SELECT p.round_id, p.query_id, r.kind, {ASKED_FROM}
+_FIND_QUERY = f"""
+SELECT p.round_id, p.query_id, r.kind, {ASK_FROM_SQL}
 FROM live_presentations p JOIN rounds r USING (round_id)
 WHERE p.presentation_id = ? AND p.annotator = ?
 """  # noqa: S608  a constant
-_USED = "SELECT round_id, annotator, query_id FROM query_answers WHERE client_key = ?"
+_USED_KEY = "SELECT round_id, annotator, query_id FROM query_answers WHERE client_key = ?"
 
 
 def answer_query(store: Store, annotator: str, presentation_id: str, answer: str, client_key: str) -> Outcome:
@@ -43,11 +43,11 @@ def answer_query(store: Store, annotator: str, presentation_id: str, answer: str
 def _check_answer(
     cursor: Cursor, annotator: str, presentation_id: str, answer: str, client_key: str
 ) -> tuple[str, str]:
-    rows = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()
+    rows = cursor.execute(_FIND_QUERY, [presentation_id, annotator]).fetchall()
     if not rows:
         return "refused", "this item is not assigned to you"
     round_id, query_id, kind, ask_from = rows[0]
-    used = cursor.execute(_USED, [client_key]).fetchall()
+    used = cursor.execute(_USED_KEY, [client_key]).fetchall()
     if used:
         same = used[0] == (round_id, annotator, query_id)
         return ("repeated", "") if same else ("refused", "the client key of this action is already in use")
@@ -55,6 +55,6 @@ def _check_answer(
         return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
     if not 8 <= len(client_key) <= 128:
         return "refused", "a client key has 8 to 128 characters"
-    if kind not in ASKED_IN or not ask_from:
+    if kind not in ASKING_KINDS or not ask_from:
         return "refused", "this round does not ask whether the corpus answers a query"
     return "saved", ""

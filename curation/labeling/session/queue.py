@@ -12,26 +12,26 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.core.text import percent
-from curation.labeling.judging import marks_of
-from curation.labeling.presentation.drawing import NOBODY
+from curation.labeling.judging import read_evidence_marks
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS
 from curation.labeling.rounds.practice import PracticeState, PracticeStatus
-from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
+from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, compute_upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
 from curation.labeling.session.item_views import (
     AnsweredItem,
     AnswerRow,
     ItemView,
-    drawn_answers,
-    read_showings,
+    draw_answers,
+    read_item_rows,
 )
 from curation.store import Cursor, Store
 
-MAX_LISTED = 50
-_WORKED = """
+MAX_SKIPPED = 50
+_EVER_ASSIGNED = """
 SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
 WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
 """
-_FRESH = """
+_FRESH_ANSWERS = """
 WITH own AS (
     SELECT *, rowid AS written, presentation_id IN (SELECT unnest($list::TEXT[])) AS listed
     FROM judgment_events WHERE author = $who)
@@ -41,7 +41,7 @@ QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) 
 """
 
 
-class Queue(NamedTuple):
+class AnnotatorQueue(NamedTuple):
     """An annotator's next items and progress, without facts that would bias, such as the name of a round.
 
     Attributes
@@ -71,14 +71,14 @@ class Queue(NamedTuple):
     listing: Sequence[AnsweredItem] = ()
 
 
-def next_showings(
+def read_queue(
     store: Store,
     annotator: str,
     limit: int = 5,
     after: Sequence[str] = (),
-    image_hosts: frozenset[str] = NOBODY,
+    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
     list_of: str | None = None,
-) -> Queue:
+) -> AnnotatorQueue:
     """Read the annotator's next open presentations, without presentations already on screen (`after`).
 
     A list is never cut, so the result may have more than `limit` presentations.
@@ -92,35 +92,37 @@ def next_showings(
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
         practice = cache.practice_statuses(cursor)
-        first = _practice_to_pass(cursor, cache)
-        work = work_of(cursor, cache)
+        first = _find_required_practice(cursor, cache)
+        work = read_work(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
-        items = _whole_lists(upcoming, limit, work.lists())
-        showings = read_showings(cursor, cache, work, items, upcoming)
+        items = _extend_to_whole_lists(upcoming, limit, work.lists())
+        showings = read_item_rows(cursor, cache, work, items, upcoming)
         listing = [] if list_of is None else _read_listing(cursor, cache, work, list_of)
         hour, seconds_each = cache.pace()
-        over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
-    return Queue(
+        over = not work.items and bool(cursor.execute(_EVER_ASSIGNED, [annotator]).fetchall())
+    return AnnotatorQueue(
         showings=[showing.drawn(image_hosts) for showing in showings],
         done=first.state.answered if first else work.answered,
         total=first.state.total if first else work.total,
-        message="" if items or after else _why_empty(work, first, over),
+        message="" if items or after else _explain_empty_queue(work, first, over),
         hour=hour,
         seconds_each=seconds_each,
         practice=first.state if first else practice[-1].state if practice else None,
         put_off=len(work.put_off),
         paused=bool(work.paused_rounds()),
-        listing=drawn_answers(listing, image_hosts),
+        listing=draw_answers(listing, image_hosts),
     )
 
 
-def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
+def read_work(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
     """Compute the annotator's work: the practice round that must be passed first, else all other rounds."""
-    first = _practice_to_pass(cursor, cache)
-    return upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
+    first = _find_required_practice(cursor, cache)
+    return compute_upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
 
 
-def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> list[ItemView]:
+def read_skipped_items(
+    store: Store, annotator: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+) -> list[ItemView]:
     """Read the items that the annotator skipped, the earliest skipped first, 50 at most.
 
     A skipped item may be answered before further items of its query. So the screen asks about the query only
@@ -128,16 +130,16 @@ def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] =
     """
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
-        work = work_of(cursor, cache)
-        items = work.put_off[:MAX_LISTED]
-        showings = read_showings(cursor, cache, work, items, work.open)
+        work = read_work(cursor, cache)
+        items = work.put_off[:MAX_SKIPPED]
+        showings = read_item_rows(cursor, cache, work, items, work.open)
     left = Counter((item.round_id, item.query_id) for item in work.open)
     alone = [left[item.round_id, item.query_id] == 1 for item in items]
     views = [row.drawn(image_hosts) for row in showings]
     return [view._replace(asks=view.asks and last) for view, last in zip(views, alone, strict=True)]
 
 
-def _whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
+def _extend_to_whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
     """Return the first items, extended to the end of the last item's list."""
     end = min(limit, len(upcoming))
     last = lists.get(upcoming[end - 1].presentation_id) if end else None
@@ -160,21 +162,28 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
         wanted = next((lists.get(item.presentation_id) for item in work.open), None)
     ids = {name for name, first in lists.items() if first == wanted} - alone
     items = [item for item in done if item.presentation_id in ids]
-    fresh = cursor.execute(_FRESH, {"who": cache.annotator, "list": sorted(ids)}).fetchall() if items else []
+    fresh = (
+        cursor.execute(_FRESH_ANSWERS, {"who": cache.annotator, "list": sorted(ids)}).fetchall()
+        if items
+        else []
+    )
     answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh}
-    rows, marks = read_showings(cursor, cache, work, items, work.open), marks_of(cursor, list(answers))
+    rows, marks = (
+        read_item_rows(cursor, cache, work, items, work.open),
+        read_evidence_marks(cursor, list(answers)),
+    )
     return [
         (row, {**answers.get(row.presentation_id, {}), "evidence": marks.get(row.presentation_id, ())})
         for row in rows
     ]
 
 
-def _practice_to_pass(cursor: Cursor, cache: SessionCache) -> PracticeStatus | None:
+def _find_required_practice(cursor: Cursor, cache: SessionCache) -> PracticeStatus | None:
     """Find the practice round that the annotator has to pass before all other work."""
     return next((status for status in cache.practice_statuses(cursor) if status.open), None)
 
 
-def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
+def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
     if practice is not None and not practice.paused:
         state = practice.state
         return (

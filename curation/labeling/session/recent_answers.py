@@ -29,7 +29,7 @@ GROUP BY presentation_id HAVING arg_max(kind, revision) IN ('grade', 'cannot_tel
 """
 
 
-class Answer(NamedTuple):
+class RecentAnswer(NamedTuple):
     """An annotator's answer to a presentation.
 
     Attributes
@@ -44,15 +44,15 @@ class Answer(NamedTuple):
     active_ms: int | None
 
 
-class Recent(NamedTuple):
+class RecentAnswers(NamedTuple):
     """An annotator's answers of the last hour, and the last `PACE_ANSWERS` answers with a known time on
     screen."""
 
-    hour: list[Answer]
-    timed: list[Answer]
+    hour: list[RecentAnswer]
+    timed: list[RecentAnswer]
 
     @classmethod
-    def of(cls, answers: Iterable[Answer], now: datetime) -> Recent:
+    def of(cls, answers: Iterable[RecentAnswer], now: datetime) -> RecentAnswers:
         """Choose the recent answers; an answer may occur twice in the input."""
         newest = sorted({answer.written: answer for answer in answers}.values(), reverse=True)
         timed = [answer for answer in newest if answer.active_ms is not None]
@@ -68,14 +68,14 @@ class Recent(NamedTuple):
         return hour, statistics.median(seconds) if len(seconds) >= MIN_FOR_PACE else None
 
 
-def recent(cursor: Cursor, annotator: str) -> Recent:
+def read_recent_answers(cursor: Cursor, annotator: str) -> RecentAnswers:
     """Read an annotator's recent answers, also answers that were changed or undone since."""
     now = utc_now()
     parameters = {"who": annotator, "since": now - HOUR, "last": PACE_ANSWERS}
-    return Recent.of(map(Answer._make, cursor.execute(_ANSWERS, parameters).fetchall()), now)
+    return RecentAnswers.of(map(RecentAnswer._make, cursor.execute(_ANSWERS, parameters).fetchall()), now)
 
 
-def answered_since(cursor: Cursor, annotator: str, moments: Sequence[datetime]) -> list[int]:
+def count_answered_since(cursor: Cursor, annotator: str, moments: Sequence[datetime]) -> list[int]:
     """Count the presentations that the annotator has answered since each moment (UTC), without undone
     answers."""
     times = [row[0] for row in cursor.execute(_ANSWERED_AT, [annotator]).fetchall()]

@@ -13,9 +13,9 @@ from typing import Any
 
 import duckdb
 
-from curation.guides.guide import guide_by_hash
+from curation.guides.guide import load_guide
 from curation.labeling.judging import (
-    ANSWERED,
+    ANSWER_KINDS,
     EvidenceMark,
     JudgingContext,
     JudgmentEvent,
@@ -24,7 +24,7 @@ from curation.labeling.judging import (
     Submission,
     UsedKey,
     append_events,
-    judge,
+    judge_submissions,
 )
 from curation.labeling.rounds.upcoming import ShownRound, read_rounds
 from curation.labeling.session.cache import SessionCache, session_cache
@@ -32,7 +32,7 @@ from curation.store import Cursor, Store
 from curation.store.documents import documents_by_hash
 
 
-def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
+def submit_judgments(store: Store, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
     """Record an annotator's submissions in order, and return an outcome for each submission.
 
     All writes are in one transaction: when the function returns, every 'saved' submission is in the database.
@@ -51,7 +51,7 @@ def _submit_from_cache(
     with suppress(duckdb.ConstraintException):
         with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
             cache.read(cursor, store.data_version)
-            judged = _judged_from_cache(cursor, cache, submissions)
+            judged = _judge_from_cache(cursor, cache, submissions)
             if judged is None:
                 return None
             outcomes, events, marks = judged
@@ -62,18 +62,18 @@ def _submit_from_cache(
     return None
 
 
-def _judged_from_cache(
+def _judge_from_cache(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission]
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]] | None:
     """Check submissions against the cache; read the client keys in use only if a submission is not saved."""
-    context = _cached_context(cursor, cache, submissions, {})
+    context = _build_cached_context(cursor, cache, submissions, {})
     if context is None:
         return None
-    judged = judge(cache.annotator, submissions, context)
+    judged = judge_submissions(cache.annotator, submissions, context)
     if len(judged[1]) == len(submissions):
         return judged
-    context = _cached_context(cursor, cache, submissions, _used_keys(cursor, submissions))
-    return context and judge(cache.annotator, submissions, context)
+    context = _build_cached_context(cursor, cache, submissions, _read_used_keys(cursor, submissions))
+    return context and judge_submissions(cache.annotator, submissions, context)
 
 
 def _submit_from_database(
@@ -82,14 +82,14 @@ def _submit_from_database(
     """Check and write submissions against the database, which holds all presentations and client keys."""
     with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
         context = _read_context(cursor, submissions)
-        outcomes, events, marks = judge(cache.annotator, submissions, context)
+        outcomes, events, marks = judge_submissions(cache.annotator, submissions, context)
         append_events(cursor, events, marks)
     if events:
         cache.forget()
     return outcomes
 
 
-def _cached_context(
+def _build_cached_context(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission], used_keys: dict[str, UsedKey]
 ) -> JudgingContext | None:
     """Build the context of submissions from the cache; None if the cache misses an item."""
@@ -100,8 +100,8 @@ def _cached_context(
             return None
         round_, shown[item.presentation_id] = cache.rounds[item.round_id], item.content_hash
         answered = item.answered is not None
-        states[item.presentation_id] = _state_in(round_, cache.annotator, item.revision, answered)
-    return JudgingContext(states, dict(used_keys), cache.guides, _bodies(cursor, submissions, shown))
+        states[item.presentation_id] = _build_state(round_, cache.annotator, item.revision, answered)
+    return JudgingContext(states, dict(used_keys), cache.guides, _read_bodies(cursor, submissions, shown))
 
 
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingContext:
@@ -111,30 +111,32 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
     """
     wanted = list(dict.fromkeys(item.presentation_id for item in submissions))
     columns = "annotator, round_id, content_hash"
-    shown = _by_key(cursor, "presentations", wanted, "presentation_id", columns)
-    acted = _by_key(cursor, "judgment_events", wanted, "presentation_id", "revision, kind")
-    withdrawn = {row[0] for row in _by_key(cursor, "withdrawals", wanted, "presentation_id", "author")}
+    shown = _read_by_key(cursor, "presentations", wanted, "presentation_id", columns)
+    acted = _read_by_key(cursor, "judgment_events", wanted, "presentation_id", "revision, kind")
+    withdrawn = {row[0] for row in _read_by_key(cursor, "withdrawals", wanted, "presentation_id", "author")}
     last = {row[0]: row[1:] for row in sorted(acted)}
     rounds = read_rounds(cursor)
     states = {}
     for presentation_id, annotator, round_id, _ in shown:
         revision, kind = last.get(presentation_id, (-1, ""))
         round_ = rounds[round_id]
-        state = _state_in(round_, annotator, revision + 1, kind in ANSWERED)
+        state = _build_state(round_, annotator, revision + 1, kind in ANSWER_KINDS)
         states[presentation_id] = state._replace(withdrawn=presentation_id in withdrawn)
     hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guides)}
-    guides = {guide_hash: guide_by_hash(cursor, guide_hash) for guide_hash in sorted(hashes)}
-    bodies = _bodies(cursor, submissions, {row[0]: row[-1] for row in shown})
-    return JudgingContext(states, _used_keys(cursor, submissions), guides, bodies)
+    guides = {guide_hash: load_guide(cursor, guide_hash) for guide_hash in sorted(hashes)}
+    bodies = _read_bodies(cursor, submissions, {row[0]: row[-1] for row in shown})
+    return JudgingContext(states, _read_used_keys(cursor, submissions), guides, bodies)
 
 
-def _state_in(round_: ShownRound, annotator: str, next_revision: int, answered: bool) -> PresentationState:
+def _build_state(round_: ShownRound, annotator: str, next_revision: int, answered: bool) -> PresentationState:
     """Build the state of a presentation that is not withdrawn from its round."""
     state = PresentationState(annotator, round_.guide_hash, next_revision, answered, round_.closed)
     return state._replace(practice=round_.kind == "practice", guides=round_.guides)
 
 
-def _bodies(cursor: Cursor, submissions: Sequence[Submission], shown: Mapping[str, str]) -> dict[str, str]:
+def _read_bodies(
+    cursor: Cursor, submissions: Sequence[Submission], shown: Mapping[str, str]
+) -> dict[str, str]:
     """Read the document bodies of presentations with evidence; `shown` holds each presentation's document
     version."""
     marked = {item.presentation_id for item in submissions if item.evidence}.intersection(shown)
@@ -142,13 +144,13 @@ def _bodies(cursor: Cursor, submissions: Sequence[Submission], shown: Mapping[st
     return {name: versions[shown[name]].body for name in marked}
 
 
-def _used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[str, UsedKey]:
+def _read_used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[str, UsedKey]:
     keys = list(dict.fromkeys(item.client_key for item in submissions))
-    known = _by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
+    known = _read_by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
     return {row[0]: row[1:] for row in known}
 
 
-def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
+def _read_by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
     """Read the rows with the given keys; the first column is the key. Keys are SQL constants, which DuckDB
     looks up in the key's index."""
     places = ", ".join("?" * len(keys)) or "NULL"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from curation.core.spans import Span
 from curation.ingest.filters import NEED
-from curation.labeling.presentation.drawing import ReadDocument
+from curation.labeling.presentation.drawing import DocumentText
 from curation.labeling.rounds.upcoming import QueueItem
 from curation.store import Cursor
 from curation.store.documents import version_texts
@@ -46,16 +46,18 @@ WHERE document_id IN (SELECT unnest($documents::TEXT[])) AND content_hash IN (SE
 """
 
 
-class Text(NamedTuple):
+class ItemText(NamedTuple):
     """The texts of one item; `matched` is the part of the document to take the excerpt from."""
 
     query: str
     information_need: str | None
-    document: ReadDocument
+    document: DocumentText
     matched: Span | None
 
 
-def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]) -> dict[str, Text]:
+def read_texts(
+    cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]
+) -> dict[str, ItemText]:
     """Read the texts of the needed items, and of `early` items whose document is not long, by presentation.
 
     Reading twenty texts takes hardly longer than reading three texts.
@@ -68,26 +70,26 @@ def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[Queu
     documents = version_texts(cursor, hashes, whole, MAX_READ_EARLY_LENGTH)
     read = {key: item for key, item in items.items() if item.content_hash in documents}
     pairs = [(key, item.query_id, item.document_id, item.content_hash) for key, item in read.items()]
-    matched = matched_parts(cursor, pairs)
+    matched = find_matched_parts(cursor, pairs)
     return {
-        key: Text._make(
-            (*queries[item.query_id], ReadDocument(*documents[item.content_hash]), matched.get(key))
+        key: ItemText._make(
+            (*queries[item.query_id], DocumentText(*documents[item.content_hash]), matched.get(key))
         )
         for key, item in read.items()
     }
 
 
-def texts_state(cursor: Cursor) -> tuple[object, ...]:
+def read_texts_version(cursor: Cursor) -> tuple[object, ...]:
     """Read a version value, which changes only with queries or with the parts that pools have matched."""
     return tuple(cursor.execute(_TEXTS_STATE).fetchall()[0])
 
 
-def matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Span]:
-    """Find the matched parts of presentations by their ids, as `matched_parts` does."""
-    return matched_parts(cursor, cursor.execute(_PAIRS, [list(presentation_ids)]).fetchall())
+def find_matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Span]:
+    """Find the matched parts of presentations by their ids, as `find_matched_parts` does."""
+    return find_matched_parts(cursor, cursor.execute(_PAIRS, [list(presentation_ids)]).fetchall())
 
 
-def matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
+def find_matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
     """Find the part of `Document.text` that a system matched at the best rank, by presentation.
 
     A stored part belongs to the document version in the pool's snapshot, and is used only if that version is

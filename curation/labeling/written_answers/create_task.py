@@ -22,12 +22,12 @@ from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.query_tags import check_tags
 from curation.ingest.importers.reference_answers import reference_revision
 from curation.ingest.importers.unknown_names import like_known
-from curation.labeling.consensus.relevance import read_for_relevance
-from curation.labeling.presentation.drawing import ReadDocument
+from curation.labeling.consensus.relevance import prepare_relevance
+from curation.labeling.presentation.drawing import DocumentText
 from curation.labeling.requests import RELEVANT, AnswerTaskRequest
-from curation.labeling.rounds.assignment import assign
+from curation.labeling.rounds.assignment import assign_queries
 from curation.labeling.rounds.candidates import Candidate, CandidateRow, choose_candidates, read_candidates
-from curation.labeling.rounds.rounds import refuse_who_cannot_judge
+from curation.labeling.rounds.rounds import refuse_unable_annotators
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import SealAccess, unseal, withheld
 from curation.pooling.relevance import Relevance
@@ -55,19 +55,19 @@ LEFT JOIN presentation_states s USING (presentation_id)
 WHERE NOT r.closed AND NOT coalesce(s.answered, false)
 """
 BUSY = "Other people changed the project while the answer task was planned. Try again."
-KNOWN = "the query has reference answers"
+HAS_REFERENCES = "the query has reference answers"
 IN_TASK = "the query is in a different answer task"
 OPEN_TASK = "the query is in an open answer task"
 IN_QUEUE = "an annotator still has to judge documents of the query, and would learn what is relevant"
 NO_DOCUMENT = "the query has no document to show: build a pool"
 NOT_CURRENT = "the query is retired, or not in the current sample"
-OTHERS = "the query was not drawn"
+NOT_DRAWN = "the query was not drawn"
 UNTAGGED = "the query does not have the tag"
 _IN_TASKS = """
 SELECT query_id, bool_and(closed) FROM answer_task_queries JOIN answer_task_states USING (task_id)
 GROUP BY query_id
 """
-Asked = dict[str, str]
+ReasonByQuery = dict[str, str]
 """Query id → the reason to leave the query out of the task, or '' if there is no reason."""
 ShownDocuments = tuple[dict[str, list[Candidate]], frozenset[str], frozenset[str]]
 """Three values: query id → documents, best first; the queries whose documents are judged relevant; the
@@ -92,7 +92,7 @@ class EvidenceInputs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AnswerTaskOpened:
+class OpenedAnswerTask:
     """A new answer task, with its numbers of queries and answers to write.
 
     Attributes
@@ -132,7 +132,7 @@ class AnswerTaskOpened:
         return (Table("Queries by writer", ("Writer", "Queries"), tuple(self.per_writer.items())),)
 
 
-_Planned = tuple[AnswerTaskOpened, Mapping[str, Sequence[Candidate]], Mapping[str, Sequence[str]]]
+_Planned = tuple[OpenedAnswerTask, Mapping[str, Sequence[Candidate]], Mapping[str, Sequence[str]]]
 """The opened task, the documents of each query, and the queries of each writer in their order."""
 
 
@@ -141,7 +141,7 @@ def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
     candidates, active = read_candidates(cursor)
     ranks = {(row[0], row[1]): row[2] for row in cursor.execute(_RANKS).fetchall()}
     in_queues = frozenset(row[0] for row in cursor.execute(_OPEN_PAIRS).fetchall())
-    return EvidenceInputs(candidates, active, read_for_relevance(cursor), ranks, in_queues, access)
+    return EvidenceInputs(candidates, active, prepare_relevance(cursor), ranks, in_queues, access)
 
 
 def choose_evidence(inputs: EvidenceInputs, show: str, most: int) -> ShownDocuments:
@@ -170,19 +170,19 @@ def choose_evidence(inputs: EvidenceInputs, show: str, most: int) -> ShownDocume
     return documents, frozenset(judged), sealed
 
 
-def read_shown(
+def read_shown_documents(
     cursor: Cursor, task_id: str, query_id: str
-) -> tuple[str, str | None, dict[str, ReadDocument]]:
+) -> tuple[str, str | None, dict[str, DocumentText]]:
     """Read the text and information need of a task's query, and the documents shown with the query, by id."""
     sql = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
     query, need = cursor.execute(sql, [query_id]).fetchall()[0]
     rows = cursor.execute(_SHOWN, [task_id, query_id]).fetchall()
-    return query, need, {row[0]: ReadDocument(*row[1:]) for row in rows}
+    return query, need, {row[0]: DocumentText(*row[1:]) for row in rows}
 
 
 def open_answer_task(
     store: Store, request: AnswerTaskRequest, author: str = COMMAND_LINE, reason: str | None = None
-) -> AnswerTaskOpened:
+) -> OpenedAnswerTask:
     """Open an answer task, in which people write reference answers.
 
     Parameters
@@ -200,17 +200,17 @@ def open_answer_task(
     request = request.checked()
     access = unseal(store, f"show writers of {request.name} what is relevant", reason, author)
 
-    def read(cursor: Cursor) -> tuple[EvidenceInputs, Asked]:
+    def read(cursor: Cursor) -> tuple[EvidenceInputs, ReasonByQuery]:
         require_author(cursor, author, "lead")
         check_tags(cursor, [] if request.tag is None else [request.tag])
-        refuse_who_cannot_judge(require_annotators(cursor, request.writers))
+        refuse_unable_annotators(require_annotators(cursor, request.writers))
         if cursor.execute("SELECT 1 FROM answer_tasks WHERE name = ?", [request.name]).fetchone():
             raise RefusedError(f"An answer task {request.name!r} exists already. Choose another name.")
         return _read_inputs(cursor, request, access)
 
     opened, *_ = write_if_unchanged(
         store,
-        fingerprint=_task_fingerprint,
+        fingerprint=_read_fingerprint,
         read=read,
         plan=lambda inputs: _plan_task(request, *inputs),
         write=lambda cursor, planned: _write_task(cursor, request, planned, author),
@@ -219,7 +219,7 @@ def open_answer_task(
     return opened
 
 
-def first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str]]) -> Asked:
+def find_first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str]]) -> ReasonByQuery:
     """Find for each query id the first reason that holds for the query, or ''.
 
     Parameters
@@ -232,7 +232,7 @@ def first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str
     }
 
 
-def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
+def find_named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     """Find the ids of queries that are named by id or text, and refuse all unknown names at once."""
     query_ids, problems, unknown = known.find_each(names)
     absent = (f"no query has the id or text {name!r}{like_known(name, known.alike)}" for name in unknown)
@@ -242,9 +242,11 @@ def named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
 
 def _read_inputs(
     cursor: Cursor, request: AnswerTaskRequest, access: SealAccess
-) -> tuple[EvidenceInputs, Asked]:
+) -> tuple[EvidenceInputs, ReasonByQuery]:
     evidence = read_evidence_inputs(cursor, access)
-    asked = named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
+    asked = (
+        find_named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
+    )
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
     referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
     tasks = dict(cursor.execute(_IN_TASKS).fetchall())
@@ -252,28 +254,28 @@ def _read_inputs(
         NOT_CURRENT: set(asked) - evidence.active,
         UNTAGGED: set() if request.tag is None else set(asked) - {row[0] for row in tagged},
         OPEN_TASK: {query_id for query_id, closed in tasks.items() if not closed},
-        KNOWN: set() if request.again else {row[0] for row in referenced},
+        HAS_REFERENCES: set() if request.again else {row[0] for row in referenced},
         IN_TASK: set() if request.again else set(tasks),
     }
-    return evidence, first_reasons(asked, reasons)
+    return evidence, find_first_reasons(asked, reasons)
 
 
-def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Asked) -> _Planned:
+def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: ReasonByQuery) -> _Planned:
     documents, judged, sealed = choose_evidence(evidence, request.show, request.documents)
     queries, left_out = _choose_queries(request, evidence, asked, documents)
     if not queries:
         reasons = "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items())
         raise RefusedError(f"No query is left to write answers to ({reasons or 'no query was asked for'}).")
-    given = assign(
+    given = assign_queries(
         [Candidate(query_id, "", "") for query_id in queries], request.writers, request.overlap, request.seed
     )
     work = {
         writer: seeded(query_ids, request.seed, lambda query_id, writer=writer: (writer, query_id))  # type: ignore[misc]
         for writer, query_ids in given.items()
     }
-    opened = AnswerTaskOpened(
+    opened = OpenedAnswerTask(
         task=request.name,
-        task_id=digest("answer task", _stored_parameters(request), queries),
+        task_id=digest("answer task", _build_parameters(request), queries),
         queries=len(queries),
         assignments=sum(map(len, work.values())),
         per_writer={writer: len(query_ids) for writer, query_ids in work.items()},
@@ -284,7 +286,7 @@ def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Aske
     return opened, documents, work
 
 
-def _stored_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
+def _build_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
     """Return the stored form of a request; the task's id is a hash of this form."""
     return vars(request) | {"queries": sorted(request.queries)}
 
@@ -292,7 +294,7 @@ def _stored_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
 def _choose_queries(
     request: AnswerTaskRequest,
     evidence: EvidenceInputs,
-    asked: Asked,
+    asked: ReasonByQuery,
     documents: Mapping[str, Sequence[Candidate]],
 ) -> tuple[list[str], dict[str, int]]:
     """Choose the queries, ordered by id, and count the queries that are left out by reason."""
@@ -300,11 +302,11 @@ def _choose_queries(
         NO_DOCUMENT: asked.keys() - documents.keys(),
         IN_QUEUE: evidence.in_queues if request.show == RELEVANT else (),
     }
-    reasons = {query_id: asked[query_id] or why for query_id, why in first_reasons(asked, more).items()}
+    reasons = {query_id: asked[query_id] or why for query_id, why in find_first_reasons(asked, more).items()}
     left_out = Counter(filter(None, reasons.values()))
     chosen = [query_id for query_id, reason in reasons.items() if not reason]
     if request.most is not None and request.most < len(chosen):
-        left_out[OTHERS] = len(chosen) - request.most
+        left_out[NOT_DRAWN] = len(chosen) - request.most
         chosen = sorted(seeded(chosen, request.seed, str)[: request.most])
     return chosen, dict(left_out)
 
@@ -312,7 +314,7 @@ def _choose_queries(
 def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, author: str) -> None:
     opened, documents, work = planned
     task_id = opened.task_id
-    parameters = _stored_parameters(request)
+    parameters = _build_parameters(request)
     cursor.execute(
         "INSERT INTO answer_tasks SELECT ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM answer_tasks",
         [task_id, opened.task, canonical_json(parameters), utc_now()],
@@ -336,7 +338,7 @@ def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, a
     record_event(cursor, "open answer task", detail, author)
 
 
-def _task_fingerprint(cursor: Cursor) -> object:
+def _read_fingerprint(cursor: Cursor) -> object:
     """Read settings and row counts, to detect changes while a task is planned."""
     counts = cursor.execute(
         """

@@ -20,24 +20,24 @@ from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.reports.page import Table
 from curation.core.text import MAX_NOTE_LENGTH, pluralize
 from curation.ingest.importers.reference_answers import StoredReferences, references_of
-from curation.labeling.answer_matching import DISPUTED, AnswerOutcome, distinct, normalised_answer
-from curation.labeling.presentation.drawing import ReadDocument
-from curation.labeling.written_answers.create_task import read_shown
+from curation.labeling.answer_matching import DISPUTED, AnswerOutcome, find_distinct_answers, normalise_answer
+from curation.labeling.presentation.drawing import DocumentText
+from curation.labeling.written_answers.create_task import read_shown_documents
 from curation.labeling.written_answers.tasks import (
+    compute_outcomes,
     find_answer_task,
     list_answer_tasks,
-    outcomes,
     update_references,
 )
-from curation.labeling.written_answers.writing import answer_problems
+from curation.labeling.written_answers.writing import find_answer_problems
 from curation.people.annotators import require_author
 from curation.people.seal_access import SealAccess, access_or_closed
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 
 REVIEWERS = ("reviewer", "lead")
 _INSERT = "INSERT INTO answer_decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_ASKED = "SELECT query_id FROM answer_assignments WHERE task_id = ? AND writer = ?"
-_READY = """
+_ASSIGNED_QUERIES = "SELECT query_id FROM answer_assignments WHERE task_id = ? AND writer = ?"
+_ANSWER_COUNTS = """
 SELECT count(*), count(*) FILTER (s.answered), any_value(t.closed)
 FROM answer_assignments a JOIN answer_task_states t USING (task_id)
 LEFT JOIN answer_states s USING (assignment_id) WHERE a.task_id = ? AND a.query_id = ? HAVING count(*) > 0
@@ -70,7 +70,7 @@ class AnswerRuling(NamedTuple):
         """The reference answers, without repetitions."""
         forms: dict[str, str] = {}
         for text in (*self.picked, *([" ".join(self.merged.split())] if self.merged.strip() else [])):
-            forms.setdefault(normalised_answer(text), text)
+            forms.setdefault(normalise_answer(text), text)
         return tuple(forms.values())
 
 
@@ -135,7 +135,7 @@ class AnswerDisputes:
         return (Table("Disputed answers", ("Task", "Query", "Query id", "Answers", "Why"), tuple(rows)),)
 
 
-class AnswerVoice(NamedTuple):
+class DistinctAnswer(NamedTuple):
     """A distinct answer with its support; answers with the same normalized text are counted together.
 
     text: None for "the corpus does not answer the query".
@@ -165,8 +165,8 @@ class AnswerCase:
     query: str
     information_need: str | None
     outcome: AnswerOutcome
-    voices: tuple[AnswerVoice, ...]
-    documents: tuple[ReadDocument, ...]
+    voices: tuple[DistinctAnswer, ...]
+    documents: tuple[DocumentText, ...]
     cited: tuple[int, ...]
     references: StoredReferences
     decision: AnswerDecision | None
@@ -223,14 +223,14 @@ def decide_answers(
         require_author(cursor, reviewer, *REVIEWERS)
         task = find_answer_task(cursor, task_name)
         _refuse_not_ready(cursor, task.task_id, task_name, query_id)
-        wrote(cursor, task.task_id, reviewer, refuse=query_id)
+        find_own_queries(cursor, task.task_id, reviewer, refuse=query_id)
         answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
-        refuse_problems(_ruling_problems(ruling, [text for text, _ in answers if text is not None]))
-        before = current_answer_decision(cursor, task.task_id, query_id)
+        refuse_problems(_find_ruling_problems(ruling, [text for text, _ in answers if text is not None]))
+        before = read_answer_decision(cursor, task.task_id, query_id)
         if before is not None and before.repeats(ruling, reviewer):
             return before
         if before is not None and seen not in (None, before.revision + 1):
-            raise RefusedError(answers_overtaken(before))
+            raise RefusedError(describe_answer_overtaking(before))
         decision = AnswerDecision(
             query_id,
             before.revision + 1 if before else 0,
@@ -247,14 +247,14 @@ def decide_answers(
     return decision
 
 
-def current_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerDecision | None:
+def read_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerDecision | None:
     """Read the latest decision on a query of a task, or None."""
     sql = f"SELECT {_COLUMNS} FROM current_answer_decisions WHERE task_id = ? AND query_id = ?"  # noqa: S608
     decisions = fetch(cursor, AnswerDecision, sql, [task_id, query_id])
     return decisions[0]._replace(answers=tuple(decisions[0].answers)) if decisions else None
 
 
-def recent_answer_decisions(
+def read_recent_answer_decisions(
     store: Store, reviewer: str, limit: int = 10
 ) -> list[tuple[AnswerDecision, str, str]]:
     """List the reviewer's current decisions, newest first, each with its task and the query's text."""
@@ -263,7 +263,7 @@ def recent_answer_decisions(
     return [(AnswerDecision(*row[:-2])._replace(answers=tuple(row[2])), *row[-2:]) for row in rows]
 
 
-def answers_overtaken(decision: AnswerDecision) -> str:
+def describe_answer_overtaking(decision: AnswerDecision) -> str:
     """Return the message for a reviewer who had a query on screen when a different reviewer decided the
     query."""
     references = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer the query"
@@ -279,14 +279,14 @@ def unanswered_error(query_id: str, task_name: str) -> NotFoundError:
     return NotFoundError(f"Nobody has answered the query {query_id!r} in the answer task {task_name!r}.")
 
 
-def wrote(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None) -> set[str]:
+def find_own_queries(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None) -> set[str]:
     """Find the queries of a task that a reviewer was asked to answer.
 
     Raises
     ------
     RefusedError: the reviewer was asked to answer the query `refuse`.
     """
-    query_ids = {row[0] for row in cursor.execute(_ASKED, [task_id, reviewer]).fetchall()}
+    query_ids = {row[0] for row in cursor.execute(_ASSIGNED_QUERIES, [task_id, reviewer]).fetchall()}
     if refuse in query_ids:
         raise RefusedError(
             "You were asked to answer this query, so a different reviewer must decide the query."
@@ -294,7 +294,7 @@ def wrote(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None
     return query_ids
 
 
-def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDisputes:
+def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDisputes:
     """List the queries whose answers differ and that nobody has decided.
 
     Raises
@@ -307,8 +307,8 @@ def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDispute
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         for task in list_answer_tasks(cursor):
-            mine = wrote(cursor, task.task_id, reviewer)
-            for query_id, outcome in outcomes(cursor, task.task_id).items():
+            mine = find_own_queries(cursor, task.task_id, reviewer)
+            for query_id, outcome in compute_outcomes(cursor, task.task_id).items():
                 if outcome.how != DISPUTED:
                     continue
                 if query_id in mine:
@@ -320,7 +320,7 @@ def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDispute
     return AnswerDisputes(tuple(waiting), own_queries)
 
 
-def answer_case(
+def read_answer_case(
     store: Store,
     task_name: str,
     query_id: str,
@@ -338,14 +338,14 @@ def answer_case(
         require_author(cursor, reviewer, *REVIEWERS)
         access_or_closed(cursor, access).need(query_id)
         task = find_answer_task(cursor, task_name)
-        outcome = outcomes(cursor, task.task_id, [query_id]).get(query_id)
+        outcome = compute_outcomes(cursor, task.task_id, [query_id]).get(query_id)
         answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
         if outcome is None or not answers:
             raise unanswered_error(query_id, task_name)
-        wrote(cursor, task.task_id, reviewer, refuse=query_id)
-        query, need, documents = read_shown(cursor, task.task_id, query_id)
+        find_own_queries(cursor, task.task_id, reviewer, refuse=query_id)
+        query, need, documents = read_shown_documents(cursor, task.task_id, query_id)
         references = references_of(cursor, query_id)
-        decision = current_answer_decision(cursor, task.task_id, query_id)
+        decision = read_answer_decision(cursor, task.task_id, query_id)
     cited = Counter(document for _, documents in answers for document in documents)
     shown = sorted(documents, key=lambda name: (-cited[name], name))
     places = {name: index for index, name in enumerate(shown)}
@@ -355,7 +355,7 @@ def answer_case(
         query,
         need,
         outcome,
-        _count_voices(answers, places),
+        _count_distinct_answers(answers, places),
         tuple(documents[name] for name in shown),
         tuple(cited[name] for name in shown),
         references,
@@ -364,7 +364,7 @@ def answer_case(
 
 
 def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: str) -> None:
-    rows = cursor.execute(_READY, [task_id, query_id]).fetchall()
+    rows = cursor.execute(_ANSWER_COUNTS, [task_id, query_id]).fetchall()
     if not rows or not rows[0][1]:
         raise unanswered_error(query_id, task_name)
     asked, written, closed = rows[0]
@@ -374,17 +374,17 @@ def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: st
         )
 
 
-def _ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
+def _find_ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
     problems = []
     if ruling.unanswerable and ruling.answers:
         problems.append("Choose answers or say that the corpus does not answer the query, but not both.")
     if not ruling.unanswerable and not ruling.answers:
         problems.append("Choose an answer, write one, or say that the corpus does not answer the query.")
-    forms = {normalised_answer(text) for text in written}
-    unknown = [text for text in ruling.picked if normalised_answer(text) not in forms]
+    forms = {normalise_answer(text) for text in written}
+    unknown = [text for text in ruling.picked if normalise_answer(text) not in forms]
     problems += [f"nobody wrote the answer {text!r}" for text in unknown]
     if ruling.merged.strip():
-        problems += answer_problems(" ".join(ruling.merged.split()))
+        problems += find_answer_problems(" ".join(ruling.merged.split()))
     if not ruling.reason.strip():
         problems.append("A decision needs a reason.")
     if len(ruling.reason) > MAX_NOTE_LENGTH:
@@ -394,20 +394,20 @@ def _ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
     return problems
 
 
-def _count_voices(
+def _count_distinct_answers(
     answers: Sequence[tuple[str | None, list[str]]], places: dict[str, int]
-) -> tuple[AnswerVoice, ...]:
+) -> tuple[DistinctAnswer, ...]:
     texts = [text for text, _ in answers if text is not None]
     ticked: dict[str, list[list[str]]] = defaultdict(list)
     for text, documents in answers:
         if text is not None:
-            ticked[normalised_answer(text)].append(documents)
+            ticked[normalise_answer(text)].append(documents)
     voices = []
-    for form in distinct(texts):
-        same = ticked[normalised_answer(form)]
+    for form in find_distinct_answers(texts):
+        same = ticked[normalise_answer(form)]
         shown = {places[document] for documents in same for document in documents}
-        voices.append(AnswerVoice(form, len(same), tuple(sorted(shown))))
+        voices.append(DistinctAnswer(form, len(same), tuple(sorted(shown))))
     silent = len(answers) - len(texts)
     if silent:
-        voices.append(AnswerVoice(None, silent, ()))
+        voices.append(DistinctAnswer(None, silent, ()))
     return tuple(voices)

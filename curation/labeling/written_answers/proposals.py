@@ -19,14 +19,14 @@ from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import OKAY, VITAL, WRITERS, Nugget, problems_of, read_nuggets
 from curation.labeling.answer_matching import token_f1
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
-from curation.labeling.requests import DOCUMENTS, RELEVANT
+from curation.labeling.requests import DEFAULT_DOCUMENTS, RELEVANT
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.written_answers.create_task import (
     IN_QUEUE,
     NOT_CURRENT,
     choose_evidence,
-    first_reasons,
-    named_queries,
+    find_first_reasons,
+    find_named_queries,
     read_evidence_inputs,
 )
 from curation.people.annotators import require_author
@@ -49,7 +49,7 @@ MIN_F1_OF_CHANGE = 0.5
 HAS_NUGGETS = "the query has nuggets, or proposals that people have not reviewed"
 REVIEWED = "people have already reviewed a model's proposals for the query"
 NONE_RELEVANT = "nobody judged a document relevant for the query"
-TAKEN = ("unchanged", "changed", "dropped", "added")
+REVIEW_COUNTS = ("unchanged", "changed", "dropped", "added")
 _STORED = "SELECT query_id, call_id FROM nugget_proposals"
 _WORDS = """
 SELECT query_id, text, coalesce(information_need, '') FROM queries
@@ -89,7 +89,7 @@ class NuggetProposals(NamedTuple):
         """Count the proposals that people kept unchanged, changed or dropped, and the nuggets that people
         added."""
         if self.written is None:
-            return dict.fromkeys(TAKEN, 0)
+            return dict.fromkeys(REVIEW_COUNTS, 0)
         unchanged = set(self.proposed).intersection(self.written)
         rest = [item for item in self.written if item not in unchanged and item.text not in self.before]
         others = [nugget for nugget in self.proposed if nugget not in unchanged]
@@ -100,16 +100,18 @@ class NuggetProposals(NamedTuple):
             if alike is not None and score >= MIN_F1_OF_CHANGE:
                 rest.remove(alike)
                 changed += 1
-        return dict(zip(TAKEN, (len(unchanged), changed, len(others) - changed, len(rest)), strict=True))
+        return dict(
+            zip(REVIEW_COUNTS, (len(unchanged), changed, len(others) - changed, len(rest)), strict=True)
+        )
 
 
-def share_sentences(proposals: Sequence[NuggetProposals]) -> list[str]:
+def describe_shares(proposals: Sequence[NuggetProposals]) -> list[str]:
     """Report for each model how many of the proposed nuggets people kept, changed or dropped."""
     sentences = []
     for model in sorted({proposal.model for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.model == model]
         unchanged, changed, dropped, added = (
-            sum(proposal.taken[name] for proposal in mine) for name in TAKEN
+            sum(proposal.taken[name] for proposal in mine) for name in REVIEW_COUNTS
         )
         if reviewed := unchanged + changed + dropped:
             sentences.append(
@@ -123,7 +125,7 @@ def share_sentences(proposals: Sequence[NuggetProposals]) -> list[str]:
     return sentences
 
 
-def proposal_calls(
+def build_proposal_calls(
     store: Store, model: str, names: Sequence[str] = (), author: str = COMMAND_LINE
 ) -> tuple[dict[str, ModelCall], int, dict[str, int]]:
     """Build the model calls that ask for nuggets, for named queries or for all current queries without
@@ -142,11 +144,11 @@ def proposal_calls(
     with store.reading() as cursor:
         require_author(cursor, author, *WRITERS)
         inputs = read_evidence_inputs(cursor, closed_access(cursor))
-        named = named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active)
+        named = find_named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active)
         reviewed = {proposal.query_id: proposal.written is not None for proposal in read_proposals(cursor)}
         has_some = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
-    documents, judged, _ = choose_evidence(inputs, RELEVANT, DOCUMENTS)
+    documents, judged, _ = choose_evidence(inputs, RELEVANT, DEFAULT_DOCUMENTS)
     reasons = {
         NOT_CURRENT: set(named) - inputs.active,
         LEAVES_OUT: inputs.access.closed,
@@ -155,14 +157,14 @@ def proposal_calls(
         IN_QUEUE: inputs.in_queues,
         NONE_RELEVANT: set(named) - judged,
     }
-    why = first_reasons(named, reasons)
+    why = find_first_reasons(named, reasons)
     chosen = {name: documents[name] for name, reason in why.items() if not reason}
     with store.reading() as cursor:
-        calls, cut = _make_calls(cursor, model, chosen, marks)
+        calls, cut = _build_calls(cursor, model, chosen, marks)
     return calls, cut, dict(Counter(filter(None, why.values())))
 
 
-def read_proposed(answer: str) -> list[Nugget]:
+def parse_nuggets(answer: str) -> list[Nugget]:
     """Parse the nuggets of a model's answer.
 
     Raises
@@ -194,7 +196,7 @@ def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -
         known = read_answers(cursor, [*calls.values()])
         stored = set(cursor.execute(_STORED).fetchall())
         answers = {name: known.answer(call) for name, call in calls.items()}
-        proposed = {name: read_proposed(answer) for name, answer in answers.items() if answer is not None}
+        proposed = {name: parse_nuggets(answer) for name, answer in answers.items() if answer is not None}
         for name, new in proposed.items():
             call = calls[name]
             if new and (name, call.call_id) not in stored:
@@ -219,7 +221,7 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
     ]
 
 
-def _make_calls(
+def _build_calls(
     cursor: Cursor, model: str, chosen: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
 ) -> tuple[dict[str, ModelCall], int]:
     """Build the model calls by query id, and count the characters of documents that the calls leave out."""

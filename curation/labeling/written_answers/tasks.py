@@ -32,10 +32,10 @@ from curation.labeling.answer_matching import (
     AGREED,
     DECIDED,
     DISPUTED,
-    HOWS,
+    OUTCOMES,
     UNANSWERABLE,
     AnswerOutcome,
-    outcome_of,
+    decide_outcome,
 )
 from curation.people.annotators import require_author
 from curation.people.seal_access import LEAVES_OUT, SEALED, closed_access
@@ -43,7 +43,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_revision, record_
 
 TAG = "unanswerable"
 _DECIDED = "SELECT query_id, answers FROM current_answer_decisions WHERE task_id = ?"
-_GIVEN = """
+_ANSWERS = """
 SELECT q.query_id, count(a.assignment_id), any_value(t.closed), any_value((t.parameters->>'bound')::DOUBLE),
        coalesce(list(s.answer ORDER BY a.writer) FILTER (s.answered), [])
 FROM answer_task_queries q
@@ -70,7 +70,7 @@ SELECT a.writer, count(*), count(*) FILTER (s.answered), count(*) FILTER (s.kind
 FROM answer_assignments a LEFT JOIN answer_states s USING (assignment_id)
 WHERE a.task_id = ? GROUP BY a.writer ORDER BY a.writer
 """
-_COMPARED = """
+_ANSWERS_TO_COMPARE = """
 SELECT a.query_id, list(s.answer ORDER BY a.writer)
 FROM answer_assignments a JOIN answer_states s USING (assignment_id)
 WHERE a.task_id = ? AND s.answered GROUP BY a.query_id HAVING count(*) > 1 ORDER BY a.query_id
@@ -176,7 +176,7 @@ def list_answer_tasks(cursor: Cursor) -> list[AnswerTask]:
     return [AnswerTask(row[0], row[1], json.loads(row[2]), row[3], row[4]) for row in rows]
 
 
-def task_table(tasks: Sequence[AnswerTask]) -> Table:
+def build_task_table(tasks: Sequence[AnswerTask]) -> Table:
     """Show the answer tasks with their states in a table."""
     columns = ("Name", "Opened (UTC)", "Writers", "Writers of a query", "State")
     rows = (
@@ -202,7 +202,7 @@ def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
     return find_named(list_answer_tasks(cursor), name, "answer task")
 
 
-def set_answer_task(store: Store, name: str, closed: bool, author: str = COMMAND_LINE) -> AnswerTask:
+def set_answer_task_state(store: Store, name: str, closed: bool, author: str = COMMAND_LINE) -> AnswerTask:
     """Close a task, or open it again.
 
     Writers see no more queries of a closed task, and queries that lack answers may go to a reviewer.
@@ -225,7 +225,7 @@ def set_answer_task(store: Store, name: str, closed: bool, author: str = COMMAND
         return find_answer_task(cursor, name)
 
 
-def outcomes(
+def compute_outcomes(
     cursor: Cursor, task_id: str, query_ids: Sequence[str] | None = None
 ) -> dict[str, AnswerOutcome]:
     """Compute the outcomes of all or some queries of a task, in the order of query ids."""
@@ -234,8 +234,8 @@ def outcomes(
     return {
         query_id: AnswerOutcome(DECIDED, tuple(decided[query_id]))
         if query_id in decided
-        else outcome_of(given, writers, closed, bound)
-        for query_id, writers, closed, bound, given in cursor.execute(_GIVEN, asked_queries).fetchall()
+        else decide_outcome(given, writers, closed, bound)
+        for query_id, writers, closed, bound, given in cursor.execute(_ANSWERS, asked_queries).fetchall()
     }
 
 
@@ -246,16 +246,16 @@ def update_references(
     """Context manager: update the reference answers of all or some queries of a task after the block has
     changed outcomes.
     """
-    before = outcomes(cursor, task_id, query_ids)
+    before = compute_outcomes(cursor, task_id, query_ids)
     yield
-    after = outcomes(cursor, task_id, query_ids)
+    after = compute_outcomes(cursor, task_id, query_ids)
     newest = {row[0] for row in cursor.execute(_NEWEST_TASK, [task_id]).fetchall()}
     for query_id, outcome in after.items():
         if query_id in newest and _settled_answers(outcome) != _settled_answers(before[query_id]):
             _write_references(cursor, task_id, query_id, before[query_id], outcome, author)
 
 
-def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
+def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
     """Compute the progress of the task with a name.
 
     Raises
@@ -264,15 +264,15 @@ def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
     """
     with store.reading() as cursor:
         task = find_answer_task(cursor, name)
-        outcome_of_query = outcomes(cursor, task.task_id)
+        outcome_of_query = compute_outcomes(cursor, task.task_id)
         texts = dict(cursor.execute(_TEXTS, [task.task_id]).fetchall())
         writers = [WriterProgress(*row) for row in cursor.execute(_WRITERS, [task.task_id]).fetchall()]
-        compared = cursor.execute(_COMPARED, [task.task_id]).fetchall()
+        compared = cursor.execute(_ANSWERS_TO_COMPARE, [task.task_id]).fetchall()
         access = closed_access(cursor)
     times = Counter(outcome.how for outcome in outcome_of_query.values())
     bound = task.parameters["bound"]
     agreeing = sum(
-        outcome_of(answers, len(answers), bound=bound).how in (AGREED, UNANSWERABLE)
+        decide_outcome(answers, len(answers), bound=bound).how in (AGREED, UNANSWERABLE)
         for _, answers in compared
     )
     return AnswerTaskStatus(
@@ -280,7 +280,7 @@ def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         task.opened_at,
         task.closed,
         task.parameters,
-        {how: times[how] for how in HOWS},
+        {how: times[how] for how in OUTCOMES},
         tuple(writers),
         share_estimate(
             agreeing, len(compared), MIN_QUERIES, f"A share needs at least {MIN_QUERIES} queries."
@@ -288,7 +288,9 @@ def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         agreeing,
         tuple(
             TaskQuery(
-                query_id, texts[query_id], *(outcome if access.shows(query_id) else _behind_seal(outcome))
+                query_id,
+                texts[query_id],
+                *(outcome if access.shows(query_id) else _hide_sealed_outcome(outcome)),
             )
             for query_id, outcome in outcome_of_query.items()
         ),
@@ -318,6 +320,6 @@ def _write_references(
     record_event(cursor, "settle answers", detail, author)
 
 
-def _behind_seal(outcome: AnswerOutcome) -> AnswerOutcome:
+def _hide_sealed_outcome(outcome: AnswerOutcome) -> AnswerOutcome:
     """Hide the settled outcome of a sealed query."""
     return AnswerOutcome(SEALED, (), LEAVES_OUT) if outcome.is_settled else outcome

@@ -21,10 +21,10 @@ from curation.core.errors import InputError, NotFoundError, RefusedError, refuse
 from curation.guides.guide import current_guide
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean
-from curation.labeling.answer_matching import answer_tokens
-from curation.labeling.presentation.drawing import NOBODY, DrawnDocument, ReadDocument, draw
+from curation.labeling.answer_matching import tokenize_answer
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, DrawnDocument, draw_document
 from curation.labeling.presentation.markup import Node
-from curation.labeling.written_answers.create_task import read_shown
+from curation.labeling.written_answers.create_task import read_shown_documents
 from curation.labeling.written_answers.tasks import update_references
 from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
@@ -38,7 +38,7 @@ FROM answer_assignments a JOIN answer_task_states t USING (task_id)
 LEFT JOIN answer_states s USING (assignment_id)
 WHERE a.writer = ? AND NOT t.closed ORDER BY t.sequence, a.position
 """
-_OWN = """
+_OWN_ASSIGNMENT = """
 SELECT a.assignment_id, a.task_id, a.query_id, t.closed, coalesce(s.revision + 1, 0), s.kind,
        coalesce(s.answer, (
            SELECT arg_max(e.answer, e.revision) FROM answer_events e
@@ -50,7 +50,7 @@ WHERE a.assignment_id = ? AND a.writer = ?
 _DRAFT = """
 SELECT documents FROM answer_drafts WHERE assignment_id = ? AND revision = ? ORDER BY number DESC LIMIT 1
 """
-_KEEP_TICKS = """
+_SAVE_TICKS = """
 INSERT INTO answer_drafts
 SELECT ?, ?, coalesce(max(number) + 1, 0), ? FROM answer_drafts WHERE assignment_id = ? AND revision = ?
 """
@@ -127,7 +127,7 @@ def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
     return bool(cursor.execute(sql, [writer, writer]).fetchall())
 
 
-def writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
+def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
     """List the writer's open assignments in order, and count the answered assignments of open tasks."""
     with store.reading() as cursor:
         rows = cursor.execute(_QUEUE, [writer]).fetchall()
@@ -135,8 +135,8 @@ def writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
     return waiting, len(rows) - len(waiting)
 
 
-def writing_item(
-    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NOBODY
+def read_writing_item(
+    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> WritingItem:
     """Read the data of an assignment for the writer's screen.
 
@@ -145,12 +145,12 @@ def writing_item(
     NotFoundError: the writer has no such assignment.
     """
     with store.reading() as cursor:
-        assignment = _own_assignment(cursor, writer, assignment_id)
-        query, need, shown = _shown_documents(cursor, assignment)
+        assignment = _read_assignment(cursor, writer, assignment_id)
+        query, need, shown = _read_shown_documents(cursor, assignment)
         draft = cursor.execute(_DRAFT, [assignment_id, assignment.revision]).fetchone()
         template = current_guide(cursor).presentation
     ticked = set(draft[0] if draft else assignment.documents)
-    documents = [draw(document, query, template, image_hosts=image_hosts) for _, document in shown]
+    documents = [draw_document(document, query, template, image_hosts=image_hosts) for _, document in shown]
     return WritingItem(
         assignment_id,
         assignment.revision,
@@ -163,8 +163,8 @@ def writing_item(
     )
 
 
-def whole_evidence(
-    store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NOBODY
+def draw_shown_document(
+    store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole body of a document on the writer's screen, with the query's words highlighted.
 
@@ -173,14 +173,14 @@ def whole_evidence(
     NotFoundError: the writer has no such assignment.
     """
     with store.reading() as cursor:
-        assignment = _own_assignment(cursor, writer, assignment_id)
+        assignment = _read_assignment(cursor, writer, assignment_id)
         template = current_guide(cursor).presentation
-        query, _, shown = _shown_documents(cursor, assignment)
+        query, _, shown = _read_shown_documents(cursor, assignment)
     document = shown[index][1]
-    return draw(document, query, template, longest=None, image_hosts=image_hosts).passage
+    return draw_document(document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
-def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:
+def save_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:
     """Store which documents a writer has ticked for an answer that is not sent yet.
 
     Raises
@@ -188,11 +188,11 @@ def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[i
     NotFoundError: the writer has no such assignment.
     """
     with store.transaction(new_data_version=False) as cursor:  # no other screen shows the ticks
-        assignment = _own_assignment(cursor, writer, assignment_id)
-        *_, shown = _shown_documents(cursor, assignment)
+        assignment = _read_assignment(cursor, writer, assignment_id)
+        *_, shown = _read_shown_documents(cursor, assignment)
         chosen = [shown[index][0] for index in sorted(set(places))]
         cursor.execute(
-            _KEEP_TICKS, [assignment_id, assignment.revision, chosen, assignment_id, assignment.revision]
+            _SAVE_TICKS, [assignment_id, assignment.revision, chosen, assignment_id, assignment.revision]
         )
 
 
@@ -213,7 +213,7 @@ def write_answer(
         already answered.
     """
     answer = " ".join(text.split())
-    problems = answer_problems(answer)
+    problems = find_answer_problems(answer)
     if not places:
         problems.append(
             "Tick the supporting documents. If no document supports the answer, the query is unanswerable."
@@ -222,7 +222,7 @@ def write_answer(
     _append_event(store, writer, assignment_id, ANSWER, answer, places, seen)
 
 
-def say_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen: int) -> None:
+def mark_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen: int) -> None:
     """Store the answer that the corpus does not answer the query; raises the errors of `write_answer`.
 
     Parameters
@@ -248,7 +248,7 @@ def retract_answer(store: Store, writer: str, assignment_id: str, seen: int) -> 
     _append_event(store, writer, assignment_id, RETRACT, None, (), seen)
 
 
-def own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
+def list_own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
     """List the writer's last answers, newest first."""
     with store.reading() as cursor:
         rows = cursor.execute(_OWN_ANSWERS, [writer, limit]).fetchall()
@@ -258,9 +258,9 @@ def own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
     ]
 
 
-def answer_problems(answer: str) -> list[str]:
+def find_answer_problems(answer: str) -> list[str]:
     """List the problems of an answer's text, one sentence each."""
-    problems = [] if answer_tokens(answer) else ["The answer is empty: write an answer in a few words."]
+    problems = [] if tokenize_answer(answer) else ["The answer is empty: write an answer in a few words."]
     if len(answer) > MAX_ANSWER_LENGTH:
         problems.append(
             f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this one has {len(answer):,}."
@@ -283,8 +283,8 @@ def _append_event(
     seen: int,
 ) -> None:
     with store.transaction(appends=True) as cursor:
-        assignment = _own_assignment(cursor, writer, assignment_id)
-        *_, shown = _shown_documents(cursor, assignment)
+        assignment = _read_assignment(cursor, writer, assignment_id)
+        *_, shown = _read_shown_documents(cursor, assignment)
         documents = (
             sorted(shown[index][0] for index in set(places)) if kind != RETRACT else assignment.documents
         )
@@ -310,17 +310,17 @@ def _refuse_late_event(assignment: _Assignment, kind: str, seen: int) -> None:
         raise RefusedError("There is no answer to undo.")
 
 
-def _own_assignment(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
+def _read_assignment(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
     require_author(cursor, writer, *JUDGING)
-    row = cursor.execute(_OWN, [assignment_id, writer]).fetchone()
+    row = cursor.execute(_OWN_ASSIGNMENT, [assignment_id, writer]).fetchone()
     if row is None:
         raise NotFoundError("You were not asked to answer this query.")
     return _Assignment(*row)
 
 
-def _shown_documents(
+def _read_shown_documents(
     cursor: Cursor, assignment: _Assignment
-) -> tuple[str, str | None, list[tuple[str, ReadDocument]]]:
+) -> tuple[str, str | None, list[tuple[str, DocumentText]]]:
     """Read the query, its information need, and the documents with their ids in the assignment's order."""
-    query, need, documents = read_shown(cursor, assignment.task_id, assignment.query_id)
+    query, need, documents = read_shown_documents(cursor, assignment.task_id, assignment.query_id)
     return query, need, sorted(documents.items(), key=lambda row: digest(assignment.assignment_id, row[0]))

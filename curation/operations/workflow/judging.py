@@ -13,11 +13,16 @@ from curation.core.text import percent, pluralize
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.marks import read_marks
-from curation.labeling.consensus.second_opinions import awaited_opinions
+from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.consensus.votes import read_votes
-from curation.labeling.rounds.pace import AnnotatorWork, annotators_work, daily_answers, forecast
-from curation.labeling.rounds.practice import practice_statuses
-from curation.labeling.rounds.rounds import RoundState, all_states, answered_share
+from curation.labeling.rounds.pace import (
+    AnnotatorWork,
+    count_daily_answers,
+    forecast_end,
+    read_annotators_work,
+)
+from curation.labeling.rounds.practice import read_practice_statuses
+from curation.labeling.rounds.rounds import RoundState, compute_answered_share, read_round_states
 from curation.operations.workflow.stage import Action, Prepared, Stage, State, named
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Cursor, Store, get_setting
@@ -58,15 +63,15 @@ class OpenWork(NamedTuple):
     @property
     def share(self) -> float:
         """The answered share of the items of the open rounds."""
-        return answered_share(self.answered, self.left)
+        return compute_answered_share(self.answered, self.left)
 
 
 def read_rounds(cursor: Cursor) -> OpenWork:
     """Read the rounds and their people; practice rounds and pilots do not count."""
-    states = [state for state in all_states(cursor) if state.kind not in ("practice", "pilot")]
+    states = [state for state in read_round_states(cursor) if state.kind not in ("practice", "pilot")]
     asked = [state for state in states if state.kind != "imported"]
     open_rounds = tuple(state for state in asked if not state.closed and state.open_items)
-    failed = [status.annotator for status in practice_statuses(cursor) if status.state.passed is False]
+    failed = [status.annotator for status in read_practice_statuses(cursor) if status.state.passed is False]
     return OpenWork(
         open=open_rounds,
         answered=sum(open_round.answered for open_round in open_rounds),
@@ -133,7 +138,7 @@ def _open_rounds_stage(open_work: OpenWork, work: Sequence[AnnotatorWork], now: 
     line = f"{names}: {open_work.answered:,} of {whole:,} answered ({percent(open_work.share)})."
     newest = open_work.open[-1].round
     progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
-    stage = Stage("round", "at work", line, progress, daily_answers(work, now))
+    stage = Stage("round", "at work", line, progress, count_daily_answers(work, now))
     paused = [state.round for state in open_work.open if state.paused]
     if paused:
         manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})
@@ -146,7 +151,7 @@ def _open_rounds_stage(open_work: OpenWork, work: Sequence[AnnotatorWork], now: 
     recent = [name for name, at in last_answer.items() if now - at <= RECENT]
     if recent:
         line += f" In the last hour: {named(recent)}."
-    if (done_at := forecast(work, now)[0]) is not None:
+    if (done_at := forecast_end(work, now)[0]) is not None:
         line += f" Done about {done_at:%d %b}."
     return replace(stage, line=line)
 
@@ -155,7 +160,7 @@ def read_answers(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWo
     """Read the work of each annotator, summed over the rounds."""
     work_of: defaultdict[str, list[AnnotatorWork]] = defaultdict(list)
     for state in rounds:
-        for work in annotators_work(store, state.round):
+        for work in read_annotators_work(store, state.round):
             work_of[work.annotator].append(work)
     return [
         AnnotatorWork(
@@ -192,7 +197,7 @@ class SettledGrades(NamedTuple):
 def read_settled(cursor: Cursor) -> SettledGrades:
     """Read the judged pairs, their disputes, and the parts of the split."""
     pairs = compute_consensus(read_votes(cursor)).pairs
-    marks, waiting = read_marks(cursor), awaited_opinions(cursor)
+    marks, waiting = read_marks(cursor), read_awaited_opinions(cursor)
     disputed = [pair[:2] for pair in pairs if marks.is_disputed(pair)]
     active = {query.query_id for query in active_queries(cursor)}
     graded = {pair.query_id for pair in pairs if pair.grade is not None} & active

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.gate import Gate
-from curation.labeling.consensus.rule import MEANING, read_rule
+from curation.labeling.consensus.rule import DESCRIPTIONS, read_rule
 from curation.operations.workflow.project_workflow import SlowFigures, WorkflowState, build_stages
 from curation.operations.workflow.releasing import shut_by
 from curation.operations.workflow.stage import Action, Stage
@@ -19,7 +19,7 @@ def release_stages(store: Store, state: WorkflowState, gate: Gate) -> list[Stage
     see = Action("See the gate", "releases", "goldgrade gate", {"stage": "Gate"})
     line = shut_by(gate) or f"The gate is open{one_judge}."
     return [
-        Stage("rule", "done", MEANING[rule], see),
+        Stage("rule", "done", DESCRIPTIONS[rule], see),
         Stage("gate", "done" if gate.open else "needs attention", line, see),
         stages["split"],
         stages["freeze"],

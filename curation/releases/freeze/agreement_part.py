@@ -13,7 +13,7 @@ from curation.agreement.intra_annotator import intra_agreement
 from curation.core.digests import canonical_json
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.consensus.consensus import ConsensusCounts
-from curation.labeling.consensus.dawid_skene import errors
+from curation.labeling.consensus.dawid_skene import estimate_errors
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.consensus.votes import Votes
 from curation.releases.freeze.reading import Rows
@@ -63,7 +63,7 @@ def _describe_consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[
 
 
 def _annotator_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
-    annotator_errors = errors(votes)
+    annotator_errors = estimate_errors(votes)
     if annotator_errors is None:
         return None
     people = [

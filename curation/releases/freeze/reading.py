@@ -19,10 +19,10 @@ from curation.agreement.gate import Demand, all_imported, read_demand
 from curation.agreement.grades import Grades, read_grades
 from curation.agreement.intra_annotator import Repeats, read_repeats
 from curation.core.errors import RefusedError
-from curation.guides.guide import Guide, guide_by_hash, guide_lines
+from curation.guides.guide import Guide, group_equivalent_guides, load_guide
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
-from curation.labeling.consensus.marks import ProjectMarks, newer_versions, read_marks
-from curation.labeling.rounds.rounds import RoundState, list_rounds, open_states
+from curation.labeling.consensus.marks import ProjectMarks, read_marks, read_newer_versions
+from curation.labeling.rounds.rounds import RoundState, list_rounds, read_open_states
 from curation.releases.release_rows import NOT_COUNTED
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
@@ -240,7 +240,7 @@ def read_rows(cursor: Cursor) -> Rows:
         pools=_read_table(cursor, "SELECT pool_id, snapshot_id, parameters FROM pools ORDER BY pool_id"),
         samples=_read_table(cursor, _SAMPLES, [sample_id]),
         rounds=list_rounds(cursor),
-        guides=[guide_by_hash(cursor, guide_hash) for (guide_hash,) in hashes],
+        guides=[load_guide(cursor, guide_hash) for (guide_hash,) in hashes],
         guide_hash=get_setting(cursor, "guide") or "",
         grades=read_grades(cursor, showings=SHOWINGS),
         repeats=read_repeats(cursor),
@@ -256,11 +256,11 @@ def read_rows(cursor: Cursor) -> Rows:
         answers=_read_table(cursor, _ANSWERS),
         nuggets=read_nuggets(cursor),
         pool_sample=_read_table(cursor, _POOL_SAMPLE, [split_id]),
-        open_rounds=[state for state in open_states(cursor) if state.kind not in NOT_COUNTED],
+        open_rounds=[state for state in read_open_states(cursor) if state.kind not in NOT_COUNTED],
         unanswered=_read_unanswered(cursor),
         held=is_held(cursor),
         marks=marks,
-        newer=newer_versions(cursor, marks),
+        newer=read_newer_versions(cursor, marks),
     )
     give_back(cursor)
     return rows
@@ -331,5 +331,5 @@ def _read_relabelings(
 
 
 def _read_relabeled(cursor: Cursor) -> list[tuple[str, str, str, str]]:
-    lines = guide_lines(cursor)
+    lines = group_equivalent_guides(cursor)
     return cursor.execute(_PAIRS, {"names": list(lines), "lines": list(lines.values())}).fetchall()

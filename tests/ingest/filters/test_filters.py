@@ -21,16 +21,16 @@ from curation.ingest.importers.queries import active_queries
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.ingest.requests import request_of
-from curation.labeling.consensus.disputes import disputes
+from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.imported import add_judgments
 from curation.labeling.judged_elsewhere import export_pairs
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.status import read_round_status
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
-from curation.labeling.session.queue import next_showings
+from curation.labeling.session.queue import read_queue
 from curation.negatives.hard_negatives import hard_negatives
 from curation.operations.import_jobs import carry_out
 from curation.people.annotators import add_annotator
@@ -101,7 +101,7 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     export_pairs(project, folder / "elsewhere.csv")
     assert (folder / "elsewhere.csv").read_text().count("Only documents valid at 2025-03-01.") == 4
     open_round(project, RoundRequest("first", ["ann"], overlap=1, duplicates=0))
-    shown = next_showings(project, "ann").showings
+    shown = read_queue(project, "ann").showings
     assert {item.information_need for item in shown} == {"Only documents valid at 2025-03-01."}
     assert len(shown) == 4
 
@@ -221,7 +221,7 @@ def judged_before(store: Store) -> Store:
 @pytest.mark.slow
 def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_before: Store) -> None:
     store, folder = judged_before, judged_before.path.parent
-    before = sum(one.presentations for one in round_status(store, "open").annotators)
+    before = sum(one.presentations for one in read_round_status(store, "open").annotators)
     wanted: dict[str, Any] = {
         "red": {"at": "2025-03-01"},
         "green": {"product": ["x", "y"]},
@@ -235,7 +235,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     outside_all = set(read_filters(store).among(everything))
     assert {len([pair for pair in outside_all if pair[0] == word]) for word in WORDS} == {6, 0}
 
-    status = round_status(store, "open")
+    status = read_round_status(store, "open")
     assert status.left_out[OUTSIDE_FILTER] + sum(one.presentations for one in status.annotators) == before
     assert f"{status.left_out[OUTSIDE_FILTER]} items of rounds are outside" in " ".join(imported.remarks)
     with store.reading() as cursor:
@@ -244,7 +244,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     assert (len(items), shown & outside_all) == (sum(one.presentations for one in status.annotators), set())
     again = open_round(store, RoundRequest("again", ["ann"], overlap=1, duplicates=0, again=True))
     assert (again.candidates, again.left_out[OUTSIDE_FILTER]) == (27 - len(outside_all), len(outside_all))
-    assert not {(one.query_id, one.document_id) for one in disputes(store)} & outside_all
+    assert not {(one.query_id, one.document_id) for one in find_disputes(store)} & outside_all
 
     relevance = read_relevance(store)
     assert not any(map(relevance.is_relevant, outside_all))

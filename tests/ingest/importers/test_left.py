@@ -20,7 +20,7 @@ from curation.ingest.importers.query_import import import_queries
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.queue import next_showings
+from curation.labeling.session.queue import read_queue
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.splits.request import SplitRequest
@@ -215,7 +215,7 @@ def test_what_is_judged_in_a_file_a_round_or_practice_comes_into_the_project(lin
         linked, RoundRequest("first", ["zoe"], overlap=1, duplicates=0), pairs={("q1", "d170"): "shop"}
     )
     open_practice(linked, PracticeRequest("welcome", ["zoe"], file=tmp_path / "known.csv"))
-    shown = next_showings(linked, "zoe", 5).showings
+    shown = read_queue(linked, "zoe", 5).showings
     assert {"".join(part.text for part in one.title) for one in shown} == {"Shoe 150"}
     names = ["d150", "d160", "d170"]
     assert rows_of(linked, "SELECT count(*) FROM documents WHERE document_id IN ?", names) == [(3,)]

@@ -17,7 +17,7 @@ from curation.ingest.importers.nuggets import import_nuggets
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import import_run
-from curation.labeling.consensus.adjudication import decide_many
+from curation.labeling.consensus.adjudication import import_decisions
 from curation.labeling.imported import import_judgments
 from curation.queries.stored_tags import import_tags
 from curation.store import Store
@@ -74,7 +74,7 @@ FILES: dict[str, tuple[str, str, Import]] = {
     "decisions": (
         "d.csv",
         "query_id,document,grade,reason\né1,Café,2,why\n",
-        lambda store, path: decide_many(store, read_decision_lines(path), "rae", source=path),
+        lambda store, path: import_decisions(store, read_decision_lines(path), "rae", source=path),
     ),
 }
 IMPORTS = [(what, known) for what, (_, text, _) in FILES.items() for known in ("é1", "Café") if known in text]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError
-from curation.guides.drafts import own_draft, save_draft
+from curation.guides.drafts import find_draft, save_draft
 from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
-from curation.guides.guide_text import with_presentation
+from curation.guides.guide_text import replace_presentation
 from curation.ingest.requests import ImportRequest
-from curation.labeling.presentation.markup import markup_of
+from curation.labeling.presentation.markup import guess_markup
 from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.import_jobs import carry_out, dry_run
 from curation.store import Store
@@ -34,7 +34,7 @@ HTML = "id,title,published,body_html\nd9,Tea,2026-01-02,<p>Green <b>leaves</b></
     ],
 )
 def test_markup_is_known_by_the_signs_of_many_texts(texts: list[str], kind: str) -> None:
-    assert markup_of(texts) == kind
+    assert guess_markup(texts) == kind
 
 
 def template(store: Store) -> PresentationTemplate | None:
@@ -71,7 +71,7 @@ def test_what_a_lead_says_of_the_text_counts_and_what_the_guide_says_stays(
         remarks(markup="rtf")
     with project.reading() as cursor:
         guide = current_guide(cursor)
-    use_guide(project, with_presentation(guide, PresentationTemplate(body="code")))
+    use_guide(project, replace_presentation(guide, PresentationTemplate(body="code")))
     assert "looks like HTML, and the guide shows it as code. Say “The text is written in”" in remarks()
     remarks(markup="html")
     assert template(project) == PresentationTemplate(body="html")
@@ -85,4 +85,4 @@ def test_an_import_leaves_the_draft_of_its_lead_alone(
     save_draft(project, source + "More.\n", "lee", None)
     carry_out(project, request_for("corpus", "pages.csv", HTML), "lee")
     with project.reading() as cursor:
-        assert own_draft(cursor, "lee")
+        assert find_draft(cursor, "lee")

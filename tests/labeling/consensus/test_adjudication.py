@@ -21,12 +21,12 @@ from curation.labeling.consensus.adjudication import (
     REPEATED,
     UNDISPUTED,
     UNJUDGED,
-    decide,
-    decide_many,
+    decide_pair,
+    import_decisions,
 )
 from curation.labeling.consensus.consensus import read_consensus
-from curation.labeling.consensus.decisions import recent_decisions
-from curation.labeling.consensus.disputes import Opinion, dispute, disputes
+from curation.labeling.consensus.decisions import read_recent_decisions
+from curation.labeling.consensus.disputes import Opinion, find_disputes, read_case
 from curation.labeling.imported import add_judgments
 from curation.people.annotators import add_annotator
 from curation.store import Store, append, put_setting
@@ -79,7 +79,7 @@ def proposals(*rows: tuple[str, str], reason: str = "read again") -> list[Decisi
 
 
 def test_disputes_are_listed_by_what_a_decision_would_change(judged: Store) -> None:
-    found = disputes(judged)
+    found = find_disputes(judged)
     assert [(item.document_id, item.weight, len(set(item.grades))) for item in found] == [
         ("far", 1.5, 2),
         ("three ways", 1.0, 3),
@@ -107,7 +107,7 @@ def test_a_dispute_of_an_often_asked_query_comes_first(store: Store) -> None:
         put_setting(cursor, "sample", "s")
         drawn = {"query_id": ["often", "rarely"], "traffic": [90, 10], "inclusion_probability": [1.0, 1.0]}
         append(cursor, "sample_queries", {**drawn, "sample_id": ["s"] * 2, "stratum": ["head"] * 2})
-    assert [(item.query_id, item.weight) for item in disputes(store)] == [
+    assert [(item.query_id, item.weight) for item in find_disputes(store)] == [
         ("often", 45.0),
         ("unknown", 25.0),  # like the median of 90 and 10
         ("rarely", 15.0),
@@ -115,39 +115,39 @@ def test_a_dispute_of_an_often_asked_query_comes_first(store: Store) -> None:
 
 
 def test_a_reviewer_sees_no_annotators_name(judged: Store) -> None:
-    seen = [*map(asdict, disputes(judged)), asdict(dispute(judged, "q", "far"))]
+    seen = [*map(asdict, find_disputes(judged)), asdict(read_case(judged, "q", "far"))]
     assert "rater" not in json.dumps(seen)
 
 
 def test_a_case_has_what_a_reviewer_needs_to_read(judged: Store) -> None:
-    case = dispute(judged, "q", "far")
+    case = read_case(judged, "q", "far")
     assert (case.dispute.query, case.dispute.title, case.document.body) == ("q", "far", "The body of far.")
     assert (case.revision, case.dispute.decision) == (0, None)
-    assert dispute(judged, "q", "majority").dispute.grades == (0, 3, 3)
+    assert read_case(judged, "q", "majority").dispute.grades == (0, 3, 3)
 
 
 def test_a_decision_settles_the_pair_and_is_kept_with_author_and_reason(judged: Store, grace: str) -> None:
-    decision = decide(judged, "q", "far", 1, "  Names the part only. ", grace)
+    decision = decide_pair(judged, "q", "far", 1, "  Names the part only. ", grace)
     assert (decision.revision, decision.grade, decision.reason) == (0, 1, "Names the part only.")
     assert decisions(judged) == [("far", 0, 1, "Names the part only.", "grace")]
-    assert [item.document_id for item in disputes(judged)] == ["three ways", "near"]
-    case = dispute(judged, "q", "far")
+    assert [item.document_id for item in find_disputes(judged)] == ["three ways", "near"]
+    case = read_case(judged, "q", "far")
     assert (case.revision, case.dispute.decision) == (1, decision)
     detail = {"query_id": "q", "document_id": "far", "grade": 1, "revision": 0}
     assert event_details(judged, "adjudicate") == [("grace", detail)]
 
 
 def test_settled_pairs_are_listed_on_request_with_their_decision(judged: Store) -> None:
-    decide(judged, "q", "far", 1, "why")
-    found = {item.document_id: item.decision for item in disputes(judged, include_settled=True)}
+    decide_pair(judged, "q", "far", 1, "why")
+    found = {item.document_id: item.decision for item in find_disputes(judged, include_settled=True)}
     assert found.keys() == {"three ways", "far", "near"}
     assert found["far"] is not None
     assert found["far"].grade == 1
 
 
 def test_a_second_decision_is_appended_and_counts(judged: Store) -> None:
-    decide(judged, "q", "far", 1, "first thought")
-    assert decide(judged, "q", "far", None, "second thought").revision == 1
+    decide_pair(judged, "q", "far", 1, "first thought")
+    assert decide_pair(judged, "q", "far", None, "second thought").revision == 1
     assert [row[1:3] for row in decisions(judged)] == [(0, 1), (1, None)]
     with judged.reading() as cursor:
         standing = {pair.document_id: pair for pair in read_consensus(cursor).pairs}
@@ -162,21 +162,21 @@ def test_a_decision_that_breaks_a_rule_changes_nothing(
     judged: Store, grade: int, reason: str, words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        decide(judged, "q", "far", grade, reason)
+        decide_pair(judged, "q", "far", grade, reason)
     assert decisions(judged) == []
 
 
 def test_only_judged_pairs_are_decided(judged: Store) -> None:
     for query, document in (("q", "unjudged"), ("q", "nowhere"), ("other", "far")):
         with pytest.raises(NotFoundError, match="Nobody has judged"):
-            decide(judged, query, document, 2, "why")
+            decide_pair(judged, query, document, 2, "why")
     assert decisions(judged) == []
 
 
 def test_a_file_decides_its_disputed_pairs_only(judged: Store) -> None:
-    decide(judged, "q", "three ways", 3, "before")
+    decide_pair(judged, "q", "three ways", 3, "before")
     rows = proposals(("agreed", "0"), ("far", "1"), ("three ways", "2"), ("unjudged", "2"), ("near", ""))
-    result = decide_many(judged, rows)
+    result = import_decisions(judged, rows)
     assert result.decided == 1
     assert result.left_out == {UNDISPUTED: 1, DECIDED: 1, UNJUDGED: 1, NO_GRADE: 1}
     assert [row[:3] for row in decisions(judged)] == [("far", 0, 1), ("three ways", 0, 3)]
@@ -185,18 +185,20 @@ def test_a_file_decides_its_disputed_pairs_only(judged: Store) -> None:
 
 
 def test_with_every_pair_a_file_decides_all_that_are_judged(judged: Store) -> None:
-    decide(judged, "q", "far", 3, "before")
+    decide_pair(judged, "q", "far", 3, "before")
     rows = proposals(("agreed", "0"), ("far", "1"), ("unjudged", "2"))
-    assert decide_many(judged, rows, every_pair=True).decided == 2
+    assert import_decisions(judged, rows, every_pair=True).decided == 2
     assert [row[:3] for row in decisions(judged)] == [("agreed", 0, 0), ("far", 0, 3), ("far", 1, 1)]
-    again = decide_many(judged, rows, every_pair=True)
+    again = import_decisions(judged, rows, every_pair=True)
     assert (again.decided, again.left_out) == (0, {REPEATED: 2, UNJUDGED: 1})
 
 
 def test_all_problems_of_a_file_come_together_and_nothing_is_decided(judged: Store) -> None:
     rows = proposals(("far", "1"), ("near", "9"), ("near", "x"), ("far", "2"))
     with pytest.raises(InputError) as caught:
-        decide_many(judged, [*rows, DecisionLine(6, "q", "three ways", "2", "")], source=Path("final.csv"))
+        import_decisions(
+            judged, [*rows, DecisionLine(6, "q", "three ways", "2", "")], source=Path("final.csv")
+        )
     lines = str(caught.value).splitlines()
     assert [line.split(":")[1] for line in lines[:4]] == [" line 3", " line 4", " line 5", " line 6"]
     assert lines[0].startswith("final.csv: line 3: grade 9 is not on the guide's scale")
@@ -225,14 +227,14 @@ def test_a_file_whose_name_for_a_query_may_mean_two_decides_nothing(judged: Stor
         cursor.execute("UPDATE queries SET text = 'far away', normalised = 'far away' WHERE query_id = 'q'")
         append(cursor, "queries", columns)
     with pytest.raises(InputError, match="line 2: 'q' is the id of the query 'far away', and the text of"):
-        decide_many(judged, proposals(("far", "1")))
+        import_decisions(judged, proposals(("far", "1")))
     assert decisions(judged) == []
     by_id = [line._replace(fields=DecisionFields("query_id")) for line in proposals(("far", "1"))]
-    assert decide_many(judged, by_id).decided == 1
+    assert import_decisions(judged, by_id).decided == 1
 
 
 def test_grades_in_a_file_may_be_written_as_floats(judged: Store) -> None:
-    assert decide_many(judged, proposals(("far", "3.0"))).decided == 1
+    assert import_decisions(judged, proposals(("far", "3.0"))).decided == 1
     assert decisions(judged)[0][2] == 3
 
 
@@ -257,9 +259,9 @@ def test_the_campaigns_final_ratings_decide_its_disputes(store: Store, shared: P
         for row in rows
         if len({row[f"{who}_rating"] for who in raters}) == len(raters)
     }
-    assert len(disputes(store)) == len(wanted) == 124
+    assert len(find_disputes(store)) == len(wanted) == 124
     found = read_decision_lines(path, reason="final rating of the campaign")
-    result = decide_many(store, found, source=path)
+    result = import_decisions(store, found, source=path)
     assert (result.decided, result.left_out) == (124, {UNDISPUTED: 3064})
     with store.reading() as cursor:
         counts = read_consensus(cursor)
@@ -306,28 +308,28 @@ def test_a_decision_that_is_not_fully_named_is_a_usage_error(judged: Store, word
 
 def test_who_saw_an_older_state_learns_what_was_decided_and_why(judged: Store, grace: str) -> None:
     mia = add_annotator(judged, "mia", "reviewer", PASSWORD).name
-    decide(judged, "q", "far", 2, "It names the part", mia, seen_revision=0)
+    decide_pair(judged, "q", "far", 2, "It names the part", mia, seen_revision=0)
     with pytest.raises(RefusedError, match=r"mia decided this pair .* grade 2, because “It names the part”"):
-        decide(judged, "q", "far", 1, "Not the whole", grace, seen_revision=0)
+        decide_pair(judged, "q", "far", 1, "Not the whole", grace, seen_revision=0)
     assert [row[1:3] for row in decisions(judged)] == [(0, 2)]
-    assert decide(judged, "q", "far", 1, "Not the whole", grace, seen_revision=1).revision == 1
+    assert decide_pair(judged, "q", "far", 1, "Not the whole", grace, seen_revision=1).revision == 1
 
 
 def test_a_retried_decision_counts_once_whatever_revision_it_saw(judged: Store, grace: str) -> None:
-    first = decide(judged, "q", "far", 1, "why", grace, seen_revision=0)
-    assert decide(judged, "q", "far", 1, "why", grace, seen_revision=0) == first
+    first = decide_pair(judged, "q", "far", 1, "why", grace, seen_revision=0)
+    assert decide_pair(judged, "q", "far", 1, "why", grace, seen_revision=0) == first
     assert len(decisions(judged)) == len(event_details(judged, "adjudicate")) == 1
 
 
 def test_a_reviewers_last_decisions_are_their_own_current_ones(judged: Store, grace: str) -> None:
-    decide(judged, "q", "far", 1, "one", grace)
-    decide(judged, "q", "near", 2, "two", grace)
-    decide(judged, "q", "three ways", 2, "not grace's")
-    decide(judged, "q", "near", None, "taken over")
-    mine = recent_decisions(judged, grace)
+    decide_pair(judged, "q", "far", 1, "one", grace)
+    decide_pair(judged, "q", "near", 2, "two", grace)
+    decide_pair(judged, "q", "three ways", 2, "not grace's")
+    decide_pair(judged, "q", "near", None, "taken over")
+    mine = read_recent_decisions(judged, grace)
     assert [one.document_id for one in mine] == ["far"]
-    decide(judged, "q", "near", 3, "taken back", grace)
-    newest = recent_decisions(judged, grace, limit=1)
+    decide_pair(judged, "q", "near", 3, "taken back", grace)
+    newest = read_recent_decisions(judged, grace, limit=1)
     assert [(one.document_id, one.revision) for one in newest] == [("near", 2)]
 
 
@@ -347,9 +349,10 @@ class Interrupted(list[DecisionLine]):
 def test_a_decision_made_while_a_file_is_planned_is_not_overruled(judged: Store) -> None:
     """The database is free meanwhile; what it rests on is looked at again before anything is written."""
     rows = Interrupted(
-        proposals(("far", "2"), ("three ways", "2")), lambda: decide(judged, "q", "far", 3, "I was first")
+        proposals(("far", "2"), ("three ways", "2")),
+        lambda: decide_pair(judged, "q", "far", 3, "I was first"),
     )
-    decided = decide_many(judged, rows)
+    decided = import_decisions(judged, rows)
     assert (decided.decided, decided.left_out) == (1, {DECIDED: 1})
     assert decisions(judged) == [
         ("far", 0, 3, "I was first", "command line"),
@@ -362,9 +365,9 @@ def test_decisions_that_never_come_to_rest_are_not_raced(judged: Store) -> None:
 
     def again() -> None:
         rows.deeds.append(again)
-        decide(judged, "q", "far", len(decisions(judged)) % 2, "to and fro")
+        decide_pair(judged, "q", "far", len(decisions(judged)) % 2, "to and fro")
 
     rows.deeds = [again]
     with pytest.raises(RefusedError, match="Other reviewers decided pairs"):
-        decide_many(judged, rows)
+        import_decisions(judged, rows)
     assert {row[0] for row in decisions(judged)} == {"far"}

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from curation.core.errors import InputError
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.consensus import (
-    HOWS,
+    SOURCES,
     ConsensusCounts,
     PairConsensus,
     compute_consensus,
-    pair_grades,
+    grade_pairs,
     read_consensus,
 )
-from curation.labeling.consensus.dawid_skene import errors
-from curation.labeling.consensus.disputes import dispute_weight
+from curation.labeling.consensus.dawid_skene import estimate_errors
+from curation.labeling.consensus.disputes import compute_weight
 from curation.labeling.consensus.rule import ConsensusRule, read_rule, set_rule
 from curation.labeling.consensus.votes import Votes, VotesByPair, read_votes
 from curation.labeling.imported import add_judgments
@@ -56,8 +56,8 @@ def by_majority(given_votes: dict[int, int]) -> tuple[int | None, str]:
     pairs = VotesByPair(
         pa.table({"decided": [False]}), np.array([0]), none, none, none, names=(), values=values, tally=tally
     )
-    (index,), (how,), _ = pair_grades(pairs, ConsensusRule())
-    return None if index < 0 else int(values[index]), HOWS[how]
+    (index,), (how,), _ = grade_pairs(pairs, ConsensusRule())
+    return None if index < 0 else int(values[index]), SOURCES[how]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_grade_needs_more_than_half_of_the_votes(
 def test_a_majority_grade_has_more_votes_than_all_others_together(given_votes: dict[int, int]) -> None:
     grade, how = by_majority(given_votes)
     total = sum(given_votes.values())
-    assert how in HOWS
+    assert how in SOURCES
     assert (grade is None) == (how in ("disputed", "unjudgeable"))
     winners = [value for value, times in given_votes.items() if times > total - times]
     assert winners == ([] if grade is None else [grade])
@@ -203,7 +203,7 @@ def test_dawid_and_skene_settle_what_a_majority_leaves_open(crowded: Store) -> N
 
 
 def test_errors_tell_who_is_right_and_who_guesses(crowded: Store) -> None:
-    found = errors(votes_of(crowded, "dawid-skene"))
+    found = estimate_errors(votes_of(crowded, "dawid-skene"))
     assert found is not None
     assert found.converged
     assert [one.annotator for one in found.annotators] == ["ada", "ben", "cyd", "dan", "eve"]
@@ -242,11 +242,11 @@ def test_a_rule_that_is_none_is_refused_with_everything_that_is_wrong(store: Sto
 
 
 def test_what_a_decision_would_change_grows_with_distance_and_with_traffic() -> None:
-    assert dispute_weight([]) == 0
-    assert dispute_weight([1, 2]) == 0.5
-    assert dispute_weight([0, 3]) == 1.5
-    assert dispute_weight([0, 3], traffic=4) == 6
-    assert dispute_weight([0, 1, 2]) > dispute_weight([0, 1]) > 0
+    assert compute_weight([]) == 0
+    assert compute_weight([1, 2]) == 0.5
+    assert compute_weight([0, 3]) == 1.5
+    assert compute_weight([0, 3], traffic=4) == 6
+    assert compute_weight([0, 1, 2]) > compute_weight([0, 1]) > 0
 
 
 def test_the_command_sets_the_rule_and_shows_errors(crowded: Store) -> None:

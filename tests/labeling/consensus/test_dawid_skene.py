@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, estimate
+from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, fit_dawid_skene
 from tests.support import examples
 
 # A. P. Dawid and A. M. Skene (1979), Applied Statistics 28, table 1: 45 patients' fitness for anaesthesia as
@@ -55,7 +55,7 @@ def error(scores: np.ndarray, gold: np.ndarray) -> float:
 
 
 def test_the_published_example_gives_the_published_estimates() -> None:
-    found = estimate(patients())
+    found = fit_dawid_skene(patients())
     assert found.converged
     # Table 2 of the paper: marginal probabilities .40, .42, .11, .07; observer 1's error-rates.
     assert found.shares.round(2).tolist() == [0.40, 0.42, 0.11, 0.07]
@@ -65,8 +65,8 @@ def test_the_published_example_gives_the_published_estimates() -> None:
 def test_each_step_of_em_raises_the_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
     likelihoods = []
     for steps in range(1, 12):
-        monkeypatch.setattr("curation.labeling.consensus.dawid_skene.ITERATIONS", steps)
-        likelihoods.append(estimate(patients()).log_likelihood)
+        monkeypatch.setattr("curation.labeling.consensus.dawid_skene.MAX_ITERATIONS", steps)
+        likelihoods.append(fit_dawid_skene(patients()).log_likelihood)
     assert np.diff(likelihoods).min() > -1e-7
 
 
@@ -77,7 +77,9 @@ def test_on_real_crowd_labels_it_errs_less_than_the_majority(shared: Path) -> No
     votes = np.zeros((int(rows.item.max()) + 1, 2))
     np.add.at(votes, (rows.item, rows.grade), 1)
     assert round(error(votes[places], gold), 4) == 0.3486
-    assert error(estimate(rows, smoothing=0.1).posterior[places], gold) == pytest.approx(0.297, abs=0.003)
+    assert error(fit_dawid_skene(rows, smoothing=0.1).posterior[places], gold) == pytest.approx(
+        0.297, abs=0.003
+    )
 
 
 @pytest.mark.filterwarnings("ignore")  # crowd-kit's own
@@ -101,9 +103,9 @@ def test_an_independent_implementation_takes_the_same_steps(
     table = pd.DataFrame({"task": rows.item, "worker": rows.annotator, "label": rows.grade})
     monkeypatch.setattr("curation.labeling.consensus.dawid_skene.TOLERANCE", -np.inf)
     for steps in (1, 5, 40):
-        monkeypatch.setattr("curation.labeling.consensus.dawid_skene.ITERATIONS", steps)
+        monkeypatch.setattr("curation.labeling.consensus.dawid_skene.MAX_ITERATIONS", steps)
         theirs = aggregation.DawidSkene(n_iter=steps, tol=-np.inf).fit_predict_proba(table)
-        ours = estimate(rows).posterior
+        ours = fit_dawid_skene(rows).posterior
         assert np.abs(theirs.loc[np.arange(len(ours)), [0, 1]].to_numpy() - ours).max() < 1e-7
 
 
@@ -125,7 +127,7 @@ def right(found: DawidSkeneFit, true: np.ndarray) -> float:
 
 def test_a_careful_annotator_counts_more_than_three_careless_ones() -> None:
     rows, true = simulated(3, (0.98, 0.6, 0.6, 0.6))
-    found = estimate(rows, 0.1)
+    found = fit_dawid_skene(rows, 0.1)
     votes = np.bincount(rows.item * 4 + rows.grade, minlength=4 * len(true)).reshape(-1, 4)
     assert right(found, true) > float((votes.argmax(axis=1) == true).mean()) + 0.04
     diagonals = np.einsum("akk,k->a", found.confusion, found.shares)
@@ -145,6 +147,6 @@ def test_other_names_of_annotators_change_nothing(rows: list[tuple[int, int, int
     items = sorted({item for item, _, _ in rows})
     plain = [(items.index(item), who, grade) for item, who, grade in rows]
     renamed = [(item, names[who], grade) for item, who, grade in plain]
-    one, other = (estimate(said(each, 3), 0.1) for each in (plain, renamed))
+    one, other = (fit_dawid_skene(said(each, 3), 0.1) for each in (plain, renamed))
     assert np.allclose(one.posterior, other.posterior, atol=1e-7)
     assert np.allclose(one.posterior.sum(axis=1), 1)

@@ -10,18 +10,18 @@ from curation.core.errors import InputError
 from curation.core.spans import Spans
 from curation.guides.guide_text import parse_guide
 from curation.ingest.importers.decision_lines import DecisionLine
-from curation.labeling.consensus.adjudication import UNMARKED, decide, decide_many
+from curation.labeling.consensus.adjudication import UNMARKED, decide_pair, import_decisions
 from curation.labeling.consensus.consensus import compute_consensus
-from curation.labeling.consensus.disputes import dispute, disputes
+from curation.labeling.consensus.disputes import find_disputes, read_case
 from curation.labeling.consensus.marks import PairMarks, read_marks
-from curation.labeling.consensus.queue import ReviewerSubmission, next_cases, submit_decisions
+from curation.labeling.consensus.queue import ReviewerAction, read_case_queue, submit_actions
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.judging import JudgmentEvent, Submission, append_events
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.use_guide import use_guide
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.operations.workflow.judging import read_settled
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -47,7 +47,7 @@ def mark(store: Store, **people: tuple[int, Spans]) -> None:
     for who, (grade, spans) in people.items():
         sql = "SELECT presentation_id FROM presentations WHERE annotator = ?"
         item = str(rows_of(store, sql, who)[0][0])
-        (done,) = submit(
+        (done,) = submit_judgments(
             store, who, [Submission(item, 0, "grade", f"key of {who}", grade=grade, evidence=spans)]
         )
         assert done.status == "saved", done.message
@@ -90,7 +90,7 @@ def test_evidence_is_what_more_than_half_of_those_who_marked_marked(
 
 def test_no_screen_shows_the_marks_of_another_person_before_the_own_grade(opened: Store) -> None:
     mark(opened, ada=(3, ((4, 8),)))
-    waiting = next_showings(opened, "ben")
+    waiting = read_queue(opened, "ben")
     assert len(waiting.showings) == 1
     assert "(4, 8)" not in repr(waiting)
 
@@ -123,36 +123,36 @@ def test_one_person_is_enough_where_the_grade_takes_evidence(
 
 def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides(opened: Store) -> None:
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
-    (found,) = disputes(opened)
+    (found,) = find_disputes(opened)
     assert (len(set(found.grades)), [one.evidence for one in found.opinions]) == (1, [((0, 3),), ((4, 8),)])
     with opened.reading() as cursor:
         assert read_settled(cursor).disputed == 1
     assert agreement_report(opened).disputed == 1
     listed = invoke(["--project", str(opened.path), "disputes"]).stdout
     assert "1 of these disputes are only about evidence: the grades agree" in listed
-    (case,) = next_cases(opened, "rita").showings
+    (case,) = read_case_queue(opened, "rita").showings
     assert [one.evidence for one in case.opinions] == [((0, 3),), ((4, 8),)]
     assert case.remarks == ["The grades agree, but the marks have no common character: mark the evidence."]
     sent = {"query_id": "q", "document_id": "d", "kind": "decide", "client_key": "key of rita", "grade": 3}
     sent |= {"words": "The body says it", "evidence": [[4, 6], [5, 8]]}
-    (done,) = submit_decisions(opened, "rita", [ReviewerSubmission.model_validate(sent)])
+    (done,) = submit_actions(opened, "rita", [ReviewerAction.model_validate(sent)])
     assert done.status == "saved", done.message
-    assert (disputes(opened), evidence(opened)) == ([], ((4, 8),))
-    assert dispute(opened, *PAIR).dispute.evidence == ((4, 8),)
+    assert (find_disputes(opened), evidence(opened)) == ([], ((4, 8),))
+    assert read_case(opened, *PAIR).dispute.evidence == ((4, 8),)
 
 
 def test_a_decision_without_marks_ends_the_dispute_and_leaves_what_most_marked(opened: Store) -> None:
     mark(opened, ada=(3, ((0, 8),)), ben=(2, ((4, 14),)))
-    decide(opened, *PAIR, 3, "It says so", "rita")
+    decide_pair(opened, *PAIR, 3, "It says so", "rita")
     assert evidence(opened) == ((4, 8),)
-    decide(opened, *PAIR, 0, "It does not", "rita")
+    decide_pair(opened, *PAIR, 0, "It does not", "rita")
     assert evidence(opened) == ()
 
 
 def test_a_file_of_decisions_settles_marks_without_a_common_character(opened: Store) -> None:
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
     line = DecisionLine(2, "q", "d", "3", "Both say it")
-    assert decide_many(opened, [line], "rita").decided == 1
+    assert import_decisions(opened, [line], "rita").decided == 1
 
 
 def test_a_guide_that_requires_evidence_needs_marks_where_those_of_people_are_apart(opened: Store) -> None:
@@ -161,21 +161,21 @@ def test_a_guide_that_requires_evidence_needs_marks_where_those_of_people_are_ap
     command = ["--project", str(opened.path)]
     assert "marks apart" in invoke([*command, "disputes"]).stdout
     with pytest.raises(InputError, match="grade 3 needs evidence: mark the passage in the document"):
-        decide(opened, *PAIR, 3, "Both say it", "rita")
-    found = decide_many(opened, [DecisionLine(2, "q", "d", "3", "Both say it")], "rita")
+        decide_pair(opened, *PAIR, 3, "Both say it", "rita")
+    found = import_decisions(opened, [DecisionLine(2, "q", "d", "3", "Both say it")], "rita")
     assert found.left_out == {UNMARKED: 1}
     decided = [*command, "decide", *PAIR, "--grade", "3", "--reason", "Ben has it", "--evidence"]
     refused = invoke([*decided, "nowhere"])
     assert "the quote “nowhere” is not in the text" in str(refused.exception)
     assert invoke([*decided, "The", "--evidence", "body  of"]).exit_code == 0
     assert evidence(opened) == ((0, 3), (4, 11))
-    assert decide(opened, *PAIR, 0, "It does not", "rita").grade == 0
+    assert decide_pair(opened, *PAIR, 0, "It does not", "rita").grade == 0
 
 
 def test_other_marks_are_another_decision_and_the_same_ones_again_are_not(opened: Store) -> None:
     mark(opened, ada=(3, ((0, 3),)))
     for place, spans in enumerate([((0, 3),), ((0, 3),), ((0, 8),), ()]):
-        made = decide(opened, *PAIR, 3, "It says so", "rita", evidence=spans)
+        made = decide_pair(opened, *PAIR, 3, "It says so", "rita", evidence=spans)
         assert made.revision == [0, 0, 1, 2][place]
     assert rows_of(opened, "SELECT revision, quote FROM decision_marks ORDER BY 1") == [
         (0, "The"),
@@ -186,11 +186,11 @@ def test_other_marks_are_another_decision_and_the_same_ones_again_are_not(opened
 def test_a_decisions_marks_must_be_in_the_text_and_at_a_grade_that_takes_some(opened: Store) -> None:
     mark(opened, ada=(3, ()))
     with pytest.raises(InputError, match="evidence from 4 to 99 is no part of the document, which has 14"):
-        decide(opened, *PAIR, 3, "It says so", "rita", evidence=((4, 99),))
+        decide_pair(opened, *PAIR, 3, "It says so", "rita", evidence=((4, 99),))
     with pytest.raises(
         InputError, match="grade 1 takes no evidence; by the guide only grades from 2 on take evidence"
     ):
-        decide(opened, *PAIR, 1, "It says so", "rita", evidence=((4, 8),))
+        decide_pair(opened, *PAIR, 1, "It says so", "rita", evidence=((4, 8),))
     assert rows_of(opened, "SELECT 1 FROM adjudications") == []
 
 
@@ -201,5 +201,5 @@ def test_marks_on_another_version_have_no_say_beside_those_of_the_version_in_for
     open_round(opened, RoundRequest("again", ["ben"], overlap=1, duplicates=0, again=True))
     sql = "SELECT presentation_id FROM presentations WHERE annotator = 'ben' ORDER BY rowid DESC LIMIT 1"
     item = str(rows_of(opened, sql)[0][0])
-    submit(opened, "ben", [Submission(item, 0, "grade", "once more", grade=3, evidence=((4, 10),))])
+    submit_judgments(opened, "ben", [Submission(item, 0, "grade", "once more", grade=3, evidence=((4, 10),))])
     assert evidence(opened) == ((4, 10),)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.consensus import PairConsensus, query_consensus, read_consensus
-from curation.labeling.consensus.disputes import dispute
+from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus, read_consensus
+from curation.labeling.consensus.disputes import read_case
 from curation.labeling.consensus.votes import read_query_votes
 from curation.relabeling.judged_pairs import JudgedPair, read_pairs
 from curation.relabeling.plan import make_plan
@@ -56,7 +56,7 @@ def show(store: Store, folder: Path, version: str) -> None:
 def pair_consensus(store: Store) -> PairConsensus:
     with store.reading() as cursor:
         found = [one for one in read_consensus(cursor).pairs if one.query_id == PAIR[0]]
-        alone = query_consensus(cursor, read_query_votes(cursor, PAIR[0]), PAIR[0])
+        alone = compute_query_consensus(cursor, read_query_votes(cursor, PAIR[0]), PAIR[0])
     assert alone == found, "the votes of one query, read alone"
     return next(one for one in found if (one.query_id, one.document_id) == PAIR)
 
@@ -102,18 +102,18 @@ def test_votes_on_a_text_that_came_back_alone_count_again(returned: Store) -> No
 
 def test_the_decision_on_a_text_that_came_back_counts_again(first: Store, tmp_path: Path) -> None:
     for query, document in sorted(judged_pairs(first)):
-        decide(first, query, document, 1, "the first text")
+        decide_pair(first, query, document, 1, "the first text")
     live(first, tmp_path)
     assert pair_consensus(first)[2:4] == (1, "adjudicated")
     show(first, tmp_path, " rewritten")
-    decide(first, *PAIR, 0, "the second text")
+    decide_pair(first, *PAIR, 0, "the second text")
     assert pair_consensus(first).grade == 0
     show(first, tmp_path, "")
     assert pair_consensus(first)[2:4] == (1, "adjudicated")
-    case = dispute(first, *PAIR)
+    case = read_case(first, *PAIR)
     assert case.dispute.decision is not None
     assert (case.dispute.decision.grade, case.dispute.decision_outdated, case.revision) == (1, False, 2)
-    decide(first, *PAIR, 3, "the first text, once more", seen_revision=case.revision)
+    decide_pair(first, *PAIR, 3, "the first text, once more", seen_revision=case.revision)
     assert pair_consensus(first)[2:4] == (3, "adjudicated")
 
 

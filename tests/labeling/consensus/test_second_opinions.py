@@ -8,18 +8,18 @@ import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import current_guide
-from curation.guides.questions import ask_guide, guide_questions
+from curation.guides.questions import ask_about_pair, list_questions
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.disputes import dispute, disputes
-from curation.labeling.consensus.second_opinions import ask_opinion, awaited_opinions
+from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.disputes import find_disputes, read_case
+from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.moving import reassign
-from curation.labeling.rounds.rounds import set_round
-from curation.labeling.rounds.status import round_status
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import add_names, add_pairs, built_once, open_for, rows_of
@@ -43,7 +43,7 @@ def answer(store: Store, who: str, grade: int, only: tuple[str, str] | None = No
         who,
     )
     mine = [row[0] for row in rows if only is None or row[1:] == only]
-    done = submit(store, who, [Submission(one, 0, "grade", f"key of {one}", grade) for one in mine])
+    done = submit_judgments(store, who, [Submission(one, 0, "grade", f"key of {one}", grade) for one in mine])
     assert {outcome.status for outcome in done} <= {"saved"}
     return len(done)
 
@@ -63,7 +63,7 @@ def disputed(store: Store) -> Store:
     open_for(store, PAIRS, *PEOPLE, overlap=2, seed=1)
     for grade, who in zip((0, 3), sorted(holders(store)), strict=True):
         assert answer(store, who, grade, PAIR) == 1
-    assert [(item.query_id, item.document_id) for item in disputes(store)] == [PAIR]
+    assert [(item.query_id, item.document_id) for item in find_disputes(store)] == [PAIR]
     return store
 
 
@@ -90,17 +90,17 @@ def test_the_dispute_rests_until_the_opinion_is_in_and_ends_where_that_settles_i
     disputed: Store, opinion: int, still_disputed: bool
 ) -> None:
     new = asked_of(disputed)
-    assert disputes(disputed) == []
+    assert find_disputes(disputed) == []
     with disputed.reading() as cursor:
-        assert list(awaited_opinions(cursor)) == [PAIR]
+        assert list(read_awaited_opinions(cursor)) == [PAIR]
     answer(disputed, new, opinion, PAIR)
-    assert dispute(disputed, *PAIR).dispute.grades == tuple(sorted((0, 3, opinion)))
-    assert bool(disputes(disputed)) == still_disputed
+    assert read_case(disputed, *PAIR).dispute.grades == tuple(sorted((0, 3, opinion)))
+    assert bool(find_disputes(disputed)) == still_disputed
 
 
 def test_the_annotators_item_looks_like_any_other(disputed: Store) -> None:
     new = asked_of(disputed)
-    showings = next_showings(disputed, new, 100).showings
+    showings = read_queue(disputed, new, 100).showings
     item = showings[-1]
     assert (item.query, item.kind, item.revision) == (PAIR[0], "work", 0)
     assert len(item.presentation_id) == len(showings[0].presentation_id)
@@ -118,7 +118,7 @@ def test_when_nobody_is_left_it_is_refused_with_a_way_out(disputed: Store) -> No
         answer(disputed, asked_of(disputed), grade, PAIR)
     with pytest.raises(RefusedError, match="No member of first can judge this pair"):
         ask_opinion(disputed, *PAIR, "rosa")
-    assert len(disputes(disputed)) == 1
+    assert len(find_disputes(disputed)) == 1
 
 
 def test_who_has_fewest_open_items_is_asked(disputed: Store) -> None:
@@ -129,15 +129,15 @@ def test_who_has_fewest_open_items_is_asked(disputed: Store) -> None:
 
 
 def test_a_closed_round_brings_no_opinion(disputed: Store) -> None:
-    set_round(disputed, "first", "closed")
+    set_round_state(disputed, "first", "closed")
     with pytest.raises(RefusedError, match="first is closed"):
         ask_opinion(disputed, *PAIR, "rosa")
 
 
 def test_a_dispute_returns_when_the_round_is_closed_without_the_opinion(disputed: Store) -> None:
     ask_opinion(disputed, *PAIR, "rosa")
-    set_round(disputed, "first", "closed")
-    assert len(disputes(disputed)) == 1
+    set_round_state(disputed, "first", "closed")
+    assert len(find_disputes(disputed)) == 1
 
 
 def test_an_opinion_that_was_reassigned_is_still_awaited(disputed: Store) -> None:
@@ -145,23 +145,23 @@ def test_an_opinion_that_was_reassigned_is_still_awaited(disputed: Store) -> Non
     (other,) = set(PEOPLE) - set(holders(disputed))
     reassign(disputed, "first", new, [other])
     assert other in holders(disputed)
-    assert disputes(disputed) == []
+    assert find_disputes(disputed) == []
     answer(disputed, other, 3, PAIR)
     with disputed.reading() as cursor:
-        assert awaited_opinions(cursor) == {}
+        assert read_awaited_opinions(cursor) == {}
 
 
 def test_a_pair_with_an_opinion_to_come_is_not_complete(disputed: Store) -> None:
-    assert round_status(disputed, "first").complete == 1
+    assert read_round_status(disputed, "first").complete == 1
     ask_opinion(disputed, *PAIR, "rosa")
-    status = round_status(disputed, "first")
+    status = read_round_status(disputed, "first")
     assert (status.complete, status.candidates) == (0, 8)
 
 
 def test_only_judged_undecided_pairs_are_sent_back(disputed: Store) -> None:
     with pytest.raises(NotFoundError, match="Nobody has judged"):
         ask_opinion(disputed, "q1", "one", "rosa")
-    decide(disputed, *PAIR, 2, "why", "rosa")
+    decide_pair(disputed, *PAIR, 2, "why", "rosa")
     with pytest.raises(RefusedError, match="This pair is decided"):
         ask_opinion(disputed, *PAIR, "rosa")
     assert sum(holders(disputed).values()) == 2
@@ -176,10 +176,10 @@ def test_imported_disputes_are_nobodys_to_be_shown(store: Store) -> None:
 
 
 def test_a_question_about_the_guide_is_kept_once_with_its_version(disputed: Store) -> None:
-    first = ask_guide(disputed, *PAIR, "  Do parts   count? ", "rosa")
-    assert ask_guide(disputed, *PAIR, "Do parts count?", "rosa") == first
+    first = ask_about_pair(disputed, *PAIR, "  Do parts   count? ", "rosa")
+    assert ask_about_pair(disputed, *PAIR, "Do parts count?", "rosa") == first
     with disputed.reading() as cursor:
-        (kept,) = guide_questions(cursor)
+        (kept,) = list_questions(cursor)
         assert kept.guide_hash == current_guide(cursor).guide_hash
     assert (kept.words, kept.query, kept.title, kept.author, kept.in_force) == (
         "Do parts count?",
@@ -192,9 +192,9 @@ def test_a_question_about_the_guide_is_kept_once_with_its_version(disputed: Stor
 
 def test_a_question_needs_words_and_a_pair_that_was_shown(disputed: Store) -> None:
     with pytest.raises(InputError, match="say in a few words"):
-        ask_guide(disputed, *PAIR, "  ", "rosa")
+        ask_about_pair(disputed, *PAIR, "  ", "rosa")
     with pytest.raises(NotFoundError, match="No round has shown"):
-        ask_guide(disputed, "q0", "nowhere", "why", "rosa")
+        ask_about_pair(disputed, "q0", "nowhere", "why", "rosa")
 
 
 def test_the_commands_send_back_and_list_questions(disputed: Store) -> None:

@@ -10,12 +10,12 @@ from curation.agreement.grades import read_grades
 from curation.agreement.report import agreement_findings, agreement_report
 from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus.adjudication import decide
-from curation.labeling.consensus.consensus import PairConsensus, query_consensus, read_consensus
-from curation.labeling.consensus.decisions import current_decisions
-from curation.labeling.consensus.disputes import dispute, disputes, remarks
+from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus, read_consensus
+from curation.labeling.consensus.decisions import read_current_decisions
+from curation.labeling.consensus.disputes import describe_versions, find_disputes, read_case
 from curation.labeling.consensus.relevance import read_relevance
-from curation.labeling.consensus.second_opinions import ask_opinion, awaited_opinions
+from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
@@ -48,7 +48,7 @@ def judge(store: Store, who: str, *grades: int | None) -> None:
 def settled_pair(store: Store) -> PairConsensus:
     with store.reading() as cursor:
         (found,) = read_consensus(cursor).pairs
-        assert query_consensus(cursor, read_query_votes(cursor, PAIR[0]), PAIR[0]) == [found]
+        assert compute_query_consensus(cursor, read_query_votes(cursor, PAIR[0]), PAIR[0]) == [found]
     return found
 
 
@@ -79,54 +79,56 @@ def test_a_document_that_left_the_corpus_is_not_one_that_changed(store: Store) -
 
 
 def test_a_decision_says_which_text_and_which_guide_were_read(twice: Store) -> None:
-    decide(twice, *PAIR, 1, "the first text")
+    decide_pair(twice, *PAIR, 1, "the first text")
     judge(twice, "new", 0)
-    decide(twice, *PAIR, 1, "the first text")
+    decide_pair(twice, *PAIR, 1, "the first text")
     assert versions(twice) == [(1, FIRST), (1, SECOND)], "another text, another decision"
 
-    decide(twice, *PAIR, 1, "the first text")
+    decide_pair(twice, *PAIR, 1, "the first text")
     assert len(versions(twice)) == 2
     with twice.reading() as cursor:
-        assert current_decisions(cursor)[PAIR].guide_hash == require_setting(cursor, "guide", "")
+        assert read_current_decisions(cursor)[PAIR].guide_hash == require_setting(cursor, "guide", "")
 
 
 def test_a_screen_decides_on_the_text_that_it_showed(twice: Store) -> None:
-    case = dispute(twice, *PAIR)
+    case = read_case(twice, *PAIR)
     judge(twice, "new", 0)
-    decide(twice, *PAIR, 2, "what I read", content_hash=case.dispute.content_hash)
+    decide_pair(twice, *PAIR, 2, "what I read", content_hash=case.dispute.content_hash)
     assert versions(twice) == [(2, FIRST)]
     assert settled_pair(twice).grade == 0, "the decision is about a text that is no longer in force"
 
 
 def test_a_decision_about_an_older_text_counts_until_the_text_of_now_is_judged(twice: Store) -> None:
-    decide(twice, *PAIR, 1, "the first text")
+    decide_pair(twice, *PAIR, 1, "the first text")
     assert settled_pair(twice)[2:4] == (1, "adjudicated")
     assert settled_pair(twice).changed
     judge(twice, "new", 0, 2)
     assert settled_pair(twice)[2:4] == (None, "disputed")
-    (found,) = disputes(twice)
+    (found,) = find_disputes(twice)
     assert found.decision_outdated
     assert found.decision is not None
-    decide(twice, *PAIR, 2, "the second text", seen_revision=found.decision.revision + 1)
+    decide_pair(twice, *PAIR, 2, "the second text", seen_revision=found.decision.revision + 1)
     assert settled_pair(twice)[2:4] == (2, "adjudicated")
     assert not settled_pair(twice).changed
 
 
 def test_a_dispute_shows_the_text_that_its_opinions_are_about_and_counts_the_older_ones(twice: Store) -> None:
-    assert remarks(dispute(twice, *PAIR).dispute) == [
+    assert describe_versions(read_case(twice, *PAIR).dispute) == [
         "The corpus now has a newer text of this document, which nobody has judged."
     ]
     judge(twice, "new", 0, 2)
-    case = dispute(twice, *PAIR)
+    case = read_case(twice, *PAIR)
     assert (case.dispute.grades, case.dispute.older, case.dispute.changed) == ((0, 2), 2, False)
     assert case.document.body == "The second body of d."
-    assert remarks(case.dispute) == ["Judgments of an older text, which are not shown and do not count: 2."]
+    assert describe_versions(case.dispute) == [
+        "Judgments of an older text, which are not shown and do not count: 2."
+    ]
 
 
 def test_opinions_about_several_older_texts_are_told_apart(twice: Store) -> None:
     judge(twice, "new", 0)
     change_text(twice, "d", version="third")
-    case = dispute(twice, *PAIR)
+    case = read_case(twice, *PAIR)
     assert [(one.grade, one.other_text) for one in case.dispute.opinions] == [
         (0, False),
         (3, True),
@@ -152,7 +154,9 @@ def test_a_second_opinion_is_about_the_text_in_dispute(store: Store) -> None:
     change_text(store, "d", version="third")
     judge(store, "newer", 0, 2)
     with store.reading() as cursor:
-        assert awaited_opinions(cursor) == {}, "an opinion about an older text would not settle the dispute"
+        assert read_awaited_opinions(cursor) == {}, (
+            "an opinion about an older text would not settle the dispute"
+        )
 
 
 def test_agreement_compares_judgments_of_one_text_and_counts_the_others(twice: Store) -> None:
@@ -166,7 +170,7 @@ def test_agreement_compares_judgments_of_one_text_and_counts_the_others(twice: S
 
 
 def test_a_pair_that_was_decided_on_an_older_text_is_no_control_item(twice: Store) -> None:
-    decide(twice, *PAIR, 1, "the first text")
+    decide_pair(twice, *PAIR, 1, "the first text")
     judge(twice, "new", 0)
     with twice.reading() as cursor:
         pool = read_control_items(cursor)

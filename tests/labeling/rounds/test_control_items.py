@@ -10,12 +10,18 @@ from hypothesis import strategies as st
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.guides.guide import current_guide
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, distances, order
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, measure_distances, order_items
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.control_items import ALONE, TOO_FEW, ControlItem, ControlItemPool, plant
-from curation.labeling.rounds.create_round import RoundOpened, open_round
-from curation.labeling.rounds.status import round_status
-from curation.labeling.session.queue import next_showings
+from curation.labeling.rounds.control_items import (
+    SINGLE_DOCUMENT,
+    TOO_FEW,
+    ControlItem,
+    ControlItemPool,
+    choose_control_items,
+)
+from curation.labeling.rounds.create_round import OpenedRound, open_round
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.session.queue import read_queue
 from curation.store import Store
 from tests.support import examples
 from tests.support.projects import (
@@ -42,7 +48,7 @@ def decided(store: Store) -> Store:
     return store
 
 
-def open_with_control_items(store: Store, *names: str, share: float = 0.1) -> RoundOpened:
+def open_with_control_items(store: Store, *names: str, share: float = 0.1) -> OpenedRound:
     share_of = {"overlap": len(names), "duplicates": 0.08, "control_items": share}
     return open_round(store, RoundRequest("first", names, **share_of, seed=2, ask_from=1))
 
@@ -50,7 +56,7 @@ def open_with_control_items(store: Store, *names: str, share: float = 0.1) -> Ro
 def test_control_items_are_the_share_asked_for_and_no_candidates(decided: Store) -> None:
     opened = open_with_control_items(decided, "ada", "grace")
     assert opened.control_items == {"ada": 6, "grace": 6}
-    assert (opened.candidates, round_status(decided, "first").candidates) == (60, 60)
+    assert (opened.candidates, read_round_status(decided, "first").candidates) == (60, 60)
     assert opened.per_annotator["ada"] == 60 + 6 + opened.duplicates["ada"]
 
 
@@ -76,7 +82,7 @@ def test_nobody_gets_a_control_item_that_they_have_judged(decided: Store) -> Non
 
 def test_a_control_item_looks_like_everything_else_on_screen(decided: Store) -> None:
     open_with_control_items(decided, "ada")
-    showings = next_showings(decided, "ada", 200).showings
+    showings = read_queue(decided, "ada", 200).showings
     known = [one for one in showings if one.query.startswith("query")]
     assert known
     assert {one.kind for one in showings} == {"work"}
@@ -90,14 +96,14 @@ def test_a_control_item_is_no_judgment_and_its_result_has_an_interval(decided: S
     open_with_control_items(decided, "ada")
     grade_next(decided, "ada", 200, grade=1)
     assert rows_of(decided, "SELECT count(*) FROM counted_judgments") == [(before + 60,)]
-    (result,) = round_status(decided, "first").control_items
+    (result,) = read_round_status(decided, "first").control_items
     assert result == ("ada", 6, 6, 6, share_estimate(6, 6))
-    assert round_status(decided, "first").complete == 60
+    assert read_round_status(decided, "first").complete == 60
 
 
 def test_what_is_not_answered_has_no_share(decided: Store) -> None:
     open_with_control_items(decided, "ada")
-    (result,) = round_status(decided, "first").control_items
+    (result,) = read_round_status(decided, "first").control_items
     assert result == ("ada", 6, 0, 0, Estimate())
 
 
@@ -123,13 +129,15 @@ def test_a_pair_that_the_round_shows_for_judging_is_not_planted(decided: Store) 
 def test_a_lone_control_item_is_counted() -> None:
     items = (ControlItem(Candidate("q1", "d1", "h1"), 1, None),)
     work = {"w": [Candidate("w", f"d{n}", "h") for n in range(10)]}
-    items_planted, lacking = plant(work, ControlItemPool(items, frozenset(), {}), "ada", 0.2, "s", set())
-    assert (len(items_planted), lacking) == (1, {TOO_FEW: 1, ALONE: 1})
-    beside, lacking = plant(
+    items_planted, lacking = choose_control_items(
+        work, ControlItemPool(items, frozenset(), {}), "ada", 0.2, "s", set()
+    )
+    assert (len(items_planted), lacking) == (1, {TOO_FEW: 1, SINGLE_DOCUMENT: 1})
+    beside, lacking = choose_control_items(
         {"q1": work["w"]}, ControlItemPool(items, frozenset(), {}), "ada", 0.1, "s", set()
     )
-    assert (len(beside), lacking) == (1, {TOO_FEW: 0, ALONE: 0})
-    assert ALONE != TOO_FEW
+    assert (len(beside), lacking) == (1, {TOO_FEW: 0, SINGLE_DOCUMENT: 0})
+    assert SINGLE_DOCUMENT != TOO_FEW
 
 
 def work_of(sizes: list[int]) -> dict[str, list[Candidate]]:
@@ -141,13 +149,13 @@ def work_of(sizes: list[int]) -> dict[str, list[Candidate]]:
 def test_repeats_come_on_another_day_wherever_the_order_is_long_enough(
     sizes: list[int], share: float, per_day: int
 ) -> None:
-    apart = distances(order(work_of(sizes), share, "s", per_day))
+    apart = measure_distances(order_items(work_of(sizes), share, "s", per_day))
     assert all(distance >= CLOSEST_DUPLICATE for distance in apart)
-    assert len(apart) == len(distances(order(work_of(sizes), share, "s")))
+    assert len(apart) == len(measure_distances(order_items(work_of(sizes), share, "s")))
 
 
 def test_a_long_order_has_all_its_repeats_on_another_day() -> None:
-    apart = distances(order(work_of([10] * 100), 0.08, "s", per_day=400))
+    apart = measure_distances(order_items(work_of([10] * 100), 0.08, "s", per_day=400))
     assert len(apart) == 80
     assert min(apart) >= 400
 
@@ -171,7 +179,7 @@ def test_the_status_shows_how_many_repeats_were_judged_on_another_day(store: Sto
                 WHERE duplicate_of IS NOT NULL ORDER BY position LIMIT 2)
             """
         )
-    spacing = round_status(store, "first").spacing
+    spacing = read_round_status(store, "first").spacing
     assert (spacing.duplicates, spacing.judged, spacing.another_day) == (5, 5, 2)
     assert spacing.distances == opened.distances
     assert timedelta(hours=spacing.hours["max"]) > timedelta(hours=25)

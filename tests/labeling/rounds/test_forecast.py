@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.pace import AnnotatorWork, annotators_work, forecast
-from curation.labeling.rounds.remarks import query_answer_counts, remarks
+from curation.labeling.rounds.pace import AnnotatorWork, forecast_end, read_annotators_work
+from curation.labeling.rounds.remarks import count_query_answers, list_remarks
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.projects import grid, open_for
 
@@ -27,22 +27,22 @@ def daily(name: str, left: int, each: int, days: int = 7) -> AnnotatorWork:
 
 
 def test_the_slowest_decides_when_a_round_is_done() -> None:
-    done_at, how = forecast([daily("ada", 30, 30), daily("ben", 60, 20)], NOW)
+    done_at, how = forecast_end([daily("ada", 30, 30), daily("ben", 60, 20)], NOW)
     assert done_at is not None
     assert (done_at - NOW) / timedelta(days=1) == pytest.approx(60 / 20, rel=0.01)
     assert "ben is the slowest" in how
 
 
 def test_who_is_done_holds_nothing_up() -> None:
-    _, how = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 0, [], [])], NOW)
+    _, how = forecast_end([daily("ada", 30, 30), AnnotatorWork("ben", 0, [], [])], NOW)
     assert "ada is the slowest" in how
-    assert forecast([daily("ada", 0, 30)], NOW)[1] == "Nothing is open."
+    assert forecast_end([daily("ada", 0, 30)], NOW)[1] == "Nothing is open."
 
 
 def test_without_a_pace_there_is_no_forecast_but_a_reason() -> None:
     begun = AnnotatorWork("cleo", 9, [NOW - timedelta(minutes=n) for n in range(30, 0, -1)], [])
     rested = AnnotatorWork("dora", 9, [NOW - timedelta(days=20)] * 50, [])
-    done_at, how = forecast([daily("ada", 30, 30), AnnotatorWork("ben", 5, [], []), begun, rested], NOW)
+    done_at, how = forecast_end([daily("ada", 30, 30), AnnotatorWork("ben", 5, [], []), begun, rested], NOW)
     assert (done_at, how) == (
         None,
         "No forecast: ben has not answered yet; cleo began to answer less than an hour ago; dora answered 0 "
@@ -52,7 +52,7 @@ def test_without_a_pace_there_is_no_forecast_but_a_reason() -> None:
 
 @given(left=st.integers(1, 10_000), more=st.integers(1, 1_000))
 def test_more_left_is_done_later(left: int, more: int) -> None:
-    one, two = (forecast([daily("ada", n, 20)], NOW)[0] for n in (left, left + more))
+    one, two = (forecast_end([daily("ada", n, 20)], NOW)[0] for n in (left, left + more))
     assert one is not None
     assert two is not None
     assert NOW < one < two
@@ -72,15 +72,15 @@ def test_answers_that_nobody_can_have_read_make_no_forecast() -> None:
     work = AnnotatorWork("ada", 90, quick, [4.0] * 40)
     assert work.too_fast
     assert work.hours_left is None
-    assert "ada answered faster than a person can read" in forecast([work], NOW)[1]
+    assert "ada answered faster than a person can read" in forecast_end([work], NOW)[1]
     brisk = [NOW - timedelta(hours=3, seconds=1.5 * n) for n in range(40, 0, -1)]
     assert not AnnotatorWork("ada", 90, brisk, []).too_fast
 
 
 def test_work_remarks_and_query_answers_of_a_round_are_read(store: Store) -> None:
     open_for(store, grid(2, 3), "ada", seed=1)
-    first, second, third, *_ = next_showings(store, "ada", 10).showings
-    done = submit(
+    first, second, third, *_ = read_queue(store, "ada", 10).showings
+    done = submit_judgments(
         store,
         "ada",
         [
@@ -92,12 +92,12 @@ def test_work_remarks_and_query_answers_of_a_round_are_read(store: Store) -> Non
     )
     assert {one.status for one in done} == {"saved"}
     answer_query(store, "ada", first.presentation_id, "partly", "key of it")
-    (work,) = annotators_work(store, "first")
+    (work,) = read_annotators_work(store, "first")
     assert (work.annotator, work.open, len(work.answered)) == ("ada", 3, 3)
     assert work.seconds == [1.5], "the time of the first answer, not of its change"
-    said = remarks(store, "first")[0]
+    said = list_remarks(store, "first")[0]
     assert {(one.annotator, one.grade, one.reason, one.note, one.flagged) for one in said} == {
         ("ada", None, "broken", "cut off", False),
         ("ada", 3, None, None, True),
     }
-    assert query_answer_counts(store, "first") == [(first.query, first.query, 0, 1, 0)]
+    assert count_query_answers(store, "first") == [(first.query, first.query, 0, 1, 0)]

@@ -13,10 +13,10 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.leaving import change_role, deactivate_annotator
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.people.accounts import activate
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
@@ -54,22 +54,22 @@ def test_open_work_of_who_is_deactivated_goes_to_the_others_and_their_grades_cou
     assert rows_of(opened, "SELECT * FROM counted_judgments ORDER BY ALL") == before
     for who in ("grace", "joan"):
         grade_next(opened, who, 100)
-    status = round_status(opened, "first")
+    status = read_round_status(opened, "first")
     assert status.complete == status.candidates == 18
     votes = "SELECT count(*) FROM counted_judgments GROUP BY query_id, document_id"
     assert rows_of(opened, votes) == [(2,)] * 18
 
 
 def test_what_they_put_off_returns_as_well(opened: Store) -> None:
-    item = next_showings(opened, "ada", 1).showings[0]
-    submit(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
+    item = read_queue(opened, "ada", 1).showings[0]
+    submit_judgments(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
     assert deactivate_annotator(opened, "ada")[1][0].why == ""
     assert open_items(opened, "ada") == 0
 
 
 def test_an_open_screen_of_theirs_can_do_nothing_more(opened: Store) -> None:
     """The session has its items in memory, and another process deactivates its owner."""
-    item = next_showings(opened, "ada", 1).showings[0]
+    item = read_queue(opened, "ada", 1).showings[0]
     code = "from curation.cli import main; main()"
     command = [
         sys.executable,
@@ -85,8 +85,8 @@ def test_an_open_screen_of_theirs_can_do_nothing_more(opened: Store) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     grade = Submission(item.presentation_id, item.revision, "grade", "a client key", 2)
     for deed in (
-        lambda: submit(opened, "ada", [grade]),
-        lambda: next_showings(opened, "ada"),
+        lambda: submit_judgments(opened, "ada", [grade]),
+        lambda: read_queue(opened, "ada"),
         lambda: answer_query(opened, "ada", item.presentation_id, "yes", "a client key"),
     ):
         with pytest.raises(RefusedError, match="ada is deactivated"):
@@ -117,14 +117,14 @@ def test_an_evaluator_has_no_open_work_and_a_reviewer_keeps_theirs(opened: Store
     assert change_role(opened, "ada", "evaluator")[1][0].moved > 0
     assert open_items(opened, "ada") == 0
     with pytest.raises(RefusedError, match="ada is evaluator"):
-        next_showings(opened, "ada")
+        read_queue(opened, "ada")
 
 
 def test_who_is_activated_again_goes_on_without_what_others_have_now(opened: Store) -> None:
     grade_next(opened, "ada", 2)
     deactivate_annotator(opened, "ada", "lee")
     activate(opened, "ada", "mia")
-    queue = next_showings(opened, "ada")
+    queue = read_queue(opened, "ada")
     assert (queue.done, queue.total) == (2, 2)
     events = rows_of(opened, "SELECT actor, action FROM events WHERE action LIKE '%activate%' ORDER BY rowid")
     assert events == [("lee", "deactivate annotator"), ("mia", "activate annotator")]

@@ -9,9 +9,9 @@ from curation.core.statistics.estimate import Estimate
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.pilot import boundaries, pilot_report
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.pilot import compute_pilot_report, measure_boundaries
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, open_for, rows_of
 
@@ -59,7 +59,7 @@ def test_another_pilot_takes_other_queries(pilot: Store) -> None:
 
 def test_disagreement_is_counted_at_each_boundary() -> None:
     grades = {("q1", "a"): (0, 1), ("q1", "b"): (2, 2), ("q2", "c"): (0, 3, 3), ("q3", "d"): (1,)}
-    found = boundaries(grades, (0, 1, 2, 3))
+    found = measure_boundaries(grades, (0, 1, 2, 3))
     assert [(b.lower, b.upper, b.apart, b.share.n) for b in found] == [
         (0, 1, 3, 5),
         (1, 2, 2, 5),
@@ -72,20 +72,20 @@ def test_disagreement_is_counted_at_each_boundary() -> None:
 
 
 def test_a_boundary_that_nobody_compared_has_no_share() -> None:
-    assert boundaries({("q", "d"): (1,)}, (0, 1)) == ((0, 1, 0, Estimate()),)
-    assert boundaries({}, (0, 1)) == ((0, 1, 0, Estimate()),)
-    alone = boundaries({("q", "d"): (0, 1)}, (0, 1))[0]
+    assert measure_boundaries({("q", "d"): (1,)}, (0, 1)) == ((0, 1, 0, Estimate()),)
+    assert measure_boundaries({}, (0, 1)) == ((0, 1, 0, Estimate()),)
+    alone = measure_boundaries({("q", "d"): (0, 1)}, (0, 1))[0]
     assert alone.share == Estimate(1.0, n=1)
 
 
 def test_the_report_shows_the_widest_differences_with_notes_and_without_names(pilot: Store) -> None:
     grade_next(pilot, "ada", 20, grade=0)
-    item = next_showings(pilot, "grace", 1).showings[0]
-    submit(
+    item = read_queue(pilot, "grace", 1).showings[0]
+    submit_judgments(
         pilot, "grace", [Submission(item.presentation_id, 0, "grade", "press-0001", 3, note="it does answer")]
     )
     grade_next(pilot, "grace", 4, grade=1)
-    report = pilot_report(pilot, "pilot")
+    report = compute_pilot_report(pilot, "pilot")
     assert (report.pairs, report.compared, report.unanswered, report.differing) == (20, 5, 35, 5)
     assert [one.grades for one in report.spreads] == [(0, 3), *[(0, 1)] * 4]
     assert report.spreads[0].notes == ("it does answer",)
@@ -97,4 +97,4 @@ def test_the_report_shows_the_widest_differences_with_notes_and_without_names(pi
 def test_only_a_pilot_has_a_pilots_report(store: Store) -> None:
     open_for(store, grid(2, 2), "ada", duplicates=0.08)
     with pytest.raises(RefusedError, match="not a pilot"):
-        pilot_report(store, "first")
+        compute_pilot_report(store, "first")

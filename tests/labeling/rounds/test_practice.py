@@ -11,11 +11,11 @@ from curation.labeling.judging import Submission
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
-from curation.labeling.rounds.practice import feedback, let_pass, practise_again
-from curation.labeling.rounds.rounds import set_round
-from curation.labeling.session.history import history_page
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.practice import practise_again, read_feedback, waive_practice
+from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.session.history import read_history_page
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of
 
@@ -44,7 +44,7 @@ def practise(store: Store, right: int, wrong: int) -> None:
 def test_practice_comes_before_the_real_queue(decided: Store) -> None:
     opened = open_practice(decided, PracticeRequest("welcome", ["ada", "grace"], queries=2))
     assert opened.per_annotator == {"ada": 6, "grace": 6}
-    queue = next_showings(decided, "ada", 20)
+    queue = read_queue(decided, "ada", 20)
     assert {one.kind for one in queue.showings} == {"practice"}
     assert (queue.done, queue.total) == (0, 6)
     assert queue.practice == (0, 6, 0, 0.8, None)
@@ -53,7 +53,7 @@ def test_practice_comes_before_the_real_queue(decided: Store) -> None:
 def test_who_passes_goes_on_to_the_real_queue(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=2))
     practise(decided, 5, 1)
-    queue = next_showings(decided, "ada", 20)
+    queue = read_queue(decided, "ada", 20)
     assert [one.kind for one in queue.showings] == ["work"] * 4
     assert queue.practice == (6, 6, 5, 0.8, True)
     assert (queue.done, queue.total) == (0, 4)
@@ -62,7 +62,7 @@ def test_who_passes_goes_on_to_the_real_queue(decided: Store) -> None:
 def test_who_does_not_pass_learns_it_and_waits(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=2))
     practise(decided, 4, 2)
-    queue = next_showings(decided, "ada", 20)
+    queue = read_queue(decided, "ada", 20)
     assert (queue.showings, queue.practice) == ([], (6, 6, 4, 0.8, False))
     assert "4 times of 6; to pass, 80\u00a0% is needed" in queue.message
 
@@ -73,18 +73,18 @@ def test_practising_again_brings_other_queries_and_only_those_count(decided: Sto
     first = {row[0] for row in rows_of(decided, PRACTISED)}
     standing = practise_again(decided, "welcome", "ada")
     assert standing.state == (0, 6, 0, 0.8, None)
-    assert not first & {one.query for one in next_showings(decided, "ada", 6).showings}
+    assert not first & {one.query for one in read_queue(decided, "ada", 6).showings}
     practise(decided, 6, 0)
-    assert {one.kind for one in next_showings(decided, "ada").showings} == {"work"}
+    assert {one.kind for one in read_queue(decided, "ada").showings} == {"work"}
 
 
 def test_the_lead_lets_somebody_pass_with_a_reason(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=1))
     practise(decided, 0, 3)
     with pytest.raises(InputError, match=r"needs a reason\. `--reason` gives it"):
-        let_pass(decided, "welcome", "ada", " ")
-    assert let_pass(decided, "welcome", "ada", "we talked it through").waived
-    assert {one.kind for one in next_showings(decided, "ada").showings} == {"work"}
+        waive_practice(decided, "welcome", "ada", " ")
+    assert waive_practice(decided, "welcome", "ada", "we talked it through").waived
+    assert {one.kind for one in read_queue(decided, "ada").showings} == {"work"}
     with pytest.raises(RefusedError, match="has passed welcome already"):
         practise_again(decided, "welcome", "ada")
 
@@ -98,48 +98,50 @@ def test_who_is_in_the_middle_of_it_gets_no_other_set(decided: Store) -> None:
 
 def test_a_closed_practice_need_not_be_passed(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=1))
-    set_round(decided, "welcome", "closed")
-    assert {one.kind for one in next_showings(decided, "ada").showings} == {"work"}
+    set_round_state(decided, "welcome", "closed")
+    assert {one.kind for one in read_queue(decided, "ada").showings} == {"work"}
 
 
 def test_the_expected_grade_is_shown_only_after_the_annotators_own_answer(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada", "grace"], queries=1))
-    items = [one.presentation_id for one in next_showings(decided, "ada").showings]
-    assert feedback(decided, "ada", items) == []
-    submit(decided, "ada", [Submission(items[0], 0, "grade", "press-0001", grade=3)])
-    (told,) = feedback(decided, "ada", items)
+    items = [one.presentation_id for one in read_queue(decided, "ada").showings]
+    assert read_feedback(decided, "ada", items) == []
+    submit_judgments(decided, "ada", [Submission(items[0], 0, "grade", "press-0001", grade=3)])
+    (told,) = read_feedback(decided, "ada", items)
     assert (told.presentation_id, told.expected, told.given, told.right) == (items[0], 1, 3, False)
     assert (told.explanation or "").startswith("because of document")
-    assert feedback(decided, "grace", items) == []
+    assert read_feedback(decided, "grace", items) == []
 
 
 def test_real_work_has_no_feedback(decided: Store) -> None:
-    items = [one.presentation_id for one in next_showings(decided, "ada").showings]
+    items = [one.presentation_id for one in read_queue(decided, "ada").showings]
     grade_next(decided, "ada", 2)
-    assert feedback(decided, "ada", items) == []
+    assert read_feedback(decided, "ada", items) == []
 
 
 def test_a_practice_answer_cannot_change_once_explained(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=1))
-    item = next_showings(decided, "ada").showings[0].presentation_id
-    submit(decided, "ada", [Submission(item, 0, "grade", "press-0001", grade=3)])
+    item = read_queue(decided, "ada").showings[0].presentation_id
+    submit_judgments(decided, "ada", [Submission(item, 0, "grade", "press-0001", grade=3)])
     for kind, grade in (("grade", 1), ("undo", None), ("cannot_tell", None)):
-        outcome = submit(decided, "ada", [Submission(item, 1, kind, f"again-{kind}", grade=grade)])[0]
+        outcome = submit_judgments(decided, "ada", [Submission(item, 1, kind, f"again-{kind}", grade=grade)])[
+            0
+        ]
         assert outcome.status == "refused"
-    assert history_page(decided, "ada").answers == []
+    assert read_history_page(decided, "ada").answers == []
 
 
 def test_within_one_step_is_right_where_the_lead_says_so(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=1, within=1))
     grade_next(decided, "ada", 3, grade=2)
-    assert next_showings(decided, "ada").practice == (3, 3, 3, 0.8, True)
+    assert read_queue(decided, "ada").practice == (3, 3, 3, 0.8, True)
 
 
 def test_cannot_tell_is_not_right(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=1, pass_mark=0.3))
-    for n, one in enumerate(next_showings(decided, "ada").showings):
-        submit(decided, "ada", [Submission(one.presentation_id, 0, "cannot_tell", f"cannot-{n}")])
-    assert next_showings(decided, "ada").practice == (3, 3, 0, 0.3, False)
+    for n, one in enumerate(read_queue(decided, "ada").showings):
+        submit_judgments(decided, "ada", [Submission(one.presentation_id, 0, "cannot_tell", f"cannot-{n}")])
+    assert read_queue(decided, "ada").practice == (3, 3, 0, 0.3, False)
 
 
 def test_practice_counts_as_no_judgment(decided: Store) -> None:
@@ -171,9 +173,9 @@ def test_known_pairs_come_from_a_file_with_their_explanations(decided: Store, tm
         1,
         {"practice queries: fewer queries with known grades than requested": 9},
     )
-    item = next_showings(decided, "grace").showings[0].presentation_id
+    item = read_queue(decided, "grace").showings[0].presentation_id
     grade_next(decided, "grace", 1)
-    assert feedback(decided, "grace", [item])[0].explanation == "It names the part."
+    assert read_feedback(decided, "grace", [item])[0].explanation == "It names the part."
 
 
 def test_who_was_shown_a_grade_judges_the_pair_only_where_nobody_else_is_free(

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Slot, assign, order
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Slot, assign_queries, order_items
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import list_rounds
-from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.status import read_round_status
 from curation.people.annotators import add_imported
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, add_people, grid, new_project, open_for
@@ -33,7 +33,7 @@ def test_every_candidate_goes_to_exactly_overlap_different_annotators(
     sizes: list[int], people: int, overlap: int, seed: int
 ) -> None:
     names = [f"annotator {n}" for n in range(max(people, overlap))]
-    work = assign(candidates(sizes), names, overlap, seed)
+    work = assign_queries(candidates(sizes), names, overlap, seed)
     given_to = Counter(c for who in names for given in work[who].values() for c in given)
     assert given_to == Counter(dict.fromkeys(candidates(sizes), overlap))
 
@@ -41,7 +41,7 @@ def test_every_candidate_goes_to_exactly_overlap_different_annotators(
 @given(sizes, st.integers(2, 5), st.integers(0, 5))
 def test_nobody_has_more_than_one_query_more_than_the_next(sizes: list[int], people: int, seed: int) -> None:
     names = [f"annotator {n}" for n in range(people)]
-    work = assign(candidates(sizes), names, 1, seed)
+    work = assign_queries(candidates(sizes), names, 1, seed)
     loads = [sum(map(len, given.values())) for given in work.values()]
     assert max(loads) - min(loads) <= max(sizes)
 
@@ -50,7 +50,7 @@ def planned(sizes: list[int], duplicates: float, salt: str = "s") -> list[Slot]:
     work: dict[str, list[Candidate]] = {}
     for candidate in candidates(sizes):
         work.setdefault(candidate.query_id, []).append(candidate)
-    return order(work, duplicates, salt)
+    return order_items(work, duplicates, salt)
 
 
 @given(sizes, st.floats(0, 0.5))
@@ -230,7 +230,7 @@ def test_a_second_round_takes_only_what_no_round_has_shown(store: Store) -> None
 
 def test_the_status_of_a_fresh_round_counts_nothing_as_done(store: Store) -> None:
     open_for(store, grid(10, 4), "ada", "grace", duplicates=0.1)
-    status = round_status(store, "first")
+    status = read_round_status(store, "first")
     assert (status.candidates, status.complete) == (40, 0)
     assert [(p.annotator, p.presentations, p.answered) for p in status.annotators] == [
         ("ada", 44, 0),

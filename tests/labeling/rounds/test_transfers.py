@@ -23,10 +23,10 @@ from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.leaving import deactivate_annotator
 from curation.labeling.rounds.moving import PRACTISED, reassign
-from curation.labeling.rounds.rounds import set_round
-from curation.labeling.rounds.status import round_status
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.people.accounts import activate
 from curation.store import Store, append, open_store
 from tests.support import examples
@@ -120,12 +120,12 @@ def do(store: Store, step: tuple[str, object, object], number: int) -> None:
         if kind == "grade":
             grade_next(store, str(one), int(str(other)))
         elif kind == "later":
-            items = next_showings(store, str(one), int(str(other))).showings
+            items = read_queue(store, str(one), int(str(other))).showings
             actions = [
                 Submission(i.presentation_id, i.revision, "later", f"later-{number}-{n}")
                 for n, i in enumerate(items)
             ]
-            submit(store, str(one), actions)
+            submit_judgments(store, str(one), actions)
         elif kind == "reassign":
             reassign(store, "first", str(one), sorted(other))  # type: ignore[call-overload]
         elif kind == "deactivate":
@@ -136,7 +136,7 @@ def do(store: Store, step: tuple[str, object, object], number: int) -> None:
             add_candidates(store, number)
             extend_round(store, "first", sorted(one), bool(other))  # type: ignore[call-overload]
         else:
-            set_round(store, "first", kind)
+            set_round_state(store, "first", kind)
     except (RefusedError, InputError):
         pass  # a rule said no; what counts is what stands afterwards
 
@@ -162,7 +162,7 @@ def test_the_overlap_is_exact_whatever_happens_in_which_order(
         for who in PEOPLE:
             do(store, ("activate", who, None), 99)
         finish(store)
-        status = round_status(store, "first")
+        status = read_round_status(store, "first")
         assert status.complete == status.candidates
         assert set(voices(store)) == {2}
         store.close()
@@ -174,7 +174,7 @@ def test_what_an_absent_person_has_not_touched_is_judged_by_others(opened: Store
     check_overlap(opened)
     assert set(done.per_annotator) <= {"grace", "joan"}
     finish(opened)
-    status = round_status(opened, "first")
+    status = read_round_status(opened, "first")
     assert (status.complete, status.withdrawn) == (60, done.withdrawn)
     assert voices(opened) == {2: 60}
     assert {p.annotator: p.presentations for p in status.annotators}["ada"] == 7
@@ -185,14 +185,14 @@ def test_a_pair_that_everyone_else_has_stays_and_is_counted(store: Store) -> Non
     done = reassign(store, "first", "ada")
     assert (done.moved, done.kept) == (0, 12)
     assert done.left_out == {"items that stay, because every other annotator already has the pair": 12}
-    assert next_showings(store, "ada").total == 12
+    assert read_queue(store, "ada").total == 12
 
 
 def test_who_is_named_takes_the_work_even_from_outside_the_round(opened: Store) -> None:
     done = reassign(opened, "first", "ada", ["kay"])
     assert list(done.per_annotator) == ["kay"]
     assert done.kept == 0
-    assert next_showings(opened, "ada").total == 0
+    assert read_queue(opened, "ada").total == 0
     check_overlap(opened)
 
 
@@ -209,21 +209,21 @@ def test_a_query_that_moves_stays_in_one_piece(opened: Store) -> None:
 
 
 def test_what_was_put_off_was_seen_and_stays(opened: Store) -> None:
-    item = next_showings(opened, "ada", 1).showings[0]
-    submit(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
+    item = read_queue(opened, "ada", 1).showings[0]
+    submit_judgments(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
     done = reassign(opened, "first", "ada", ["kay"])
     assert done.left_out["put off or taken back: they were seen, and stay"] == 1
-    assert [one.presentation_id for one in next_showings(opened, "ada").showings] == [item.presentation_id]
+    assert [one.presentation_id for one in read_queue(opened, "ada").showings] == [item.presentation_id]
 
 
 def test_an_answer_and_a_reassignment_at_once_leave_one_judgment(opened: Store) -> None:
     """Either the answer was first and its pair stayed, or the move was and the answer is refused."""
-    items = next_showings(opened, "ada", 20).showings
+    items = read_queue(opened, "ada", 20).showings
     outcomes: list[str] = []
 
     def answer() -> None:
         for one in items:
-            given = submit(
+            given = submit_judgments(
                 opened, "ada", [Submission(one.presentation_id, 0, "grade", one.presentation_id, grade=1)]
             )
             outcomes.append(given[0].status)
@@ -269,7 +269,7 @@ def practised_on(store: Store, folder: Path, pairs: dict[str, list[str]], *peopl
     path = folder / "known.csv"
     path.write_text("\n".join(["query,document,grade,explanation", *lines]), encoding="utf-8")
     open_practice(store, PracticeRequest("welcome", people, queries=len(pairs), file=path))
-    set_round(store, "welcome", "closed")
+    set_round_state(store, "welcome", "closed")
 
 
 def given_to(store: Store, who: str) -> set[tuple[str, str]]:
@@ -340,16 +340,16 @@ def test_who_joins_shares_what_nobody_has_touched(store: Store) -> None:
     open_round(store, RoundRequest("first", ["ada", "grace"], overlap=2, duplicates=0, seed=1))
     extended = extend_round(store, "first", ["joan", "kay"])
     check_overlap(store)
-    loads = {p.annotator: p.presentations for p in round_status(store, "first").annotators}
+    loads = {p.annotator: p.presentations for p in read_round_status(store, "first").annotators}
     assert sum(loads.values()) == 400
     assert max(loads.values()) - min(loads.values()) <= 10
     assert (extended.candidates, extended.joined) == (0, ["joan", "kay"])
 
 
 def test_what_comes_up_next_is_not_shared_out(opened: Store) -> None:
-    before = [one.presentation_id for one in next_showings(opened, "ada", 10).showings]
+    before = [one.presentation_id for one in read_queue(opened, "ada", 10).showings]
     extend_round(opened, "first", ["kay"])
-    assert [one.presentation_id for one in next_showings(opened, "ada", 10).showings] == before
+    assert [one.presentation_id for one in read_queue(opened, "ada", 10).showings] == before
 
 
 def test_who_comes_back_is_given_nothing_that_they_judged(store: Store) -> None:
@@ -372,7 +372,7 @@ def test_a_repeat_keeps_its_distance_when_what_lay_between_moves(store: Store) -
     assert done.moved
     assert done.kept
     check_overlap(store)
-    assert round_status(store, "first").spacing.distances["min"] >= CLOSEST_DUPLICATE
+    assert read_round_status(store, "first").spacing.distances["min"] >= CLOSEST_DUPLICATE
 
 
 def test_new_candidates_go_to_exactly_the_overlap(opened: Store) -> None:
@@ -405,13 +405,13 @@ def test_control_items_are_planted_again_for_the_new_annotator(store: Store) -> 
     open_round(store, RoundRequest("earlier", ["mary"], overlap=1, duplicates=0))
     decide_pairs(store, {(f"query {q}", f"document {q}.{d}"): 1 for q in range(4) for d in range(5)})
     add_pairs(store, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(12)})
-    set_round(store, "earlier", "closed")
+    set_round_state(store, "earlier", "closed")
     opened = open_round(
         store, RoundRequest("first", ["ada", "grace"], overlap=1, duplicates=0, control_items=0.1)
     )
     assert opened.control_items == {"ada": 3, "grace": 3}
     reassign(store, "first", "ada", ["kay"])
-    known = {one.annotator: one.planted for one in round_status(store, "first").control_items}
+    known = {one.annotator: one.planted for one in read_round_status(store, "first").control_items}
     assert known == {"grace": 3, "kay": 3}
 
 
@@ -452,7 +452,7 @@ def test_moving_work_is_on_record(opened: Store) -> None:
 
 
 def test_nothing_moves_in_a_closed_round_or_a_pilot(opened: Store) -> None:
-    set_round(opened, "first", "closed")
+    set_round_state(opened, "first", "closed")
     with pytest.raises(RefusedError, match="goldgrade round set first open"):
         reassign(opened, "first", "ada")
     add_pairs(opened, {"fresh": ["f0", "f1"]})

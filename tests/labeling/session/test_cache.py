@@ -18,10 +18,10 @@ from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session import cache as caches
 from curation.labeling.session.cache import session_cache
-from curation.labeling.session.item_views import previous_answered
-from curation.labeling.session.queue import Queue, next_showings
-from curation.labeling.session.recent_answers import Answer, Recent, recent
-from curation.labeling.session.submit import submit
+from curation.labeling.session.item_views import read_previous_answer
+from curation.labeling.session.queue import AnnotatorQueue, read_queue
+from curation.labeling.session.recent_answers import RecentAnswer, RecentAnswers, read_recent_answers
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store, append_rows, utc_now
 from tests.support import examples
 from tests.support.projects import built_once, grade_next, grid, new_project, open_for, rows_of
@@ -50,11 +50,11 @@ def happened(kind: str, detail: str = "{}") -> str:
 
 
 def grade(store: Store, item: str, key: str, revision: int = 0, value: int = 2) -> Outcome:
-    return submit(store, "ada", [Submission(item, revision, "grade", key, grade=value)])[0]
+    return submit_judgments(store, "ada", [Submission(item, revision, "grade", key, grade=value)])[0]
 
 
 def first_id(store: Store) -> str:
-    return next_showings(store, "ada", 1).showings[0].presentation_id
+    return read_queue(store, "ada", 1).showings[0].presentation_id
 
 
 def as_the_file_says(store: Store, who: str) -> bool:
@@ -62,13 +62,13 @@ def as_the_file_says(store: Store, who: str) -> bool:
     with session_cache(store, who) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
         items = read_items(cursor, who, read_open_rounds(cursor))
-        return (cache.items(), cache.pace()) == (items, recent(cursor, who).pace(utc_now()))
+        return (cache.items(), cache.pace()) == (items, read_recent_answers(cursor, who).pace(utc_now()))
 
 
-def anew(store: Store, who: str) -> Queue:
+def anew(store: Store, who: str) -> AnnotatorQueue:
     with session_cache(store, who) as cache:
         cache.forget()
-    return next_showings(store, who)
+    return read_queue(store, who)
 
 
 actions = st.lists(
@@ -95,26 +95,25 @@ def test_whatever_annotators_do_the_session_cache_holds_what_the_file_says(
     store = new_project(tmp_path_factory.mktemp("cache") / "project.duckdb")
     open_for(store, grid(2, 3), "ada", "grace")
     items = {
-        who: [one.presentation_id for one in next_showings(store, who, 9).showings]
-        for who in ("ada", "grace")
+        who: [one.presentation_id for one in read_queue(store, who, 9).showings] for who in ("ada", "grace")
     }
     for who, kind, place, revision, key in actions:
         value = 1 if kind == "grade" else None
-        submit(
+        submit_judgments(
             store,
             who,
             [Submission(items[who][place], revision, kind, f"client-key-{key}", value, active_ms=900)],
         )
         assert as_the_file_says(store, who)
     for who in items:
-        assert next_showings(store, who) == anew(store, who)
+        assert read_queue(store, who) == anew(store, who)
     store.close()
 
 
 def test_a_round_paused_by_another_process_shows_nothing_more(opened: Store) -> None:
     first_id(opened)
     elsewhere(opened, happened("pause"))
-    queue = next_showings(opened, "ada")
+    queue = read_queue(opened, "ada")
     assert queue.showings == []
     assert "paused" in queue.message
     assert (queue.done, queue.total, queue.paused) == (0, 0, True), "progress leaves a paused round out"
@@ -125,7 +124,7 @@ def test_what_comes_after_another_process_closed_the_round_is_marked_late(opened
     elsewhere(opened, happened("close"))
     assert grade(opened, item, "key-00001").status == "saved"
     assert rows_of(opened, "SELECT late FROM judgment_events") == [(True,)]
-    assert next_showings(opened, "ada").showings == []
+    assert read_queue(opened, "ada").showings == []
 
 
 def test_an_item_that_another_process_moved_away_is_refused(opened: Store) -> None:
@@ -144,14 +143,14 @@ def test_a_guide_that_another_process_put_in_force_is_on_the_next_answer(opened:
         "INSERT INTO guides SELECT 'newer', title, scale, body, added_at FROM guides; "
         + happened("guide", '{"guide": "newer"}'),
     )
-    assert next_showings(opened, "ada").showings[0].guide_hash == "newer"
+    assert read_queue(opened, "ada").showings[0].guide_hash == "newer"
     grade(opened, item, "key-00001")
     assert rows_of(opened, "SELECT guide_hash FROM judgment_events") == [("newer",)]
 
 
 def test_a_write_is_read_again_by_those_whom_it_touches_and_seen_at_once(opened: Store) -> None:
     def held(who: str) -> tuple[object, object]:
-        next_showings(opened, who, 1)
+        read_queue(opened, who, 1)
         with session_cache(opened, who) as cache:
             return cache._items, cache._texts
 
@@ -168,11 +167,11 @@ def test_a_write_is_read_again_by_those_whom_it_touches_and_seen_at_once(opened:
     assert held("ada")[0] is not before["ada"][0]
     open_round(opened, RoundRequest("again", ["ada"], overlap=1, duplicates=0, again=True))
     assert held("grace")[0] is before["grace"][0]
-    assert next_showings(opened, "ada").total == 11 + 12
+    assert read_queue(opened, "ada").total == 11 + 12
 
     elsewhere(opened, "UPDATE queries SET information_need = 'a new need'")
     assert held("grace")[0] is before["grace"][0]
-    assert {one.information_need for one in next_showings(opened, "grace").showings} == {"a new need"}
+    assert {one.information_need for one in read_queue(opened, "grace").showings} == {"a new need"}
     assert as_the_file_says(opened, "ada")
     assert as_the_file_says(opened, "grace")
 
@@ -187,7 +186,7 @@ def test_an_answer_that_another_process_wrote_is_not_written_over(opened: Store)
     )
     assert grade(opened, item, "key-00001").status == "stale"
     assert first_id(opened) != item
-    assert next_showings(opened, "ada").done == 1
+    assert read_queue(opened, "ada").done == 1
 
 
 def test_a_retry_after_the_session_cache_was_lost_is_answered_as_a_retry(opened: Store) -> None:
@@ -200,13 +199,13 @@ def test_a_retry_after_the_session_cache_was_lost_is_answered_as_a_retry(opened:
 
 
 def test_undo_finds_what_was_done_last_in_a_batch_that_came_at_once(opened: Store) -> None:
-    first, second = (one.presentation_id for one in next_showings(opened, "ada", 2).showings)
+    first, second = (one.presentation_id for one in read_queue(opened, "ada", 2).showings)
     batch = [
         Submission(item, 0, "grade", f"key-of-{item}", grade=2)
         for item in (second, first)  # not in the order of the queue
     ]
-    assert [outcome.status for outcome in submit(opened, "ada", batch)] == ["saved", "saved"]
-    last = previous_answered(opened, "ada")
+    assert [outcome.status for outcome in submit_judgments(opened, "ada", batch)] == ["saved", "saved"]
+    last = read_previous_answer(opened, "ada")
     assert last is not None
     assert last.showing.presentation_id == first
     assert as_the_file_says(opened, "ada")
@@ -216,7 +215,7 @@ def test_an_answer_that_could_not_be_written_is_open_again(opened: Store) -> Non
     item = first_id(opened)
     broken = Submission(item, 0, "grade", "key-00001", grade=2, note="\ud800")  # half a character
     with pytest.raises(duckdb.Error, match="surrogate"):
-        submit(opened, "ada", [broken])
+        submit_judgments(opened, "ada", [broken])
     assert first_id(opened) == item
     assert grade(opened, item, "key-00002").status == "saved"
 
@@ -227,7 +226,7 @@ def test_session_caches_that_do_not_fit_into_memory_are_read_again(
     monkeypatch.setattr(caches, "MAX_ITEMS", 15)  # one of the two caches with 12
     for visit in range(3):
         for who in ("ada", "grace"):
-            assert next_showings(opened, who).done == 2 * visit
+            assert read_queue(opened, who).done == 2 * visit
             grade_next(opened, who, 2)
             with session_cache(opened, who) as cache:
                 assert len(cache) == 12
@@ -241,7 +240,7 @@ def test_two_tabs_at_once_leave_the_session_cache_as_the_file_is(opened: Store) 
     def press(number: int) -> None:
         try:
             for count in range(4):
-                queue = next_showings(opened, "ada", 1)
+                queue = read_queue(opened, "ada", 1)
                 if queue.showings:
                     grade(opened, queue.showings[0].presentation_id, f"tab-{number:04}-{count}")
         except BaseException as error:
@@ -255,21 +254,23 @@ def test_two_tabs_at_once_leave_the_session_cache_as_the_file_is(opened: Store) 
     assert not failures
     assert as_the_file_says(opened, "ada")
     kept, items = rows_of(opened, "SELECT count(*), count(DISTINCT presentation_id) FROM judgment_events")[0]
-    assert kept == items == next_showings(opened, "ada").done
+    assert kept == items == read_queue(opened, "ada").done
 
 
 def test_the_pace_counts_the_hour_and_takes_the_last_fifty(store: Store) -> None:
     now = utc_now()
-    answers = [Answer(60 - n, now - timedelta(minutes=2 * n), f"item {n:02}", 1000 * n) for n in range(60)]
-    assert Recent.of(answers, now).pace(now) == (30, 24.5)
-    assert Recent.of([*answers, *answers], now).pace(now) == (30, 24.5)
-    assert Recent.of(answers[:4], now).pace(now) == (4, None)
-    assert Recent.of(answers, now).pace(now + timedelta(minutes=30))[0] == 15
+    answers = [
+        RecentAnswer(60 - n, now - timedelta(minutes=2 * n), f"item {n:02}", 1000 * n) for n in range(60)
+    ]
+    assert RecentAnswers.of(answers, now).pace(now) == (30, 24.5)
+    assert RecentAnswers.of([*answers, *answers], now).pace(now) == (30, 24.5)
+    assert RecentAnswers.of(answers[:4], now).pace(now) == (4, None)
+    assert RecentAnswers.of(answers, now).pace(now + timedelta(minutes=30))[0] == 15
 
 
 def test_what_is_recent_is_the_same_from_the_file(opened: Store) -> None:
     now = utc_now()
-    shown = [one.presentation_id for one in next_showings(opened, "ada", 12).showings]
+    shown = [one.presentation_id for one in read_queue(opened, "ada", 12).showings]
     events = [
         JudgmentEvent(
             item, 0, "grade", 1, None, None, False, "g", "ada", f"key-{n:05}", None, at, 1000 * n, False
@@ -280,10 +281,10 @@ def test_what_is_recent_is_the_same_from_the_file(opened: Store) -> None:
     with opened.transaction() as cursor:
         append_rows(cursor, "judgment_events", events)
     with opened.reading() as cursor:
-        found = recent(cursor, "ada")
-    assert found == Recent.of(
+        found = read_recent_answers(cursor, "ada")
+    assert found == RecentAnswers.of(
         [
-            Answer(place, one.submitted_at, one.presentation_id, one.active_ms)
+            RecentAnswer(place, one.submitted_at, one.presentation_id, one.active_ms)
             for place, one in enumerate(events, 1)
         ],
         now,

@@ -7,10 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.labeling.presentation import excerpts
-from curation.labeling.presentation.excerpts import LONGEST, best_passage, in_body, mark, query_stems
+from curation.labeling.presentation.excerpts import (
+    MAX_PASSAGE_LENGTH,
+    find_best_passage,
+    locate_in_body,
+    mark_words,
+    stem_query,
+)
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.queue import next_showings
+from curation.labeling.session.queue import read_queue
 from curation.retrieval.terms import stem
 from curation.store import Store
 from tests.support.projects import add_pairs, add_people, built_once
@@ -34,21 +40,21 @@ def test_different_words_keep_different_stems(pair: tuple[str, str]) -> None:
 
 
 def test_the_querys_words_are_marked_in_any_form_and_function_words_are_not() -> None:
-    segments = mark("Reads the file, then reading stops.", query_stems("how to read the files"))
+    segments = mark_words("Reads the file, then reading stops.", stem_query("how to read the files"))
     assert [segment.text for segment in segments if segment.marked] == ["Reads", "file", "reading"]
 
 
 def test_a_query_of_function_words_is_marked_all_the_same() -> None:
-    assert [s.text for s in mark("Who is who", query_stems("who")) if s.marked] == ["Who", "who"]
+    assert [s.text for s in mark_words("Who is who", stem_query("who")) if s.marked] == ["Who", "who"]
 
 
 @given(st.text(max_size=300), st.text(max_size=30))
 def test_marking_never_changes_the_text(text: str, query: str) -> None:
-    assert "".join(segment.text for segment in mark(text, query_stems(query))) == text
+    assert "".join(segment.text for segment in mark_words(text, stem_query(query))) == text
 
 
 def passage(body: str, query: str, within: tuple[int, int] | None = None) -> str:
-    return "".join(segment.text for segment in best_passage(body, query, within=within)[1])
+    return "".join(segment.text for segment in find_best_passage(body, query, within=within)[1])
 
 
 def test_a_short_document_is_shown_whole() -> None:
@@ -58,14 +64,14 @@ def test_a_short_document_is_shown_whole() -> None:
 def test_a_passage_is_the_same_whether_its_place_was_remembered_or_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(excerpts, "MAX_PLACES", 2)
+    monkeypatch.setattr(excerpts, "MAX_CACHED_SPANS", 2)
     bodies = [
         f"{'Nothing here. ' * lines}The lock of text {lines}. {'More. ' * 200}" for lines in (99, 198, 297)
     ]
-    first = [best_passage(body, "lock") for body in bodies]
-    assert len(excerpts._places) <= 2
-    assert [best_passage(body, "lock") for body in bodies] == first
-    assert [best_passage(body, "more") for body in bodies] != first
+    first = [find_best_passage(body, "lock") for body in bodies]
+    assert len(excerpts._cached_spans) <= 2
+    assert [find_best_passage(body, "lock") for body in bodies] == first
+    assert [find_best_passage(body, "more") for body in bodies] != first
 
 
 def test_the_passage_with_most_query_words_comes_first() -> None:
@@ -74,17 +80,20 @@ def test_the_passage_with_most_query_words_comes_first() -> None:
     )
     shown = passage(body, "thread acquires lock")
     assert "Here a lock is acquired by the thread." in shown
-    assert len(shown) <= LONGEST
+    assert len(shown) <= MAX_PASSAGE_LENGTH
 
 
-@given(st.text(alphabet="ab .!\n", min_size=LONGEST + 1, max_size=3 * LONGEST))
+@given(st.text(alphabet="ab .!\n", min_size=MAX_PASSAGE_LENGTH + 1, max_size=3 * MAX_PASSAGE_LENGTH))
 def test_a_passage_is_a_piece_of_its_document(body: str) -> None:
     shown = passage(body, "ab")
     assert shown in body
-    assert len(shown) <= LONGEST
+    assert len(shown) <= MAX_PASSAGE_LENGTH
 
 
-@given(st.text(alphabet="ab .!\n", min_size=LONGEST + 1, max_size=3 * LONGEST), st.integers(0, 9))
+@given(
+    st.text(alphabet="ab .!\n", min_size=MAX_PASSAGE_LENGTH + 1, max_size=3 * MAX_PASSAGE_LENGTH),
+    st.integers(0, 9),
+)
 def test_no_word_is_cut_where_there_is_room_to_cut_between_words(body: str, offset: int) -> None:
     body = " ".join(body[start : start + 40] for start in range(0, len(body), 40))
     shown = passage(body, "ab", (offset, len(body) - offset))
@@ -106,15 +115,19 @@ def test_the_excerpt_is_taken_from_the_part_that_a_system_matched() -> None:
     within = (len(early) + 1, len(early) + 60)
     shown = passage(body, "thread acquires lock", within)
     assert shown == "The mutex is taken once. A lock follows the mutex. More of nothing."
-    assert best_passage(body, "thread lock", within=(0, len(body))) == best_passage(body, "thread lock")
-    assert best_passage(body, "lock", within=(len(body) + 5, len(body) + 9)) == best_passage(body, "lock")
+    assert find_best_passage(body, "thread lock", within=(0, len(body))) == find_best_passage(
+        body, "thread lock"
+    )
+    assert find_best_passage(body, "lock", within=(len(body) + 5, len(body) + 9)) == find_best_passage(
+        body, "lock"
+    )
 
 
 def test_a_part_of_the_text_is_known_as_a_part_of_the_body() -> None:
-    assert in_body("Title", "the body", (0, 14)) == (0, 8)
-    assert in_body("Title", "the body", (10, 14)) == (4, 8)
-    assert in_body("", " the body", (0, 3)) == (1, 4)
-    assert in_body("Title", "the body", (0, 5)) is None
+    assert locate_in_body("Title", "the body", (0, 14)) == (0, 8)
+    assert locate_in_body("Title", "the body", (10, 14)) == (4, 8)
+    assert locate_in_body("", " the body", (0, 3)) == (1, 4)
+    assert locate_in_body("Title", "the body", (0, 5)) is None
 
 
 @built_once
@@ -140,7 +153,7 @@ def put_match(store: Store, pool: str, system: str, rank: int, span: tuple[int, 
 
 
 def shown_first(store: Store) -> str:
-    [showing] = next_showings(store, "ada", 1).showings
+    [showing] = read_queue(store, "ada", 1).showings
     return "".join(segment.text for segment in showing.passage)
 
 
@@ -181,7 +194,7 @@ def test_a_passage_of_another_version_of_the_document_is_not_applied(long_docume
     ],
 )
 def test_the_words_of_a_query_are_marked_in_any_script(query: str, text: str, marked: list[str]) -> None:
-    segments = mark(text, query_stems(query))
+    segments = mark_words(text, stem_query(query))
     assert [segment.text for segment in segments if segment.marked] == marked
     assert "".join(segment.text for segment in segments) == text
 

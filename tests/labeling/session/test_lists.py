@@ -7,10 +7,10 @@ from collections import defaultdict
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import delete_round, round_parameters
+from curation.labeling.rounds.rounds import delete_round, read_parameters
 from curation.labeling.session.item_views import ItemView
-from curation.labeling.session.queue import Queue, next_showings, put_off_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import AnnotatorQueue, read_queue, read_skipped_items
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support.projects import built_once, grid, open_for, rows_of
 
@@ -25,10 +25,10 @@ def listed(store: Store) -> Store:
 def act(store: Store, showing: ItemView, kind: str = "grade", revision: int = 0) -> None:
     key = f"{kind}-{showing.presentation_id}-{revision}"
     submission = Submission(showing.presentation_id, revision, kind, key, 2 if kind == "grade" else None)
-    assert submit(store, "ada", [submission])[0].status == "saved"
+    assert submit_judgments(store, "ada", [submission])[0].status == "saved"
 
 
-def said(queue: Queue) -> list[tuple[str, int | None]]:
+def said(queue: AnnotatorQueue) -> list[tuple[str, int | None]]:
     return [(one.showing.presentation_id, one.grade) for one in queue.listing]
 
 
@@ -38,17 +38,17 @@ def test_a_round_with_lists_is_the_same_work_under_the_same_ids(listed: Store) -
 
     with_lists = work()
     with listed.reading() as cursor:
-        assert round_parameters(cursor, str(with_lists[0][1]))["lists"] is True
+        assert read_parameters(cursor, str(with_lists[0][1]))["lists"] is True
     delete_round(listed, "first")
     plain = open_round(listed, RoundRequest("first", ["ada", "grace"], overlap=2, duplicates=0.1, seed=3))
     assert work() == with_lists
     with listed.reading() as cursor:
-        assert "lists" not in round_parameters(cursor, plain.round_id)
-    assert {one.list_id for one in next_showings(listed, "ada", 20).showings} == {""}
+        assert "lists" not in read_parameters(cursor, plain.round_id)
+    assert {one.list_id for one in read_queue(listed, "ada", 20).showings} == {""}
 
 
 def test_a_repeat_is_in_another_list_with_twenty_others_between(listed: Store) -> None:
-    everything = next_showings(listed, "ada", 500).showings
+    everything = read_queue(listed, "ada", 500).showings
     lists = defaultdict(list)
     for place, one in enumerate(everything):
         lists[one.list_id].append((place, one))
@@ -69,41 +69,41 @@ def test_a_repeat_is_in_another_list_with_twenty_others_between(listed: Store) -
 
 
 def test_a_list_is_never_cut(listed: Store) -> None:
-    first, *_ = next_showings(listed, "ada", 1).showings
-    assert [one.list_id for one in next_showings(listed, "ada", 1).showings] == [first.list_id] * first.of
+    first, *_ = read_queue(listed, "ada", 1).showings
+    assert [one.list_id for one in read_queue(listed, "ada", 1).showings] == [first.list_id] * first.of
     act(listed, first)
-    assert len(next_showings(listed, "ada", 2).showings) == first.of - 1
+    assert len(read_queue(listed, "ada", 2).showings) == first.of - 1
 
 
 def test_a_list_tells_its_answers_while_they_are_the_last(listed: Store) -> None:
-    one, *others = next_showings(listed, "ada", 1).showings
+    one, *others = read_queue(listed, "ada", 1).showings
     act(listed, one)
     act(listed, others[0], "cannot_tell")
-    queue = next_showings(listed, "ada", list_of="")
+    queue = read_queue(listed, "ada", list_of="")
     assert said(queue) == [(one.presentation_id, 2), (others[0].presentation_id, None)]
-    assert next_showings(listed, "ada").listing == []
+    assert read_queue(listed, "ada").listing == []
     for left in others[1:]:
         act(listed, left)
-    assert next_showings(listed, "ada", list_of="").listing == []
-    assert len(next_showings(listed, "ada", list_of=one.presentation_id).listing) == one.of
-    coming = next_showings(listed, "ada", 1).showings[0]
+    assert read_queue(listed, "ada", list_of="").listing == []
+    assert len(read_queue(listed, "ada", list_of=one.presentation_id).listing) == one.of
+    coming = read_queue(listed, "ada", 1).showings[0]
     act(listed, coming)
-    after = next_showings(listed, "ada", list_of=one.presentation_id)
+    after = read_queue(listed, "ada", list_of=one.presentation_id)
     assert said(after) == [(coming.presentation_id, 2)], "no list can be looked up later"
     act(listed, coming, "undo", 1)
     act(listed, others[-1], "undo", 1)
-    again = next_showings(listed, "ada", list_of=others[-1].presentation_id)
+    again = read_queue(listed, "ada", list_of=others[-1].presentation_id)
     assert said(again) == [(left.presentation_id, None) for left in (one, *others[:-1])]
     assert {left.kind for left in again.listing} == {None}, "withheld, as in the history"
 
 
 def test_what_was_put_off_comes_by_itself(listed: Store) -> None:
-    first, second, *_ = next_showings(listed, "ada", 1).showings
+    first, second, *_ = read_queue(listed, "ada", 1).showings
     act(listed, second, "later")
-    left = next_showings(listed, "ada", 1).showings
+    left = read_queue(listed, "ada", 1).showings
     assert [one.place for one in left] == [1, 3, 4][: len(left)]
-    (late,) = put_off_showings(listed, "ada")
+    (late,) = read_skipped_items(listed, "ada")
     assert (late.presentation_id, late.list_id) == (second.presentation_id, "")
     act(listed, second, "grade", 1)
     act(listed, first)
-    assert said(next_showings(listed, "ada", list_of="")) == [(first.presentation_id, 2)]
+    assert said(read_queue(listed, "ada", list_of="")) == [(first.presentation_id, 2)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.guides.guide import PresentationTemplate
-from curation.labeling.presentation.drawing import ReadDocument, draw
+from curation.labeling.presentation.drawing import DocumentText, draw_document
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Node
 
@@ -17,8 +17,8 @@ from curation.labeling.presentation.markup import Node
 def marked_on_screen(body: str, kind: str = "plain", longest: int | None = None) -> list[tuple[str, str]]:
     """What is shown of each sentence, and the part of the stored body that marking it stores."""
     template = PresentationTemplate.model_validate({"body": kind})
-    document = ReadDocument("Title", body, None, None, "{}")
-    passage = draw(document, "word", template, longest=longest, markable=True).passage
+    document = DocumentText("Title", body, None, None, "{}")
+    passage = draw_document(document, "word", template, longest=longest, markable=True).passage
     shown: dict[str, str] = {}
     for place, text in places(passage):
         shown[place] = shown.get(place, "") + text
@@ -91,8 +91,8 @@ def test_a_passage_names_places_of_the_whole_body() -> None:
 )
 def test_places_never_overlap_and_are_within_the_body(body: str, kind: str) -> None:
     template = PresentationTemplate.model_validate({"body": kind})
-    passage = draw(
-        ReadDocument("", body, None, None, "{}"), "a", template, longest=None, markable=True
+    passage = draw_document(
+        DocumentText("", body, None, None, "{}"), "a", template, longest=None, markable=True
     ).passage
     ranges = list(dict.fromkeys(tuple(map(int, place.split("-"))) for place, _ in places(passage)))
     assert all(0 <= start < end <= len(body) for start, end in ranges)

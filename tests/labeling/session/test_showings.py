@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from curation.guides.guide_text import read_guide
-from curation.guides.questions import ask_guide, guide_questions
+from curation.guides.questions import ask_about_pair, list_questions
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.extension import extend_round
-from curation.labeling.rounds.pace import annotators_work
-from curation.labeling.rounds.remarks import remarks
-from curation.labeling.rounds.rounds import open_states, round_state, set_round
-from curation.labeling.rounds.status import round_status
-from curation.labeling.rounds.upcoming import TOO_NEAR, read_rounds, unshown
+from curation.labeling.rounds.pace import read_annotators_work
+from curation.labeling.rounds.remarks import list_remarks
+from curation.labeling.rounds.rounds import read_open_states, read_round_state, set_round_state
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.rounds.upcoming import TOO_NEAR_REASON, count_unshown, read_rounds
 from curation.labeling.rounds.use_guide import use_guide
-from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, history_page
-from curation.labeling.session.item_views import previous_answered
+from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, read_history_page
+from curation.labeling.session.item_views import read_previous_answer
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import next_showings, put_off_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.session.queue import read_queue, read_skipped_items
+from curation.labeling.session.submit import submit_judgments
 from curation.queries.stored_tags import set_tags
 from curation.queries.unanswerable import answered_no, unanswerable, unanswerable_share
 from curation.store import Store, append, put_setting
@@ -65,12 +65,12 @@ def test_documents_are_drawn_after_the_file_was_let_go(opened: Store, tmp_path: 
     use_guide(opened, read_guide(tmp_path / "guide.md"), open_rounds="switch")
     with opened.transaction() as cursor:
         cursor.execute("UPDATE documents SET url = 'https://shop.example/1.png'")
-    first, second = next_showings(opened, "ada", 2, image_hosts=hosts).showings
-    submit(opened, "ada", [Submission(first.presentation_id, 0, "later", "press-0001")])
-    submit(opened, "ada", [Submission(second.presentation_id, 0, "grade", "press-0002", grade=1)])
-    put_off = put_off_showings(opened, "ada", hosts)
-    last = previous_answered(opened, "ada", hosts)
-    answered = history_page(opened, "ada", image_hosts=hosts).answers
+    first, second = read_queue(opened, "ada", 2, image_hosts=hosts).showings
+    submit_judgments(opened, "ada", [Submission(first.presentation_id, 0, "later", "press-0001")])
+    submit_judgments(opened, "ada", [Submission(second.presentation_id, 0, "grade", "press-0002", grade=1)])
+    put_off = read_skipped_items(opened, "ada", hosts)
+    last = read_previous_answer(opened, "ada", hosts)
+    answered = read_history_page(opened, "ada", image_hosts=hosts).answers
     assert last is not None
     for showing in (first, second, *put_off, last.showing, *(one.showing for one in answered)):
         assert showing.facts is not None
@@ -79,16 +79,18 @@ def test_documents_are_drawn_after_the_file_was_let_go(opened: Store, tmp_path: 
 
 @pytest.mark.slow
 def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store) -> None:
-    items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
+    items = [one.presentation_id for one in read_queue(opened, "ada", 3).showings]
     for item in items:
-        submit(opened, "ada", [Submission(item, 0, "grade", f"press-{item}", grade=1)])
-    found = history_page(opened, "ada").answers
+        submit_judgments(opened, "ada", [Submission(item, 0, "grade", f"press-{item}", grade=1)])
+    found = read_history_page(opened, "ada").answers
     assert [one.showing.presentation_id for one in found] == items[::-1]
     oldest = found[-1]
-    submit(opened, "ada", [Submission(items[0], oldest.showing.revision, "grade", "change-0001", grade=3)])
-    last = previous_answered(opened, "ada")
-    set_round(opened, "first", "closed")
-    again = history_page(opened, "ada").answers
+    submit_judgments(
+        opened, "ada", [Submission(items[0], oldest.showing.revision, "grade", "change-0001", grade=3)]
+    )
+    last = read_previous_answer(opened, "ada")
+    set_round_state(opened, "first", "closed")
+    again = read_history_page(opened, "ada").answers
     assert [one.showing.presentation_id for one in again] == items[::-1]
     assert (again[-1].grade, again[-1].showing.revision) == (3, 2)
     assert rows_of(opened, "SELECT count(*) FROM judgment_events") == [(4,)]
@@ -97,12 +99,12 @@ def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store)
 
 
 def test_an_item_says_which_of_its_query_it_is_also_after_it_was_put_off(opened: Store) -> None:
-    first, second, *_ = items = next_showings(opened, "ada", 6).showings
+    first, second, *_ = items = read_queue(opened, "ada", 6).showings
     assert [(one.place, one.of) for one in items] == [(1, 3), (2, 3), (3, 3)] * 2
     assert len({one.query for one in items[:3]}) == 1
-    submit(opened, "ada", [Submission(first.presentation_id, 0, "later", "put-off-0001")])
-    assert next_showings(opened, "ada", 1).showings[0].place == second.place
-    last = next_showings(opened, "ada", 6).showings[-1]
+    submit_judgments(opened, "ada", [Submission(first.presentation_id, 0, "later", "put-off-0001")])
+    assert read_queue(opened, "ada", 1).showings[0].place == second.place
+    last = read_queue(opened, "ada", 6).showings[-1]
     assert (last.presentation_id, last.place, last.of) == (first.presentation_id, 1, 3)
 
 
@@ -111,7 +113,7 @@ def test_a_repeat_is_counted_among_the_items_of_its_query_like_any_other(store: 
     repeats = {row[0] for row in rows_of(store, REPEATS)}
     assert repeats
     found: dict[str, list[tuple[int, int]]] = {}
-    for one in next_showings(store, "ada", 200).showings:
+    for one in read_queue(store, "ada", 200).showings:
         found.setdefault(one.query, []).append((one.place, one.of))
     assert any(len(places) > 3 for places in found.values())
     for places in found.values():
@@ -123,20 +125,24 @@ REPEATS = "SELECT presentation_id FROM presentations WHERE duplicate_of IS NOT N
 
 @pytest.mark.slow
 def test_what_was_written_last_comes_first_whatever_the_clock_said(opened: Store) -> None:
-    items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
+    items = [one.presentation_id for one in read_queue(opened, "ada", 3).showings]
     for item in items:
-        submit(opened, "ada", [Submission(item, 0, "grade", f"press-{item}", grade=1, flagged=True)])
-    ask_guide(opened, "query 0", "document 0.0", "What of this?")
-    ask_guide(opened, "query 0", "document 0.1", "And of that?")
+        submit_judgments(
+            opened, "ada", [Submission(item, 0, "grade", f"press-{item}", grade=1, flagged=True)]
+        )
+    ask_about_pair(opened, "query 0", "document 0.0", "What of this?")
+    ask_about_pair(opened, "query 0", "document 0.1", "And of that?")
     turn_clock_back(opened)
-    assert [one.showing.presentation_id for one in history_page(opened, "ada").answers] == items[::-1]
-    last = previous_answered(opened, "ada")
+    assert [one.showing.presentation_id for one in read_history_page(opened, "ada").answers] == items[::-1]
+    last = read_previous_answer(opened, "ada")
     assert last is not None
     assert last.showing.presentation_id == items[-1]
     with opened.reading() as cursor:
-        assert [one.words for one in guide_questions(cursor)] == ["And of that?", "What of this?"]
+        assert [one.words for one in list_questions(cursor)] == ["And of that?", "What of this?"]
     documents = dict(rows_of(opened, "SELECT presentation_id, document_id FROM presentations"))
-    assert [one.title for one in remarks(opened, "first")[0]] == [documents[item] for item in items[::-1]]
+    assert [one.title for one in list_remarks(opened, "first")[0]] == [
+        documents[item] for item in items[::-1]
+    ]
 
 
 def test_what_was_put_off_comes_back_in_that_order_whatever_the_clock_said(opened: Store) -> None:
@@ -150,7 +156,7 @@ def test_what_was_put_off_comes_back_in_that_order_whatever_the_clock_said(opene
 
 @pytest.mark.slow
 def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
-    items = next_showings(opened, "ada", 4).showings
+    items = read_queue(opened, "ada", 4).showings
     sent = [
         {"kind": "grade", "grade": 3, "note": "a note"},
         {"kind": "cannot_tell", "flagged": True},
@@ -158,12 +164,16 @@ def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
         {"kind": "grade", "grade": 3},
     ]
     for item, more in zip(items, sent, strict=True):
-        submit(opened, "ada", [Submission(item.presentation_id, 0, client_key=f"k-{item[0]}", **more)])
-    submit(opened, "ada", [Submission(items[2].presentation_id, 1, "grade", "change-0001", grade=1)])
-    set_round(opened, "first", "closed")
+        submit_judgments(
+            opened, "ada", [Submission(item.presentation_id, 0, client_key=f"k-{item[0]}", **more)]
+        )
+    submit_judgments(
+        opened, "ada", [Submission(items[2].presentation_id, 1, "grade", "change-0001", grade=1)]
+    )
+    set_round_state(opened, "first", "closed")
 
     def places(**wanted: str | int | bool) -> list[int]:
-        found = history_page(opened, "ada", HistoryFilter(**wanted))
+        found = read_history_page(opened, "ada", HistoryFilter(**wanted))
         ids = [one.presentation_id for one in items]
         assert found.total == len(found.answers)
         return [ids.index(one.showing.presentation_id) for one in found.answers]
@@ -175,7 +185,7 @@ def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
     assert places(text=title.upper()) == [0]
     assert places(text=items[3].query.replace("e", "é")) == [3]
     assert places(text=items[3].query, grade=0) == []
-    assert [one.changed for one in history_page(opened, "ada").answers] == [False, True, False, False]
+    assert [one.changed for one in read_history_page(opened, "ada").answers] == [False, True, False, False]
 
 
 def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
@@ -187,38 +197,38 @@ def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
     guide.write_text(shipped.replace("name: Useful", "name: In part"), encoding="utf-8")
     use_guide(opened, read_guide(guide), open_rounds="switch")
     grade_next(opened, "ada")
-    set_round(opened, "first", "closed")
-    found = history_page(opened, "ada")
+    set_round_state(opened, "first", "closed")
+    found = read_history_page(opened, "ada")
     named = {(one["guide_hash"], one["value"]): one["name"] for one in found.grades}
     assert [named[one.guide_hash or "", 2] for one in found.answers] == ["In part", "Useful"]
     assert len({one.showing.guide_hash for one in found.answers}) == 1, "the guide of the round"
-    assert history_page(opened, "grace").grades == []
+    assert read_history_page(opened, "grace").grades == []
 
 
 def test_what_was_put_off_is_listed_and_asks_only_as_the_last_of_its_query(opened: Store) -> None:
     items = coming(opened)
     put_off(opened, items[2], items[0])
-    assert next_showings(opened, "ada", 1).put_off == 2
-    assert [(one.presentation_id, one.asks) for one in put_off_showings(opened, "ada")] == [
+    assert read_queue(opened, "ada", 1).put_off == 2
+    assert [(one.presentation_id, one.asks) for one in read_skipped_items(opened, "ada")] == [
         (items[2], False),
         (items[0], False),
     ]
     grade_next(opened, "ada", 4)
-    submit(opened, "ada", [Submission(items[2], 1, "grade", "taken-up-1", grade=1)])
-    [last] = put_off_showings(opened, "ada")
+    submit_judgments(opened, "ada", [Submission(items[2], 1, "grade", "taken-up-1", grade=1)])
+    [last] = read_skipped_items(opened, "ada")
     assert (last.presentation_id, last.asks, last.put_off) == (items[0], True, True)
-    assert put_off_showings(opened, "grace") == []
+    assert read_skipped_items(opened, "grace") == []
 
 
 def test_history_is_ones_own_and_by_pages_of_twenty(store: Store) -> None:
     open_for(store, grid(6, 5), "ada", "grace")
     grade_next(store, "ada", 15)
-    assert len(history_page(store, "ada").answers) == LAST_ITEMS
+    assert len(read_history_page(store, "ada").answers) == LAST_ITEMS
     grade_next(store, "ada", 15)
-    assert len(history_page(store, "ada").answers) == 20
-    second = history_page(store, "ada", HistoryFilter(page=7))
+    assert len(read_history_page(store, "ada").answers) == 20
+    second = read_history_page(store, "ada", HistoryFilter(page=7))
     assert (len(second.answers), second.total, second.page, second.pages) == (10, 30, 1, 2)
-    assert history_page(store, "grace").answers == []
+    assert read_history_page(store, "grace").answers == []
 
 
 def put_off_a_first_showing(store: Store) -> tuple[str, str]:
@@ -234,11 +244,11 @@ def put_off_a_first_showing(store: Store) -> tuple[str, str]:
 
 
 def put_off(store: Store, *items: str) -> None:
-    submit(store, "ada", [Submission(item, 0, "later", f"later-{item}") for item in items])
+    submit_judgments(store, "ada", [Submission(item, 0, "later", f"later-{item}") for item in items])
 
 
 def coming(store: Store) -> list[str]:
-    return [one.presentation_id for one in next_showings(store, "ada", 100).showings]
+    return [one.presentation_id for one in read_queue(store, "ada", 100).showings]
 
 
 def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> None:
@@ -246,10 +256,10 @@ def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> Non
     others = len(coming(store)) - 1
     grade_next(store, "ada", others)
     assert coming(store) == [first]
-    before = next_showings(store, "ada")
+    before = read_queue(store, "ada")
     assert (before.done, before.total) == (others, others + 2), "no number tells that the repeat is gone"
     grade_next(store, "ada")
-    after = next_showings(store, "ada")
+    after = read_queue(store, "ada")
     assert (after.showings, after.done, after.total) == ([], others + 1, others + 1)
     assert after.message.startswith("You have answered all your items")
 
@@ -257,21 +267,21 @@ def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> Non
 @pytest.mark.slow
 def test_a_repeat_that_cannot_come_back_is_left_out_and_the_round_is_done(store: Store) -> None:
     first, _ = put_off_a_first_showing(store)
-    everything = round_status(store, "first").annotators[0].presentations
+    everything = read_round_status(store, "first").annotators[0].presentations
     grade_next(store, "ada", len(coming(store)) - 1)
     assert coming(store) == [first]
-    assert round_status(store, "first").left_out == {}, "the first showing is still open"
+    assert read_round_status(store, "first").left_out == {}, "the first showing is still open"
     grade_next(store, "ada")
-    status = round_status(store, "first")
+    status = read_round_status(store, "first")
     (ada,) = status.annotators
-    assert status.left_out == {TOO_NEAR: 1}
+    assert status.left_out == {TOO_NEAR_REASON: 1}
     assert (ada.answered, ada.presentations) == (everything - 1, everything - 1)
     assert (status.complete, status.candidates) == (50, 50)
-    assert [work.open for work in annotators_work(store, "first")] == [0]
+    assert [work.open for work in read_annotators_work(store, "first")] == [0]
     with store.reading() as cursor:
-        assert round_state(cursor, "first").open_items == 0
-        assert open_states(cursor) == []
-        assert [(who, count) for (_, who), count in unshown(cursor).items()] == [("ada", 1)]
+        assert read_round_state(cursor, "first").open_items == 0
+        assert read_open_states(cursor) == []
+        assert [(who, count) for (_, who), count in count_unshown(cursor).items()] == [("ada", 1)]
 
 
 @pytest.mark.slow
@@ -280,11 +290,11 @@ def test_a_repeat_that_was_left_out_is_open_again_when_more_work_comes(store: St
     grade_next(store, "ada", len(coming(store)))
     add_pairs(store, {f"more {q}": [f"more {q}.{d}" for d in range(5)] for q in range(6)})
     extend_round(store, "first")
-    assert round_status(store, "first").left_out == {}
+    assert read_round_status(store, "first").left_out == {}
     while grade_next(store, "ada", 5):
         pass
-    assert round_status(store, "first").left_out == {}
-    (ada,) = round_status(store, "first").annotators
+    assert read_round_status(store, "first").left_out == {}
+    (ada,) = read_round_status(store, "first").annotators
     assert ada.answered == ada.presentations
 
 
@@ -314,23 +324,23 @@ def test_a_repeat_of_what_was_put_off_comes_once_20_others_lie_between(store: St
 
 
 def test_the_last_item_of_a_query_asks_whether_the_corpus_answers_it(opened: Store) -> None:
-    showings = next_showings(opened, "ada", 6).showings
+    showings = read_queue(opened, "ada", 6).showings
     assert [one.asks for one in showings] == [False, False, True, False, False, True]
     held = [one.presentation_id for one in showings[:2]]
-    assert next_showings(opened, "ada", 1, after=held).showings[0].asks
+    assert read_queue(opened, "ada", 1, after=held).showings[0].asks
     answer_query(opened, "ada", showings[2].presentation_id, "no", "answer-0001")
-    assert [one.asks for one in next_showings(opened, "ada", 6).showings] == [False] * 5 + [True]
+    assert [one.asks for one in read_queue(opened, "ada", 6).showings] == [False] * 5 + [True]
 
 
 def test_a_round_asks_from_its_number_of_documents_on_and_an_older_one_always(store: Store) -> None:
     open_for(store, {**grid(1, 5), "q2": ["d1", "d2"]}, "ada")
 
     def asking() -> list[int]:
-        return [one.of for one in next_showings(store, "ada", 9).showings if one.asks]
+        return [one.of for one in read_queue(store, "ada", 9).showings if one.asks]
 
     assert asking() == [5]
-    item = next_showings(store, "ada", 1).showings[0]
-    submit(store, "ada", [Submission(item.presentation_id, 0, "grade", "grade-0001", 1)])
+    item = read_queue(store, "ada", 1).showings[0]
+    submit_judgments(store, "ada", [Submission(item.presentation_id, 0, "grade", "grade-0001", 1)])
     assert asking() == [5], "an answered document is seen, too"
     with store.reading() as cursor:
         assert [(one.ask_from, one.lists) for one in read_rounds(cursor).values()] == [(5, False)]
@@ -346,14 +356,14 @@ def test_a_round_asks_from_its_number_of_documents_on_and_an_older_one_always(st
 
 
 def test_what_is_put_off_asks_when_it_comes_back_as_the_last(opened: Store) -> None:
-    item = next_showings(opened, "ada", 1).showings[0]
-    submit(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
-    showings = next_showings(opened, "ada", 6).showings
+    item = read_queue(opened, "ada", 1).showings[0]
+    submit_judgments(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
+    showings = read_queue(opened, "ada", 6).showings
     assert [one.asks for one in showings] == [False, False, False, False, True, True]
 
 
 def test_an_answer_about_a_query_counts_once_and_can_be_changed(opened: Store) -> None:
-    item = next_showings(opened, "ada", 3).showings[2]
+    item = read_queue(opened, "ada", 3).showings[2]
     sent = [answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status for _ in range(3)]
     assert sent == ["saved", "repeated", "repeated"]
     assert answer_query(opened, "ada", item.presentation_id, "yes", "answer-0002").status == "saved"
@@ -362,8 +372,8 @@ def test_an_answer_about_a_query_counts_once_and_can_be_changed(opened: Store) -
 
 
 def test_answers_that_make_no_sense_are_refused(opened: Store) -> None:
-    item = next_showings(opened, "ada", 1).showings[0].presentation_id
-    other = next_showings(opened, "grace", 1).showings[0].presentation_id
+    item = read_queue(opened, "ada", 1).showings[0].presentation_id
+    other = read_queue(opened, "grace", 1).showings[0].presentation_id
     answer_query(opened, "grace", other, "no", "answer-0001")
     tried = [
         (other, "no", "answer-0009"),
@@ -381,7 +391,7 @@ def test_answers_that_make_no_sense_are_refused(opened: Store) -> None:
 def test_more_than_half_no_makes_a_query_unanswerable(opened: Store) -> None:
     says = {"ada": "no", "grace": "partly", "joan": "no"}
     for who, answer in says.items():
-        item = next_showings(opened, who, 1).showings[0]
+        item = read_queue(opened, who, 1).showings[0]
         answer_query(opened, who, item.presentation_id, answer, f"answer-{who}")
     with opened.reading() as cursor:
         counts = unanswerable(cursor)
@@ -392,7 +402,7 @@ def test_more_than_half_no_makes_a_query_unanswerable(opened: Store) -> None:
 
 
 def test_the_answer_in_the_newest_round_counts_whatever_the_clock_said(opened: Store) -> None:
-    item = next_showings(opened, "ada", 1).showings[0]
+    item = read_queue(opened, "ada", 1).showings[0]
     answer_query(opened, "ada", item.presentation_id, "no", "answer-0001")
     with opened.transaction() as cursor:
         for table, changes in {
@@ -412,7 +422,7 @@ def test_what_annotators_answer_feeds_the_unanswerable_share_of_the_sample(opene
         put_setting(cursor, "sample", "s")
         assert unanswerable_share(cursor) is None
     for who in ("ada", "grace"):
-        item = next(one for one in next_showings(opened, who, 6).showings if one.query == "query 1")
+        item = next(one for one in read_queue(opened, who, 6).showings if one.query == "query 1")
         answer_query(opened, who, item.presentation_id, "no", f"answer-{who}")
     with opened.reading() as cursor:
         assert unanswerable_share(cursor) == (1, 2)
@@ -423,7 +433,7 @@ def test_a_persons_word_that_a_query_is_answerable_outweighs_the_answers(opened:
         row = {"sample_id": ["s"], "query_id": ["query 1"], "stratum": ["head"]}
         append(cursor, "sample_queries", {**row, "traffic": [1], "inclusion_probability": [1.0]})
         put_setting(cursor, "sample", "s")
-    item = next(one for one in next_showings(opened, "ada", 6).showings if one.query == "query 1")
+    item = next(one for one in read_queue(opened, "ada", 6).showings if one.query == "query 1")
     answer_query(opened, "ada", item.presentation_id, "no", "answer-ada")
     set_tags(opened, "query 1", [], ["unanswerable"])
     with opened.reading() as cursor:
@@ -439,7 +449,7 @@ def test_audits_and_pilots_ask_like_any_other_round_and_their_answers_do_not_cou
 ) -> None:
     with opened.transaction() as cursor:
         cursor.execute("UPDATE rounds SET kind = ?", [kind])
-    item = next_showings(opened, "ada", 3).showings[2]
+    item = read_queue(opened, "ada", 3).showings[2]
     assert item.asks
     assert answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
     with opened.reading() as cursor:
@@ -448,9 +458,9 @@ def test_audits_and_pilots_ask_like_any_other_round_and_their_answers_do_not_cou
 
 def test_an_empty_queue_says_that_the_round_was_closed(opened: Store) -> None:
     add_names(opened, "mary")
-    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
-    set_round(opened, "first", "closed")
-    queue = next_showings(opened, "ada")
+    assert read_queue(opened, "mary").message.startswith("No round has items for you yet.")
+    set_round_state(opened, "first", "closed")
+    queue = read_queue(opened, "ada")
     assert queue.message.startswith("The lead has closed your round; your answers are kept")
     assert (queue.done, queue.total) == (0, 0)
-    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
+    assert read_queue(opened, "mary").message.startswith("No round has items for you yet.")

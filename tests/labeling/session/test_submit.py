@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from curation.core.errors import NotFoundError
 from curation.labeling.judging import Outcome, Submission
-from curation.labeling.rounds.status import round_status
-from curation.labeling.session.item_views import whole_document
-from curation.labeling.session.queue import next_showings
-from curation.labeling.session.submit import submit
+from curation.labeling.rounds.status import read_round_status
+from curation.labeling.session.item_views import draw_whole_document
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
 from tests.support import examples
 from tests.support.projects import built_once, grid, new_project, open_for, rows_of
@@ -27,17 +27,17 @@ def opened(store: Store) -> Store:
 
 
 def first_id(store: Store, annotator: str = "ada") -> str:
-    return next_showings(store, annotator, 1).showings[0].presentation_id
+    return read_queue(store, annotator, 1).showings[0].presentation_id
 
 
 def grade(
     store: Store, item: str, value: int | None, key: str, revision: int = 0, who: str = "ada"
 ) -> Outcome:
-    return submit(store, who, [Submission(item, revision, "grade", key, grade=value)])[0]
+    return submit_judgments(store, who, [Submission(item, revision, "grade", key, grade=value)])[0]
 
 
 def act(store: Store, item: str, kind: str, key: str, revision: int) -> Outcome:
-    return submit(store, "ada", [Submission(item, revision, kind, key)])[0]
+    return submit_judgments(store, "ada", [Submission(item, revision, kind, key)])[0]
 
 
 def events(store: Store) -> list[tuple[int, str, int | None]]:
@@ -53,7 +53,7 @@ def current(store: Store) -> list[tuple[str, int | None]]:
 def test_a_grade_is_saved_and_the_next_item_comes(opened: Store) -> None:
     item = first_id(opened)
     assert grade(opened, item, 2, "press-0001").status == "saved"
-    queue = next_showings(opened, "ada")
+    queue = read_queue(opened, "ada")
     assert (queue.done, queue.total) == (1, 12)
     assert item not in [showing.presentation_id for showing in queue.showings]
     assert current(opened) == [("grade", 2)]
@@ -94,7 +94,7 @@ def test_an_undone_item_is_open_again_and_comes_next(opened: Store) -> None:
     grade(opened, item, 2, "press-0001")
     grade(opened, first_id(opened), 1, "press-0002")
     assert act(opened, item, "undo", "press-0003", 1).status == "saved"
-    queue = next_showings(opened, "ada")
+    queue = read_queue(opened, "ada")
     assert (queue.showings[0].presentation_id, queue.showings[0].revision) == (item, 2)
     assert queue.done == 1
 
@@ -120,7 +120,9 @@ def test_undo_of_undo_is_refused_and_changes_nothing(opened: Store) -> None:
 )
 def test_what_makes_no_sense_is_refused(opened: Store, submission: tuple[str, int | None], told: str) -> None:
     kind, value = submission
-    outcome = submit(opened, "ada", [Submission(first_id(opened), 0, kind, "press-0001", grade=value)])[0]
+    outcome = submit_judgments(
+        opened, "ada", [Submission(first_id(opened), 0, kind, "press-0001", grade=value)]
+    )[0]
     assert outcome.status == "refused"
     assert told in outcome.message
     assert events(opened) == []
@@ -131,7 +133,7 @@ def test_nobody_can_answer_or_read_somebody_elses_item(opened: Store) -> None:
     assert grade(opened, item, 2, "press-0001", who="grace").status == "refused"
     assert grade(opened, "0" * 32, 2, "press-0002").status == "refused"
     with pytest.raises(NotFoundError):
-        whole_document(opened, "grace", item)
+        draw_whole_document(opened, "grace", item)
     assert events(opened) == []
 
 
@@ -143,23 +145,23 @@ def test_a_key_of_somebody_else_cannot_be_used_to_hide_a_judgment(opened: Store)
 
 
 def test_a_key_used_for_another_item_is_refused_not_taken_for_a_retry(opened: Store) -> None:
-    first, second = [showing.presentation_id for showing in next_showings(opened, "ada", 2).showings]
+    first, second = [showing.presentation_id for showing in read_queue(opened, "ada", 2).showings]
     grade(opened, first, 2, "press-0001")
     assert grade(opened, second, 2, "press-0001").status == "refused"
     assert len(events(opened)) == 1
 
 
 def test_a_senseless_time_loses_no_answer_of_the_batch(opened: Store) -> None:
-    first, second = [showing.presentation_id for showing in next_showings(opened, "ada", 2).showings]
+    first, second = [showing.presentation_id for showing in read_queue(opened, "ada", 2).showings]
     batch = [
         Submission(first, 0, "grade", "press-0001", grade=1, active_ms=2**31),
         Submission(second, 0, "grade", "press-0002", grade=1, active_ms=900),
     ]
-    assert [outcome.status for outcome in submit(opened, "ada", batch)] == ["saved", "saved"]
+    assert [outcome.status for outcome in submit_judgments(opened, "ada", batch)] == ["saved", "saved"]
 
 
 def test_a_batch_is_answered_item_by_item(opened: Store) -> None:
-    items = [showing.presentation_id for showing in next_showings(opened, "ada", 3).showings]
+    items = [showing.presentation_id for showing in read_queue(opened, "ada", 3).showings]
     batch = [
         Submission(items[0], 0, "grade", "press-0001", grade=1),
         Submission(items[1], 0, "grade", "press-0002", grade=9),
@@ -167,7 +169,7 @@ def test_a_batch_is_answered_item_by_item(opened: Store) -> None:
         Submission(items[0], 1, "undo", "press-0003"),
         Submission(items[2], 0, "cannot_tell", "press-0004", reason="query unclear"),
     ]
-    statuses = [outcome.status for outcome in submit(opened, "ada", batch)]
+    statuses = [outcome.status for outcome in submit_judgments(opened, "ada", batch)]
     assert statuses == ["saved", "refused", "repeated", "saved", "saved"]
 
 
@@ -206,17 +208,17 @@ def test_n_actions_give_at_most_n_events_and_one_state_per_item(
 ) -> None:
     store = new_project(tmp_path_factory.mktemp("presses") / "project.duckdb")
     open_for(store, grid(1, 3), "ada")
-    items = [showing.presentation_id for showing in next_showings(store, "ada").showings]
+    items = [showing.presentation_id for showing in read_queue(store, "ada").showings]
     saved = 0
     for kind, item, value, key in presses:
         value_given = value if kind == "grade" else None
         sql = "SELECT coalesce(max(next_revision), 0) FROM presentation_states WHERE presentation_id = ?"
         ((revision,),) = rows_of(store, sql, items[item])
         submission = Submission(items[item], revision, kind, f"client-key-{key}", grade=value_given)
-        saved += submit(store, "ada", [submission])[0].status == "saved"
-    queue = next_showings(store, "ada")
+        saved += submit_judgments(store, "ada", [submission])[0].status == "saved"
+    queue = read_queue(store, "ada")
     assert len(events(store)) == saved <= len(presses)
-    assert len(current(store)) == queue.done == round_status(store, "first").annotators[0].answered
+    assert len(current(store)) == queue.done == read_round_status(store, "first").annotators[0].answered
     assert queue.done + len(queue.showings) == queue.total == 3
     store.close()
 

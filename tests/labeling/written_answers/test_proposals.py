@@ -12,9 +12,9 @@ from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nugge
 from curation.labeling.written_answers.proposals import (
     MAX_NUGGETS,
     NuggetProposals,
+    describe_shares,
+    parse_nuggets,
     read_proposals,
-    read_proposed,
-    share_sentences,
 )
 from curation.queries.coverage.language_model.answers import MALFORMED
 from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt
@@ -110,7 +110,7 @@ def test_what_people_marked_is_sent_and_nothing_of_a_sealed_query(tmp_path: Path
 )
 def test_an_answer_of_another_form_is_none(answer: str, why: str) -> None:
     with pytest.raises(MalformedAnswerError, match=why):
-        read_proposed(answer)
+        parse_nuggets(answer)
 
 
 def test_bad_answers_are_counted_with_their_reason_and_nothing_of_them_is_stored(
@@ -176,7 +176,7 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     assert write_nuggets(project, "q-kettle", [], "rita", calls["q-kettle"]), "all were dropped"
     with project.reading() as cursor:
         taken = {one.query_id: one.taken for one in read_proposals(cursor)}
-        sentences = share_sentences(read_proposals(cursor))
+        sentences = describe_shares(read_proposals(cursor))
     assert taken["q-violin"] == {"unchanged": 1, "changed": 2, "dropped": 1, "added": 1}
     assert taken["q-kettle"] == {"unchanged": 0, "changed": 0, "dropped": 4, "added": 0}
     assert sentences == [

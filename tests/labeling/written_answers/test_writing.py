@@ -10,24 +10,24 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.reference_answers import store_answers
 from curation.labeling.requests import AnswerTaskRequest, RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round
+from curation.labeling.rounds.rounds import set_round_state
 from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.decisions import (
     AnswerRuling,
-    answer_case,
-    answer_disputes,
     decide_answers,
+    find_answer_disputes,
+    read_answer_case,
 )
-from curation.labeling.written_answers.tasks import answer_task_status, set_answer_task
+from curation.labeling.written_answers.tasks import read_answer_task_status, set_answer_task_state
 from curation.labeling.written_answers.writing import (
-    keep_ticks,
-    own_answers,
+    draw_shown_document,
+    list_own_answers,
+    mark_unanswerable,
+    read_writing_item,
+    read_writing_queue,
     retract_answer,
-    say_unanswerable,
-    whole_evidence,
+    save_ticks,
     write_answer,
-    writing_item,
-    writing_queue,
 )
 from curation.store import Store
 from tests.support.projects import add_names, built_once, rows_of
@@ -50,7 +50,7 @@ def test_each_query_goes_to_as_many_writers_as_asked_for_and_the_same_seed_gives
     assert rows_of(project, per_query) == [(2,)] * 4
     rows = "SELECT query_id, writer, position FROM answer_assignments JOIN answer_tasks USING (task_id) "
     first = rows_of(project, f"{rows} WHERE name = 'first' ORDER BY ALL")
-    set_answer_task(project, "first", True)
+    set_answer_task_state(project, "first", True)
     opened(project, writers=("ada", "ben", "cy"), overlap=2, seed=3, name="second", again=True)
     assert rows_of(project, f"{rows} WHERE name = 'second' ORDER BY ALL") == first
 
@@ -58,18 +58,18 @@ def test_each_query_goes_to_as_many_writers_as_asked_for_and_the_same_seed_gives
 def test_a_writer_sees_the_relevant_documents_and_nothing_that_others_said(project: Store) -> None:
     opened(project)
     say(project, MADE, ben="a smith")
-    item = writing_item(project, "ada", assignment(project, "ada", MADE))
+    item = read_writing_item(project, "ada", assignment(project, "ada", MADE))
     assert ["".join(part.text for part in one.title) for one in item.documents] == [f"{MADE} 1"]
     shown = json.dumps(item)
     assert "smith" not in shown
     assert '"grade"' not in shown
-    others = writing_item(project, "ada", assignment(project, "ada", WHY))
+    others = read_writing_item(project, "ada", assignment(project, "ada", WHY))
     assert len(others.documents) == 3, "nobody judged its documents: the pool's are shown"
-    assert "".join(part.text for part in whole_evidence(project, "ada", item.assignment_id, 0)) == (
+    assert "".join(part.text for part in draw_shown_document(project, "ada", item.assignment_id, 0)) == (
         f"The body of {MADE} 1."
     )
     with pytest.raises(NotFoundError, match="You were not asked to answer"):
-        writing_item(project, "cy", item.assignment_id)
+        read_writing_item(project, "cy", item.assignment_id)
 
 
 def test_a_query_in_somebodys_queue_waits_where_writers_would_see_what_is_relevant(project: Store) -> None:
@@ -77,8 +77,8 @@ def test_a_query_in_somebodys_queue_waits_where_writers_would_see_what_is_releva
     with pytest.raises(RefusedError, match="an annotator still has to judge documents of the query"):
         opened(project)
     assert opened(project, show="pool").queries == 4
-    set_round(project, "r", "closed")
-    set_answer_task(project, "first", True)
+    set_round_state(project, "r", "closed")
+    set_answer_task_state(project, "first", True)
     assert opened(project, name="second", again=True).queries == 4
 
 
@@ -88,7 +88,7 @@ def test_answers_that_agree_become_references_of_people(project: Store) -> None:
     assert references(project) == {}
     say(project, MADE, ben="smith")
     assert references(project) == {MADE: (["smith"], "people")}
-    counts = answer_task_status(project, "first").counts
+    counts = read_answer_task_status(project, "first").counts
     assert (counts["agreed"], counts["waiting"]) == (1, 3)
     assert rows_of(project, "SELECT actor, detail->>'how' FROM events WHERE action = 'settle answers'") == [
         ("ben", "agreed")
@@ -103,7 +103,7 @@ def test_sending_twice_counts_once_and_a_second_tab_learns_what_it_missed(projec
     assert rows_of(project, "SELECT count(*) FROM answer_events") == [(1,)]
     with pytest.raises(RefusedError, match="in another tab"):
         write_answer(project, "ada", mine, "another", [0], 0)
-    assert writing_queue(project, "ada")[1] == 1
+    assert read_writing_queue(project, "ada")[1] == 1
 
 
 def test_an_answer_that_is_taken_back_takes_its_reference_back(project: Store) -> None:
@@ -116,7 +116,7 @@ def test_an_answer_that_is_taken_back_takes_its_reference_back(project: Store) -
     for _ in range(2):
         retract_answer(project, "ada", mine, 1)
     assert references(project)[MADE] == (["from a file"], "r.jsonl")
-    item = writing_item(project, "ada", mine)
+    item = read_writing_item(project, "ada", mine)
     assert (item.answer, item.ticked, item.written) == ("smith", (0,), False), "what was written is there"
     say(project, MADE, ada="the smith")
     assert references(project)[MADE] == (["smith"], "people")
@@ -140,7 +140,7 @@ def test_everybody_may_say_that_the_corpus_does_not_answer_it(project: Store) ->
     retract_answer(project, "ben", assignment(project, "ben", WHY), 1)
     assert rows_of(project, tags) == []
     with pytest.raises(InputError, match="The answer field is not empty"):
-        say_unanswerable(project, "ben", assignment(project, "ben", WHY), "words", 2)
+        mark_unanswerable(project, "ben", assignment(project, "ben", WHY), "words", 2)
 
 
 def test_an_answer_that_cannot_be_a_reference_is_refused(project: Store) -> None:
@@ -162,20 +162,20 @@ def test_ticks_of_a_half_written_answer_are_kept_until_it_is_sent(project: Store
     opened(project, show="pool")
     mine = assignment(project, "ada", WHY)
     for ticks in ([0, 2], [2]):
-        keep_ticks(project, "ada", mine, ticks)
-    assert writing_item(project, "ada", mine).ticked == (2,)
+        save_ticks(project, "ada", mine, ticks)
+    assert read_writing_item(project, "ada", mine).ticked == (2,)
     write_answer(project, "ada", mine, "because", [1], 0)
-    assert writing_item(project, "ada", mine).ticked == (1,)
+    assert read_writing_item(project, "ada", mine).ticked == (1,)
     with pytest.raises(NotFoundError):
-        keep_ticks(project, "ben", mine, [0])
+        save_ticks(project, "ben", mine, [0])
 
 
 def test_what_differs_goes_to_a_reviewer_who_picks_merges_and_says_why(project: Store) -> None:
     opened(project)
     say(project, WHEN, ada="in May", ben="1912")
-    (found,) = answer_disputes(project, "rita").waiting
+    (found,) = find_answer_disputes(project, "rita").waiting
     assert (found.task, found.query_id, found.answers) == ("first", WHEN, 2)
-    case = answer_case(project, "first", WHEN, "rita")
+    case = read_answer_case(project, "first", WHEN, "rita")
     assert [(one.text, one.times) for one in case.voices] == [("1912", 1), ("in May", 1)]
     assert case.cited == (2,)
     ruling = AnswerRuling(["1912"], " May  1912 ", reason="Both are half of it")
@@ -183,7 +183,7 @@ def test_what_differs_goes_to_a_reviewer_who_picks_merges_and_says_why(project: 
         decision = decide_answers(project, "first", WHEN, ruling, "rita", 0)
     assert (decision.answers, decision.merged, decision.revision) == (("1912", "May 1912"), "May 1912", 0)
     assert references(project) == {WHEN: (["1912", "May 1912"], "people")}
-    assert answer_disputes(project, "rita").waiting == ()
+    assert find_answer_disputes(project, "rita").waiting == ()
     events = "SELECT action, actor FROM events WHERE action LIKE '%answers' ORDER BY rowid"
     assert rows_of(project, events) == [("settle answers", "rita"), ("decide answers", "rita")]
     with pytest.raises(RefusedError, match="rita decided this query while you had it open"):
@@ -212,16 +212,16 @@ def test_nobody_decides_about_an_answer_of_their_own_or_before_all_are_in(projec
     with pytest.raises(RefusedError, match="1 of 2 writers have answered"):
         decide_answers(project, "first", WHEN, AnswerRuling(["in May"], reason="why"), "rosa")
     say(project, WHEN, rita="1912")
-    assert answer_disputes(project, "rita").own == 1
-    assert len(answer_disputes(project, "rosa").waiting) == 1
+    assert find_answer_disputes(project, "rita").own == 1
+    assert len(find_answer_disputes(project, "rosa").waiting) == 1
     for ask in (
-        lambda: answer_case(project, "first", WHEN, "rita"),
+        lambda: read_answer_case(project, "first", WHEN, "rita"),
         lambda: decide_answers(project, "first", WHEN, AnswerRuling(["1912"], reason="why"), "rita"),
     ):
         with pytest.raises(RefusedError, match="a different reviewer must decide the query"):
             ask()
     with pytest.raises(RefusedError, match="This is for the reviewer or lead"):
-        answer_disputes(project, "ben")
+        find_answer_disputes(project, "ben")
 
 
 def test_closing_sends_what_is_missing_to_a_reviewer_and_shows_writers_what_became_of_it(
@@ -230,24 +230,24 @@ def test_closing_sends_what_is_missing_to_a_reviewer_and_shows_writers_what_beca
     opened(project)
     say(project, MADE, ada="smith", ben="smith")
     say(project, WHEN, ada="in May")
-    assert [one.references for one in own_answers(project, "ada")] == [None, None]
-    set_answer_task(project, "first", True, "lee")
-    counts = answer_task_status(project, "first").counts
+    assert [one.references for one in list_own_answers(project, "ada")] == [None, None]
+    set_answer_task_state(project, "first", True, "lee")
+    counts = read_answer_task_status(project, "first").counts
     assert (counts["agreed"], counts["disputed"], counts["unwritten"]) == (1, 1, 2)
-    assert [one.references for one in own_answers(project, "ada")] == [None, ("smith",)]
-    assert writing_queue(project, "ada")[0] == []
+    assert [one.references for one in list_own_answers(project, "ada")] == [None, ("smith",)]
+    assert read_writing_queue(project, "ada")[0] == []
     with pytest.raises(RefusedError, match="closed this task"):
         retract_answer(project, "ada", assignment(project, "ada", MADE), 1)
     say(project, WHEN, ben="in May")  # it was on screen: kept, and marked
     assert references(project)[WHEN] == (["in May"], "people")
-    assert [(one.writer, one.late) for one in answer_task_status(project, "first").writers] == [
+    assert [(one.writer, one.late) for one in read_answer_task_status(project, "first").writers] == [
         ("ada", 0),
         ("ben", 1),
     ]
-    set_answer_task(project, "first", False, "lee")
-    assert len(writing_queue(project, "ada")[0]) == 2
+    set_answer_task_state(project, "first", False, "lee")
+    assert len(read_writing_queue(project, "ada")[0]) == 2
     with pytest.raises(RefusedError, match="is open already"):
-        set_answer_task(project, "first", False)
+        set_answer_task_state(project, "first", False)
 
 
 def test_a_task_that_does_not_fit_together_is_refused(project: Store) -> None:
@@ -288,5 +288,5 @@ def test_agreement_has_a_share_only_from_ten_queries(project: Store) -> None:
     opened(project)
     say(project, MADE, ada="smith", ben="smith")
     say(project, WHEN, ada="in May", ben="1912")
-    status = answer_task_status(project, "first")
+    status = read_answer_task_status(project, "first")
     assert (status.agreement[:4], status.agreeing) == ((None, None, None, 2), 1)

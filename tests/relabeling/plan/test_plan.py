@@ -12,7 +12,7 @@ from curation.core.errors import RefusedError
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.labeling.rounds.use_guide import guide_effects, use_guide
+from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
@@ -133,7 +133,7 @@ def test_a_new_word_for_one_grade_makes_the_pairs_with_that_grade_due_alone(
     guide = read_guide()
     assert make_plan(store, PlanRequest(0.2, 1), TODAY).guide == {"stale": 0, "taken": 0}
     other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
-    assert guide_effects(store, other).stale_pairs == 20
+    assert compute_guide_effects(store, other).stale_pairs == 20
     use_guide(store, other, open_rounds="keep")
     assert staleness(store, TODAY).calendar.reasons[REWORDED] == 20
     plan = make_plan(store, PlanRequest(0.2, 1), TODAY)

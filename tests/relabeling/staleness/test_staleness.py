@@ -10,11 +10,11 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.guides.guide import Guide, PresentationTemplate
-from curation.guides.guide_text import parse_guide, read_guide, with_presentation
+from curation.guides.guide_text import parse_guide, read_guide, replace_presentation
 from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.labeling.rounds.use_guide import guide_effects, use_guide
+from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
@@ -117,14 +117,14 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
     """Only the presentation of documents differs, or a lead says so; what follows is compared with either."""
 
     def behind(guide: Guide, same_grades: bool = False) -> bool | None:
-        stale = guide_effects(judged, guide, same_grades).stale_pairs
+        stale = compute_guide_effects(judged, guide, same_grades).stale_pairs
         use_guide(judged, guide, open_rounds="keep", same_grades=same_grades)
         status = staleness(judged, NOVEMBER)
         assert stale == sum(bool(pair.guide_behind) for pair in status.pairs)
         return row(status, "d0").guide_behind
 
     guide = read_guide()
-    shown = with_presentation(guide, PresentationTemplate(body="html"))
+    shown = replace_presentation(guide, PresentationTemplate(body="html"))
     reworded = parse_guide(shown.source + "A word more.\n")
     assert behind(shown) is False
     assert behind(reworded, same_grades=True) is False

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from curation.agreement.report import agreement_report, not_checked
-from curation.labeling.consensus.disputes import disputes
+from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.session.submit import submit
+from curation.labeling.session.submit import submit_judgments
 from curation.operations.workflow.project_workflow import read_figures, read_state
 from curation.operations.workflow.release_stages import release_stages
 from curation.releases.card import card_text
@@ -52,7 +52,7 @@ def half(folder: Path) -> Store:
     for place, (who, item) in enumerate(shown):
         if place < 6 or (place < 14 and who == "ada"):
             grade = 3 if (place, who) == (5, "ben") else 0
-            submit(store, who, [Submission(item, 0, "grade", f"key {item}", grade=grade, **seen)])
+            submit_judgments(store, who, [Submission(item, 0, "grade", f"key {item}", grade=grade, **seen)])
     return store
 
 
@@ -106,7 +106,7 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     figures = read_figures(half)
     steps = {stage.name: stage for stage in read_stages(half, figures)}
     report, found = agreement_report(half), checks(half)
-    waiting = len(disputes(half))
+    waiting = len(find_disputes(half))
     assert waiting == report.disputed == 1
     assert steps["adjudicate"].line.startswith("1 pair waits for a decision")
     assert found["disputes"][1].startswith("1 pair is disputed")

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from curation.ingest.importers.corpus import import_corpus
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.releases.diff import diff
 from curation.releases.freeze.draft import APART, LOST
 from curation.releases.verify import load_release, verify
@@ -45,7 +45,7 @@ def test_marks_without_a_common_character_leave_the_grade_without_evidence(marke
     query_id = next(
         judgment.query_id for judgment in judgments("abe.jones") if judgment.document_id == "violin-1"
     )
-    decide(marked, query_id, "violin-1", 3, "Both say it")
+    decide_pair(marked, query_id, "violin-1", 3, "Both say it")
     assert freeze(marked, "v2").left_out[APART] == 1  # a decision without marks leaves none
     assert "violin-1" not in {row[0] for row in part(marked, "v1")}
 

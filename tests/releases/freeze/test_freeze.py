@@ -16,7 +16,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import TrafficFields
-from curation.labeling.consensus.adjudication import decide
+from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.imported import add_judgments
@@ -139,7 +139,7 @@ def test_a_split_by_session_releases_numbers_that_every_project_gives_its_sessio
 def test_an_account_that_has_no_part_in_a_release_changes_nothing_of_it(tmp_path: Path) -> None:
     reason = "The max power differs"
     store = labelled(tmp_path / "one", decided=False)
-    decide(store, *DISPUTE, grade=1, reason=reason)
+    decide_pair(store, *DISPUTE, grade=1, reason=reason)
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     first = freeze(store, "v1")
     add_names(store, "max")
@@ -268,7 +268,7 @@ def test_a_dispute_about_an_older_text_does_not_stop_the_freeze(tmp_path: Path) 
 
 def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
-    decide(store, *DISPUTE, grade=None, reason="no text to judge by")
+    decide_pair(store, *DISPUTE, grade=None, reason="no text to judge by")
     add_judgments(store, [ImportedJudgment("q-violin", "router-2", "zoe.miller", None)], "late.csv")
     assert freeze(store, "v1").left_out == {
         "pair that has no grade because nobody could tell": 1,
@@ -281,7 +281,7 @@ def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tm
     assert freeze(store, "v1").without_relevant == {}
     assert "have no relevant document" not in card_text(load_release(store, "v1"))
     for topic, grade in (("violin", 0), ("glacier", 0)):
-        decide(store, f"q-{topic}", f"{topic}-1", grade=grade, reason="nothing in it")
+        decide_pair(store, f"q-{topic}", f"{topic}-1", grade=grade, reason="nothing in it")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     frozen = freeze(store, "v2")
     assert sum(frozen.without_relevant.values()) == 2
@@ -290,8 +290,8 @@ def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tm
     assert "have no relevant document (of grade 1 or more)" in card
     assert frozen.sentences[1].startswith("2 queries have no relevant document (")
     for topic in TOPICS:
-        decide(store, f"q-{topic}", f"{topic}-1", grade=0, reason="nothing in it")
-    decide(store, *DISPUTE, grade=0, reason="nothing in it")
+        decide_pair(store, f"q-{topic}", f"{topic}-1", grade=0, reason="nothing in it")
+    decide_pair(store, *DISPUTE, grade=0, reason="nothing in it")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     assert freeze(store, "v3").sentences[1].endswith("So no system can be evaluated on this release.")
     assert "No query has a relevant document (grade 1 or more)" in card_text(load_release(store, "v3"))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from curation.guides.guide import PresentationTemplate
-from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.labeling.presentation.drawing import DocumentText, DrawnDocument, draw_document
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Element, Fact
 from tests.support.drawn import below, outline
@@ -20,21 +20,21 @@ TALK = "<p>Nothing that anybody asked for stands here, again and again.</p>" * 3
 
 def shown(body: str, query: str, longest: int = 700, **template: Any) -> DrawnDocument:
     wanted = PresentationTemplate.model_validate({"body": "html"} | template)
-    return draw(ReadDocument("A title", body, None, None, "{}"), query, wanted, longest=longest)
+    return draw_document(DocumentText("A title", body, None, None, "{}"), query, wanted, longest=longest)
 
 
 def facts(
     metadata: dict[str, Any], *fields: dict[str, str], hosts: frozenset[str] = frozenset()
 ) -> list[Fact]:
     wanted = PresentationTemplate.model_validate({"fields": fields})
-    document = ReadDocument("T", "B", "https://e.org/1", "2026-01-02", json.dumps(metadata))
-    found = draw(document, "red shoe", wanted, image_hosts=hosts).facts
+    document = DocumentText("T", "B", "https://e.org/1", "2026-01-02", json.dumps(metadata))
+    found = draw_document(document, "red shoe", wanted, image_hosts=hosts).facts
     assert found is not None
     return found
 
 
 def test_without_a_template_a_document_is_plain_text() -> None:
-    found = draw(ReadDocument("<b>T</b>", "a <b>red</b> shoe", "u", None, '{"price": 3}'), "red")
+    found = draw_document(DocumentText("<b>T</b>", "a <b>red</b> shoe", "u", None, '{"price": 3}'), "red")
     assert found.facts is None
     assert found.passage == [Segment("a <b>", False), Segment("red", True), Segment("</b> shoe", False)]
 
@@ -54,9 +54,9 @@ def test_fields_are_shown_in_the_templates_order_and_only_where_the_document_has
 
 def test_a_field_of_the_template_is_the_title_where_the_document_has_it() -> None:
     template = PresentationTemplate(title="name")
-    named = draw(ReadDocument("T", "B", None, None, '{"name": "A  red\\nshoe"}'), "red", template)
+    named = draw_document(DocumentText("T", "B", None, None, '{"name": "A  red\\nshoe"}'), "red", template)
     assert outline(named.title) == "A [red] shoe"
-    assert outline(draw(ReadDocument("T", "B", None, None, "{}"), "red", template).title) == "T"
+    assert outline(draw_document(DocumentText("T", "B", None, None, "{}"), "red", template).title) == "T"
 
 
 def test_links_are_those_of_the_web_and_everything_else_is_text() -> None:
@@ -127,9 +127,9 @@ def test_a_long_paragraph_is_cut_between_sentences_and_says_so() -> None:
 def test_the_passage_is_taken_from_the_part_that_matched() -> None:
     body = "<h1>A</h1>" + "<p>The red fox.</p>" * 50 + "<p>The fox <em>here</em> is another.</p>" + TALK
     at = body.index("<p>The fox <em>")
-    document = ReadDocument("A title", body, None, None, "{}")
+    document = DocumentText("A title", body, None, None, "{}")
     start = len("A title\n") + at
-    found = draw(document, "red fox", PresentationTemplate(body="html"), matched=(start, start + 30))
+    found = draw_document(document, "red fox", PresentationTemplate(body="html"), matched=(start, start + 30))
     assert outline(found.passage) == "p(The [fox] em(here) is another.)"
 
 
@@ -137,7 +137,9 @@ def test_the_passage_is_taken_from_the_part_that_matched() -> None:
 def test_code_keeps_its_white_space(longest: int | None) -> None:
     code = "def red():\n    return 1\n\n" * 80
     template = PresentationTemplate(body="code")
-    (block,) = draw(ReadDocument("T", code, None, None, "{}"), "red", template, longest=longest).passage
+    (block,) = draw_document(
+        DocumentText("T", code, None, None, "{}"), "red", template, longest=longest
+    ).passage
     assert isinstance(block, Element)
     assert block.name == "pre"
     assert outline(block.children).startswith("def [red]():\n    return 1\n\ndef")

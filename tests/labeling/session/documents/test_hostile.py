@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from curation.guides.guide import PresentationTemplate
-from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.labeling.presentation.drawing import DocumentText, DrawnDocument, draw_document
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import MAX_HTML_LENGTH, MAX_MARKDOWN_LENGTH, Element, Node
 from tests.support.drawn import outline
@@ -23,8 +23,8 @@ LINEAR, SMALLER = 9.0, 4
 
 def drawn(body: str, kind: str, longest: int | None = 700) -> DrawnDocument:
     template = PresentationTemplate.model_validate({"body": kind})
-    document = ReadDocument("Title", body, None, None, "{}")
-    return draw(document, "red gull 日本", template, longest=longest, markable=True)
+    document = DocumentText("Title", body, None, None, "{}")
+    return draw_document(document, "red gull 日本", template, longest=longest, markable=True)
 
 
 def shown_text(nodes: Sequence[Node]) -> str:

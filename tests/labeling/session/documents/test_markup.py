@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from curation.guides.guide import PresentationTemplate
-from curation.labeling.presentation.drawing import DrawnDocument, ReadDocument, draw
+from curation.labeling.presentation.drawing import DocumentText, DrawnDocument, draw_document
 from curation.labeling.presentation.markup import (
     ATTRIBUTES,
     MAX_MARKDOWN_LENGTH,
@@ -62,7 +62,9 @@ PARTS = (
 def drawn(body: str, kind: str = "html", longest: int | None = None) -> DrawnDocument:
     template = PresentationTemplate.model_validate({"body": kind, "links": True})
     hosts = frozenset({"shop.example.org", "cdn.shop.example.org", "other.example"})
-    return draw(ReadDocument("", body, BASE, None, "{}"), "red", template, longest=longest, image_hosts=hosts)
+    return draw_document(
+        DocumentText("", body, BASE, None, "{}"), "red", template, longest=longest, image_hosts=hosts
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_links_are_absolute_and_only_those_of_the_web() -> None:
     expected = "p(a<href=https://shop.example.org/a?b=1>(one) two three)"
     assert outline(drawn(body).passage) == expected
     template = PresentationTemplate(body="html")
-    found = draw(ReadDocument("", body, BASE, None, "{}"), "red", template)
+    found = draw_document(DocumentText("", body, BASE, None, "{}"), "red", template)
     assert outline(found.passage) == "p(one two three)"
 
 
@@ -200,8 +202,8 @@ def test_links_are_absolute_and_only_those_of_the_web() -> None:
 def test_a_document_whose_own_address_is_none_is_shown_without_its_images(
     kind: str, body: str, address: str
 ) -> None:
-    found = draw(
-        ReadDocument("", body, address, None, "{}"),
+    found = draw_document(
+        DocumentText("", body, address, None, "{}"),
         "red",
         PresentationTemplate.model_validate({"body": kind}),
     )

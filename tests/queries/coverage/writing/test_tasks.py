@@ -13,7 +13,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.query_answers import answer_query
-from curation.labeling.session.queue import next_showings
+from curation.labeling.session.queue import read_queue
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.coverage.report import find_coverage, find_gaps, read_state
@@ -227,9 +227,7 @@ def test_an_unanswerable_query_is_checked_by_pooling_and_by_people(project: Stor
         ("ben", "yes", "undecided"),
         ("lee", "partly", "answered"),
     ):
-        items = [
-            one for one in next_showings(project, writer, 99).showings if one.query == "tea from the moon"
-        ]
+        items = [one for one in read_queue(project, writer, 99).showings if one.query == "tea from the moon"]
         assert items[-1].asks
         answer_query(project, writer, items[-1].presentation_id, answer, f"{writer} says so")
         assert verdict() == then
