@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.options import option
 from curation.cli.program import project_store
-from curation.ingest.readers.fields import FileField, columns_by_field
+from curation.ingest.readers.fields import FileField, parse_column_map
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.requests import ImportRequest
 from curation.store import Rehearsal, Store
@@ -44,7 +44,7 @@ def mapped(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
     ------
     InputError: --map names an unknown field, or a field twice.
     """
-    columns = columns_by_field(pairs or (), [FileField("", name=name) for name in fields])
+    columns = parse_column_map(pairs or (), [FileField("", name=name) for name in fields])
     return [columns.get(name) for name in fields]
 
 

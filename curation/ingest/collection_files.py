@@ -23,13 +23,13 @@ from typing import NamedTuple
 from curation.core.errors import InputError
 from curation.ingest.readers import trec
 from curation.ingest.readers.bounds import OutOfBoundsError, open_zip
-from curation.ingest.readers.folders import files_below
-from curation.ingest.readers.formats import FileLayout, are_qrels, suffix_of
-from curation.ingest.readers.lines import text_lines
+from curation.ingest.readers.folders import walk_files
+from curation.ingest.readers.formats import FileLayout, find_suffix, look_like_qrels
+from curation.ingest.readers.lines import read_text_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.smart import is_smart_qrels
-from curation.ingest.readers.values import whole_number
+from curation.ingest.readers.values import parse_whole_number
 
 BEGINNING = 4_096  # characters in which a file shows what it is
 STYLES = ("trec", "smart", "beir", "hf")
@@ -104,7 +104,7 @@ def _files_of_collection(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise InputError("there is no such file or folder", path=path)
-    paths = list(islice(files_below(path, (".",)), MAX_FILES + 1))
+    paths = list(islice(walk_files(path, (".",)), MAX_FILES + 1))
     if len(paths) > MAX_FILES:
         raise InputError(
             f"is a folder of more than {MAX_FILES:,} files; expected a collection of at most {MAX_FILES:,}",
@@ -145,7 +145,7 @@ def _recognize_file(path: Path, root: Path, tables: str, encoding: str) -> Colle
         return table
     start = _beginning_of(path, encoding)
     layout = FileLayout(encoding=encoding)
-    if trec.BEGINNING.match(start) and (marked := trec.kind_of(start)) is not None:
+    if trec.BEGINNING.match(start) and (marked := trec.find_block_kind(start)) is not None:
         kind = DOCUMENTS if marked == trec.DOCUMENT else QUERIES
         return CollectionFile(path, f"TREC {marked}s", "trec", kind, layout._replace(format="trec"))
     if start.startswith(".I"):
@@ -155,7 +155,7 @@ def _recognize_file(path: Path, root: Path, tables: str, encoding: str) -> Colle
 
 def _smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
     """Return a file in SMART's format as documents or queries, depending on the file's name."""
-    kind = _SMART_ENDINGS.get(suffix_of(path)) or _kind_by_name(path, root)
+    kind = _SMART_ENDINGS.get(find_suffix(path)) or _kind_by_name(path, root)
     if kind not in (DOCUMENTS, QUERIES):
         raise InputError(
             f"{_shown_name(path, root)} is in SMART's format, and its name does not say whether it holds "
@@ -172,16 +172,16 @@ def _file_of_columns(path: Path, start: str, layout: FileLayout) -> CollectionFi
     if is_smart_qrels("\n".join(lines)):
         description = "SMART's list of relevant documents"
         return CollectionFile(path, description, "smart", JUDGMENTS, layout._replace(format="smart"))
-    if lines and are_qrels(lines):
+    if lines and look_like_qrels(lines):
         return CollectionFile(path, "TREC qrels", "", JUDGMENTS, layout._replace(format="qrels"))
-    if rows and all(len(row) >= 6 and whole_number(row[3]) is not None for row in rows):
+    if rows and all(len(row) >= 6 and parse_whole_number(row[3]) is not None for row in rows):
         return CollectionFile(path, "a run, which is imported separately")
     return CollectionFile(path, "not in a known format of test collections")
 
 
 def _table_file(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
     """Recognize a table of BEIR, Hugging Face or TREC's later tracks by the names of its file and folders."""
-    format = _TABLES.get(suffix_of(path))
+    format = _TABLES.get(find_suffix(path))
     kind = format and (_kind_by_name(path, root) or _kind_by_columns(path, FileLayout(format, encoding)))
     if format is None or kind is None:
         return None
@@ -193,7 +193,7 @@ def _table_file(path: Path, root: Path, style: str, encoding: str) -> Collection
     if kind == JUDGMENTS and format == "tsv":
         start = _beginning_of(path, encoding)
         lines = [line for line in start.splitlines()[:20] if line.strip()]
-        if lines and are_qrels(lines):
+        if lines and look_like_qrels(lines):
             return CollectionFile(path, "TREC qrels", "", kind, FileLayout("qrels", encoding))
         if start.startswith("query-id\tcorpus-id"):
             layout = FileLayout("csv", encoding)  # BEIR's qrels quote cells as CSV does
@@ -257,7 +257,7 @@ def _beginning_of(path: Path, encoding: str) -> str:
     """
     lines: list[str] = []
     with suppress(InputError, OSError):
-        for line in islice(text_lines(path, encoding, Problems(path), Counter()), 200):
+        for line in islice(read_text_lines(path, encoding, Problems(path), Counter()), 200):
             lines.append(line[:BEGINNING])
             if sum(map(len, lines)) > BEGINNING:
                 break

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json, json_pointer
 from curation.core.errors import InputError, refuse_problems
 from curation.core.text import join_words
-from curation.ingest.readers.json_paths import object_of
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.json_paths import parse_object
+from curation.ingest.readers.values import to_text
 from curation.store import Cursor, Store, get_setting
 from curation.store.documents import AT_ONCE, VERSION, batches_of, current_corpus
 from curation.store.release_parts import table_rows
@@ -70,7 +70,7 @@ def period(value: Any) -> tuple[datetime, datetime] | None:
     time = parse_time(value)
     if time is None:
         return None
-    return time, time + _LAST if _DATE.fullmatch(text_of(value).strip()) else time
+    return time, time + _LAST if _DATE.fullmatch(to_text(value).strip()) else time
 
 
 def checked_filter(value: Any) -> Filter:
@@ -80,9 +80,9 @@ def checked_filter(value: Any) -> Filter:
     ------
     InputError: the cell does not hold a filter; the error lists all problems.
     """
-    wanted = {} if value in ({}, "{}") else object_of(value)
+    wanted = {} if value in ({}, "{}") else parse_object(value)
     if wanted is None:
-        raise InputError(f"the filter {text_of(value)!r} is not an object")
+        raise InputError(f"the filter {to_text(value)!r} is not an object")
     refuse_problems([problem for field, wanted in wanted.items() if (problem := _problem_of(field, wanted))])
     return dict(wanted)
 
@@ -94,20 +94,20 @@ def _problem_of(field: str, wanted: Any) -> str:
     if not texts(wanted):
         return f"the filter has no value for {field!r}"
     if field == AT and (isinstance(wanted, list) or period(wanted) is None):
-        return f"the filter has {text_of(wanted)!r} for at, not a date or a time"
+        return f"the filter has {to_text(wanted)!r} for at, not a date or a time"
     return ""
 
 
 def texts(value: Any) -> list[str]:
     """Return a value, or all values of a list, as a list of texts; [] for an empty value."""
     values = value if isinstance(value, list) else [value]
-    return [text for value in values if (text := text_of(value).strip())]
+    return [text for value in values if (text := to_text(value).strip())]
 
 
 def in_words(wanted: Filter) -> str:
     """Return a filter as a sentence for annotators; '' for a filter that excludes nothing."""
     demands = [f"with {field} {' or '.join(texts(wanted[field]))}" for field in sorted(wanted) if field != AT]
-    demands += [f"valid at {text_of(wanted[AT])}"] if AT in wanted else []
+    demands += [f"valid at {to_text(wanted[AT])}"] if AT in wanted else []
     return f"Only documents {', '.join(demands)}." if demands else ""
 
 
@@ -129,9 +129,9 @@ def _not_valid(moment: Any, metadata: Mapping[str, Any]) -> str | None:
     at = period(moment)
     start, end = (period(metadata.get(name)) for name in VALID)
     if at and start and at[1] < start[0]:
-        return f"valid from {text_of(metadata[VALID_FROM])}, after {text_of(moment)}"
+        return f"valid from {to_text(metadata[VALID_FROM])}, after {to_text(moment)}"
     if at and end and end[1] < at[0]:
-        return f"valid to {text_of(metadata[VALID_TO])}, before {text_of(moment)}"
+        return f"valid to {to_text(metadata[VALID_TO])}, before {to_text(moment)}"
     return None
 
 
@@ -184,7 +184,7 @@ def read_filters(store: Store) -> Filters:
     ]
     if VALID[0] in named:
         problems += [
-            f"The document {document_id!r} has {text_of(value)!r} for {name}, not a date or a time."
+            f"The document {document_id!r} has {to_text(value)!r} for {name}, not a date or a time."
             for document_id, fields in documents.items()
             for name in VALID
             if texts(value := fields.get(name)) and period(value) is None

@@ -16,14 +16,20 @@ from typing import Any, NamedTuple
 from curation.core.errors import InputError
 from curation.ingest.importers.known_queries import named_by
 from curation.ingest.importers.reference_answers import contexts_of_a_system
-from curation.ingest.readers.fields import FileField, column_for, file_fields, leading_object, like
-from curation.ingest.readers.formats import beir_file, first_lines
-from curation.ingest.readers.json_paths import value_at
-from curation.ingest.readers.lines import clean, encoding_of
+from curation.ingest.readers.fields import (
+    FileField,
+    file_fields,
+    find_column,
+    find_leading_object,
+    match_column,
+)
+from curation.ingest.readers.formats import find_beir_file, read_first_lines
+from curation.ingest.readers.json_paths import find_value
+from curation.ingest.readers.lines import clean_text, detect_encoding
 from curation.ingest.readers.problems import excerpt
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.run_files import TREC_COLUMNS, RunFile, RunRow
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.ingest.requests import ImportRequest
 
 PREVIEWED_ROWS = 10
@@ -70,8 +76,8 @@ def preview_file(request: ImportRequest) -> FilePreview:
     ------
     InputError: the beginning of the file cannot be read.
     """
-    path = beir_file(request.file, _BEIR.get(request.what, ""))
-    layout = request.layout._replace(encoding=encoding_of(path) or request.encoding)
+    path = find_beir_file(request.file, _BEIR.get(request.what, ""))
+    layout = request.layout._replace(encoding=detect_encoding(path) or request.encoding)
     if request.what == "runs":
         run = RunFile(path, None, layout)
         if run.format in _FIXED:
@@ -84,8 +90,8 @@ def preview_file(request: ImportRequest) -> FilePreview:
     columns, cells = records.columns, list[list[str]]()
     with suppress(InputError):  # what is wrong with the lines is the dry run's to say
         for record in islice(records, SAMPLED_ROWS if request.what == "corpus" else PREVIEWED_ROWS):
-            values = ((*value_at(record.fields, name), record.fields.get(name))[0] for name in columns)
-            cells.append(list(map(text_of, values)))
+            values = ((*find_value(record.fields, name), record.fields.get(name))[0] for name in columns)
+            cells.append(list(map(to_text, values)))
     rows = [tuple(map(shortened, row)) for row in cells[:PREVIEWED_ROWS]]
     fields = recognised(columns, file_fields(request.record))
     if request.what == "answers" and contexts_of_a_system(fields.get("reference"), columns):
@@ -100,9 +106,9 @@ def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str,
     """Return the column, or a list of one column, for each field with a known column among these columns."""
     columns_of: dict[str, Any] = {}
     taken: set[str] = set()
-    inside = leading_object(fields, columns)
+    inside = find_leading_object(fields, columns)
     for field in fields:
-        column = column_for(field, columns, inside) or like(field.seen, columns)
+        column = find_column(field, columns, inside) or match_column(field.seen, columns)
         if field.name == "query_text" and named_by(columns_of.get("query", "")) != "id":
             continue  # the texts are in the first field, as for the import
         if column is not None and column not in taken:
@@ -115,7 +121,7 @@ def seems_to_be(request: ImportRequest) -> str | None:
     """Return 'runs' for a TREC run, 'judgments' for TREC qrels, and None for other files."""
     lines: list[str] = []
     with suppress(InputError, OSError):
-        lines = first_lines(request.file, encoding_of(request.file) or request.encoding)
+        lines = read_first_lines(request.file, detect_encoding(request.file) or request.encoding)
     cells = [line.split() for line in lines if not line.startswith("#")]
     if not cells or any(line.lstrip().startswith(("{", "[")) for line in lines):
         return None
@@ -126,4 +132,4 @@ def seems_to_be(request: ImportRequest) -> str | None:
 
 def shortened(value: object) -> str:
     """Return a value as a short text on one line; bytes that cannot be decoded become U+FFFD."""
-    return excerpt(clean(text_of(value), Counter()))
+    return excerpt(clean_text(to_text(value), Counter()))

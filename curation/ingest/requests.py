@@ -23,8 +23,8 @@ from curation.ingest.readers.fields import (
     ReferenceFields,
     RunFields,
     TrafficFields,
-    columns_by_field,
     file_fields,
+    parse_column_map,
 )
 from curation.ingest.readers.folders import refuse_address
 from curation.ingest.readers.formats import FORMATS, FileLayout
@@ -139,7 +139,7 @@ class ImportRequest:
         ------
         InputError: `map` names a field that this kind of file does not have.
         """
-        return self.record(**columns_by_field(self.map, file_fields(self.record)), **others)
+        return self.record(**parse_column_map(self.map, file_fields(self.record)), **others)
 
     @property
     def key(self) -> str:

@@ -39,7 +39,7 @@ from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.queries import add_other_ids
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.values import map_to_write
+from curation.ingest.readers.values import format_map
 from curation.labeling.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.judging import append_events, read_evidence_marks
 from curation.labeling.rounds.rounds import refuse_taken_name, write_round
@@ -394,8 +394,8 @@ def _build_way_out(one_person: Mapping[str, str], fields: JudgmentFields) -> str
             f"If both names are the same person, add --annotator {shlex.quote(person)}. {_OTHER_NAME}"
             for person in one_person.values()
         )
-    two_people = map_to_write({name: name for name in one_person})
+    two_people = format_map({name: name for name in one_person})
     return (
-        f"If both names are the same person, add --annotator-map {map_to_write(one_person)}. "
+        f"If both names are the same person, add --annotator-map {format_map(one_person)}. "
         f"If the names are two people, add --annotator-map {two_people}."
     )

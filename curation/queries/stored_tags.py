@@ -27,7 +27,7 @@ from curation.ingest.importers.query_tags import (
 from curation.ingest.importers.unknown_names import like_known
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Query, Store, get_setting, record_event
 
@@ -201,7 +201,7 @@ def import_tags(
     of_query = records.need("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
     of_tag = records.need("--map tag", tag_field, TAG_FIELDS, "the tags")
     lines = [
-        (record.line, text_of(record.fields.get(of_query or "")).strip(), record.fields.get(of_tag or ""))
+        (record.line, to_text(record.fields.get(of_query or "")).strip(), record.fields.get(of_tag or ""))
         for record in records
     ]
     statements: dict[tuple[str, str], tuple[int, bool]] = {}
@@ -242,7 +242,7 @@ def _query_of(
 
 
 def _tags_of(cell: object, known: Sequence[str], line: int, records: Records) -> list[tuple[str, bool]]:
-    parts = cell if isinstance(cell, list) else text_of(cell).replace(",", " ").replace("|", " ").split()
+    parts = cell if isinstance(cell, list) else to_text(cell).replace(",", " ").replace("|", " ").split()
     statements = [(str(part).removeprefix("-"), not str(part).startswith("-")) for part in parts]
     way_out = f"{tags_sentence(known)} {DECLARE}"
     for tag, _ in statements:

@@ -15,7 +15,7 @@ from curation.guides.drafts import save_draft
 from curation.guides.guide_text import read_guide
 from curation.guides.questions import answer_question, ask_about_item
 from curation.ingest.importers.queries import active_queries
-from curation.ingest.readers.lines import clean
+from curation.ingest.readers.lines import clean_text
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.judging import Submission
@@ -167,7 +167,7 @@ def _cover(store: Store, words: str) -> None:
     open_tasks(store, 3, ["lee"], seed=1)
     with store.reading() as cursor:
         task = writing_queue(cursor, "lee").task
-    write_task(store, task.task_id, clean(f"gulls written {words}", Counter()), "lee")
+    write_task(store, task.task_id, clean_text(f"gulls written {words}", Counter()), "lee")
 
 
 FOLLOWED = """async (address) => {

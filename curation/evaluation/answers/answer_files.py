@@ -48,11 +48,11 @@ from curation.evaluation.scoring.system_runs import RunSource
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.reference_answers import texts_of
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, like_known, refuse_alike
-from curation.ingest.readers.fields import ChunkFields, ReferenceFields, column_for, file_fields
+from curation.ingest.readers.fields import ChunkFields, ReferenceFields, file_fields, find_column
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.values import parse_whole_number, to_text
 
 CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
 CITATION_SCORES = ("citation_precision", "citation_recall")
@@ -84,16 +84,16 @@ def cited_names(value: Any) -> list[str]:
     if isinstance(value, list):
         return [name for item in value for name in cited_names(item)]
     if not isinstance(value, Mapping):
-        return [text] if (text := text_of(value).strip()) else []
-    columns = {name: column_for(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
+        return [text] if (text := to_text(value).strip()) else []
+    columns = {name: find_column(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
     if columns["document"] is None:
-        return [text_of(value)]
-    document, start, end = (text_of(value.get(column or "")).strip() for column in columns.values())
+        return [to_text(value)]
+    document, start, end = (to_text(value.get(column or "")).strip() for column in columns.values())
     return [f"{document}#{_plain_number(start)}-{_plain_number(end)}" if start or end else document]
 
 
 def _plain_number(text: str) -> str:
-    number = whole_number(text)
+    number = parse_whole_number(text)
     return text if number is None else str(number)
 
 
@@ -284,7 +284,7 @@ class _AnswerRows:
 
     def take(self, record: Record) -> None:
         """Take a row, or note the reason for leaving it out."""
-        name = text_of(record.fields.get(self.fields.query or "")).strip()
+        name = to_text(record.fields.get(self.fields.query or "")).strip()
         try:
             query = self.column.find(name, record.line) if name else None
         except InputError as error:
@@ -304,5 +304,5 @@ class _AnswerRows:
             query_id, self.lines[query.query_id] = query.query_id, record.line
             _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
             given = tuple(filter(None, texts_of(contexts)))
-            self.answers[query_id] = SystemAnswer(query_id, text_of(answer).strip(), given)
+            self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), given)
             self.citations.extend((record.line, query_id, name) for name in cited_names(citations))

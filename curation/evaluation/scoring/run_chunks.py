@@ -43,10 +43,10 @@ from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.ingest.importers.unknown_names import like_known
-from curation.ingest.readers.fields import ChunkFields, column
+from curation.ingest.readers.fields import ChunkFields, file_column
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.values import parse_whole_number, to_text
 from curation.releases.verify import load_release
 from curation.store import Store
 
@@ -248,7 +248,7 @@ def _offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Int
         return ints_of(pc.cast(column, pa.int64()))
     except pa.ArrowInvalid:
         values = column.to_pylist()
-        numbers_read = [whole_number(text) for text in values]
+        numbers_read = [parse_whole_number(text) for text in values]
     for at, text, number in zip(line.tolist(), values, numbers_read, strict=True):
         if number is None:
             problems.add(at, f"the {name} of the chunk is {text!r}; expected a whole number of characters")
@@ -363,7 +363,9 @@ def _places_in_index(
 class SplitterFields(ChunkFields):
     """The columns of a splitter's table."""
 
-    chunk: str | None = column("Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True)
+    chunk: str | None = file_column(
+        "Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True
+    )
 
 
 def map_chunks(
@@ -427,7 +429,7 @@ def _read_splitter_rows(
     rows = []
     with suppress(InputError):  # noted with the file's problems
         for line, values in records:
-            chunk, document, *others = (text_of(values.get(name or "")) for name in names)
+            chunk, document, *others = (to_text(values.get(name or "")) for name in names)
             fault = ""
             if not chunk:
                 fault = "the chunk has no id: give the chunk an id"

@@ -23,10 +23,10 @@ from curation.core.text import pluralize
 from curation.ingest.filters import VALID, Withdraw, keep_items
 from curation.ingest.import_outcome import ImportOutcome, fields_used, replaced, withdrawn
 from curation.ingest.readers.fields import CorpusFields
-from curation.ingest.readers.formats import FileLayout, beir_file
-from curation.ingest.readers.json_paths import rest_of
+from curation.ingest.readers.formats import FileLayout, find_beir_file
+from curation.ingest.readers.json_paths import select_unused_values
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import field_text, metadata_json
+from curation.ingest.readers.values import field_to_text, to_metadata_json
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -166,7 +166,7 @@ def import_corpus(
     """Import the documents of one file or BEIR folder as the project's corpus. See `import_corpus_files` for
     parameters.
     """
-    files = [(beir_file(path, "corpus.jsonl"), layout)]
+    files = [(find_beir_file(path, "corpus.jsonl"), layout)]
     return import_corpus_files(
         store, files, fields, add=add, progress=progress, author=author, withdraw=withdraw
     )
@@ -292,7 +292,7 @@ def without_group(document: Document, group: str | None) -> Document:
     if group is None:
         return document
     metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
-    older = document._replace(metadata=metadata_json(metadata))
+    older = document._replace(metadata=to_metadata_json(metadata))
     return older._replace(content_hash=content_hash_of(older))
 
 
@@ -302,16 +302,16 @@ def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
     """
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
-    rest = rest_of(values, used | {*valid.values()}, fields.inside)
+    rest = select_unused_values(values, used | {*valid.values()}, fields.inside)
     document = Document(
-        document_id=field_text(values, fields.id).strip(),
+        document_id=field_to_text(values, fields.id).strip(),
         content_hash="",
-        title=field_text(values, fields.title),
-        body="\n".join(filter(None, (field_text(values, name) for name in fields.body))),
-        url=field_text(values, fields.url) or None,
-        published=field_text(values, fields.date) or None,
-        group_key=field_text(values, fields.group) or None,
-        metadata=metadata_json(rest | {name: values[column] for name, column in valid.items()}),
+        title=field_to_text(values, fields.title),
+        body="\n".join(filter(None, (field_to_text(values, name) for name in fields.body))),
+        url=field_to_text(values, fields.url) or None,
+        published=field_to_text(values, fields.date) or None,
+        group_key=field_to_text(values, fields.group) or None,
+        metadata=to_metadata_json(rest | {name: values[column] for name, column in valid.items()}),
     )
     return document._replace(content_hash=content_hash_of(document))
 

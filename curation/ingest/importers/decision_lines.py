@@ -9,7 +9,7 @@ from curation.core.progress import Progress, silent
 from curation.ingest.readers.fields import DecisionFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import field_text
+from curation.ingest.readers.values import field_to_text
 
 
 class DecisionLine(NamedTuple):
@@ -43,7 +43,7 @@ def read_decision_lines(
     lines = []
     for record in records:
         query, document_id, grade, own_reason = (
-            field_text(record.fields, name).strip()
+            field_to_text(record.fields, name).strip()
             for name in (used.query, used.document, used.grade, used.reason)
         )
         lines.append(DecisionLine(record.line, query, document_id, grade, own_reason or reason.strip(), used))

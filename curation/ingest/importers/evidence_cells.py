@@ -16,7 +16,7 @@ from curation.core.errors import InputError, refuse_problems
 from curation.core.similarity.quotes import outside_of, places_of
 from curation.core.spans import Span, Spans, union
 from curation.ingest.readers.problems import excerpt
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.values import parse_whole_number, to_text
 
 NAMES = {
     "start": ("start", "start_index", "start_char"),
@@ -72,14 +72,14 @@ def _stated_range(item: Any) -> StatedEvidence:
             raise InputError(f"the evidence has an empty quote; {FORM}")
         return StatedEvidence(None, None, item)
     if not isinstance(item, Mapping):
-        raise InputError(f"evidence {text_of(item)!r}; {FORM}")
+        raise InputError(f"evidence {to_text(item)!r}; {FORM}")
     texts = {
-        part: next((text_of(item[name]) for name in names if item.get(name) is not None), "")
+        part: next((to_text(item[name]) for name in names if item.get(name) is not None), "")
         for part, names in NAMES.items()
     }
-    start, end = whole_number(texts["start"]), whole_number(texts["end"])
+    start, end = parse_whole_number(texts["start"]), parse_whole_number(texts["end"])
     if (start is None or end is None) and (texts["start"] or texts["end"] or not texts["quote"]):
-        raise InputError(f"evidence {excerpt(text_of(dict(item)))} has no whole numbers as offsets; {FORM}")
+        raise InputError(f"evidence {excerpt(to_text(dict(item)))} has no whole numbers as offsets; {FORM}")
     return StatedEvidence(start, end, texts["quote"])
 
 

@@ -31,7 +31,7 @@ from curation.ingest.importers.corpus import (
     write_corpus,
 )
 from curation.ingest.readers.fields import CorpusFields
-from curation.ingest.readers.folders import checksum_of, files_at, refuse_address
+from curation.ingest.readers.folders import compute_checksum, list_files, refuse_address
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
 from curation.store import COMMAND_LINE, Cursor, Document, Store, append, append_rows, reading_arrow, utc_now
@@ -141,7 +141,7 @@ def changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
     files = [(LinkedFile(*values), imported_at) for *values, imported_at in rows]
     for location, of_location in groupby(files, lambda pair: pair[0].location):
         try:
-            present = files_at(location)
+            present = list_files(location)
         except InputError as error:
             yield location, error
             continue
@@ -183,7 +183,7 @@ def _unchanged_path(file: LinkedFile) -> Path:
     refuse_address(file.location)
     path = Path(file.location, file.name)
     try:
-        checksum = checksum_of(path)
+        checksum = compute_checksum(path)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=_AGAIN) from error
     if checksum != file.sum:
@@ -291,7 +291,7 @@ def link_corpus(
         needed=frozenset(document_id for (document_id,) in pooled),
     )
     for name, path in files.items():
-        checksum = checksum_of(path)
+        checksum = compute_checksum(path)
         records = Records(path, layout, progress)
         read_documents(records, fields or CorpusFields(), taken)
         taken.end_file(source, name, checksum, records.format, layout or FileLayout())
@@ -311,7 +311,7 @@ def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
     """Return the files with documents, by name, and the number of other files. For a BEIR folder, return the
     file of the corpus.
     """
-    every = files_at(location)
+    every = list_files(location)
     for name in ("corpus.jsonl", "corpus.jsonl.gz"):
         if name in every:
             return {name: every[name]}, 0

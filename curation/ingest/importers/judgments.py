@@ -40,12 +40,12 @@ from curation.ingest.readers.times import NO_TIME, ImportedTimes
 from curation.ingest.readers.values import (
     CANNOT_TELL,
     UNGRADED,
-    field_text,
-    grade_key,
-    grade_word,
-    is_no_value,
-    map_to_write,
-    whole_number,
+    field_to_text,
+    format_grade,
+    format_map,
+    is_missing_value,
+    normalise_grade,
+    parse_whole_number,
 )
 from curation.store import Store
 from curation.store.documents import current_versions, ids_alike
@@ -202,9 +202,9 @@ class JudgmentFile:
 
     def _grade_map_to_write(self) -> str:
         """Return the advice to map all unknown grades of the file."""
-        known = {text: grade_word(grade) for text, grade in self._grade_map.items()}
+        known = {text: format_grade(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
-        written = map_to_write(known | {text: "?" for text, _ in self._bad})
+        written = format_map(known | {text: "?" for text, _ in self._bad})
         return (
             f"Map these grades to the guide's scale ({scale}), or to no-grade or cannot-tell: "
             f"--grade-map {written}"
@@ -219,13 +219,13 @@ class JudgmentFile:
             self.left_out[f"marked {word}"] += 1
             return
         names = ("query", "query_text", "document", "annotator", "note", "cannot_tell")
-        texts = {name: field_text(values, getattr(fields, name)).strip() for name in names}
+        texts = {name: field_to_text(values, getattr(fields, name)).strip() for name in names}
         cannot_tell = texts["cannot_tell"].casefold() in _YES
         graders = fields.annotator_columns or {
             fields.grade or "": fields.annotator_name or texts["annotator"]
         }
         for column, annotator in graders.items():
-            grade = " + ".join(field_text(values, column).strip().splitlines())
+            grade = " + ".join(field_to_text(values, column).strip().splitlines())
             yield _Cell(
                 record.line,
                 texts["query"],
@@ -266,18 +266,18 @@ class JudgmentFile:
 
     def _is_graded(self, cell: _Cell) -> bool:
         why = ""
-        mapped = self._grade_map.get(grade_key(cell.grade)) if cell.grade else UNGRADED
-        if mapped == UNGRADED or (is_no_value(cell.grade) and not self._is_a_grade(cell.grade)):
+        mapped = self._grade_map.get(normalise_grade(cell.grade)) if cell.grade else UNGRADED
+        if mapped == UNGRADED or (is_missing_value(cell.grade) and not self._is_a_grade(cell.grade)):
             why = "no grade"
         elif self._records.format == "qrels" and cell.grade == _POOLED_UNJUDGED:
-            why = "" if grade_key(cell.grade) in self._grade_map else "pooled, not judged (-1)"
+            why = "" if normalise_grade(cell.grade) in self._grade_map else "pooled, not judged (-1)"
         if why:
             self.left_out[why] += 1
         return not why
 
     def _is_a_grade(self, text: str) -> bool:
         """Return whether the grade map or the labeling guide has a grade with that name, such as "None"."""
-        return grade_key(text) in self._grade_map or self._guide.named(text) is not None
+        return normalise_grade(text) in self._grade_map or self._guide.named(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
         missing = [what for what in ("query", "document", "annotator") if not getattr(cell, what)]
@@ -334,13 +334,13 @@ class JudgmentFile:
         """Return the grade on the guide's scale, or None for cannot-tell. For other grades raise a
         ValueError.
         """
-        key, guide = grade_key(text), self._guide
+        key, guide = normalise_grade(text), self._guide
         if key in self._grade_map:
             grade = self._grade_map[key]
         elif text in CANNOT_TELL:
             grade = None
         else:
-            number = None if self._grade_map else whole_number(text)
+            number = None if self._grade_map else parse_whole_number(text)
             grade = guide.named(text) if number is None else number
             if grade is None:
                 raise ValueError(f"grade {text!r} is {_NO_MAP if self._grade_map else _NO_GRADE}")

@@ -26,7 +26,7 @@ from curation.ingest.importers.reference_answers import PEOPLE
 from curation.ingest.readers.fields import NuggetFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
@@ -193,8 +193,8 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
                 names = join_words([*map(repr, item)]) or "nothing"
                 records.problems.add(record.line, f"a nugget with {names}, expected its text", OBJECT)
                 continue
-        text = " ".join(text_of(item["text"] if row is item else item).split())
-        importance = text_of(row.get(column or ""))
+        text = " ".join(to_text(item["text"] if row is item else item).split())
+        importance = to_text(row.get(column or ""))
         redacted = redact(text)
         if not text or redacted.is_empty:
             rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1

@@ -16,7 +16,7 @@ from curation.core.digests import canonical_json, digest
 from curation.core.errors import RefusedError, refuse_problems
 from curation.ingest.importers.known_queries import OTHER_IDS, KnownQueries, other_ids
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.readers.lines import clean
+from curation.ingest.readers.lines import clean_text
 from curation.ingest.readers.problems import Problems
 from curation.store import Cursor, Query, append_rows, fetch, get_setting
 
@@ -208,7 +208,7 @@ def add_query(
     problems += [
         f"The {what} holds bytes that are not characters; expected text in UTF-8."
         for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
-        if clean(given, Counter()) != given
+        if clean_text(given, Counter()) != given
     ]
     refuse_problems(problems)
     known = KnownQueries.read(cursor)

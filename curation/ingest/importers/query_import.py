@@ -59,11 +59,11 @@ from curation.ingest.importers.query_tags import (
 from curation.ingest.importers.reference_answers import cleaned_answers, store_answers
 from curation.ingest.importers.row_marks import mark_columns, mark_of
 from curation.ingest.readers.fields import QueryFields
-from curation.ingest.readers.formats import FileLayout, beir_file
-from curation.ingest.readers.json_paths import rest_of
+from curation.ingest.readers.formats import FileLayout, find_beir_file
+from curation.ingest.readers.json_paths import select_unused_values
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import field_text, metadata_json
+from curation.ingest.readers.values import field_to_text, to_metadata_json
 from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 
 BARE = "nothing but personal data"
@@ -153,7 +153,7 @@ def import_queries(
     InputError: the file cannot be read, a field is missing, an id has two texts in the file or a different
         text in the project, or a text has a different id in the project.
     """
-    records = Records(beir_file(path, "queries.jsonl"), layout, progress, judged=False)
+    records = Records(find_beir_file(path, "queries.jsonl"), layout, progress, judged=False)
     used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
     there = document_fields(store) if used.filter else set()
@@ -226,22 +226,22 @@ def _row(
     record: Record, fields: QueryFields, left_out: Counter[str], wanted: dict[str, Any]
 ) -> ImportedQuery:
     values = record.fields
-    text = redact(field_text(values, fields.text).strip())
+    text = redact(field_to_text(values, fields.text).strip())
     normalised = normalise_query(text.text)
-    query_id = query_id_of(normalised) if fields.id is None else field_text(values, fields.id).strip()
+    query_id = query_id_of(normalised) if fields.id is None else field_to_text(values, fields.id).strip()
     kinds = set(text.kinds)
     if holds_address(query_id):
         query_id = query_id_of(normalised)
         kinds.add("email")
-    need = _redacted(field_text(values, fields.information_need).strip(), kinds)
+    need = _redacted(field_to_text(values, fields.information_need).strip(), kinds)
     in_answers: Counter[str] = Counter()
     column = fields.reference
     answers = () if column is None else cleaned_answers(values.get(column), left_out, in_answers)
     kinds |= set(in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
-    rest = _redacted(rest_of(values, used, fields.inside) | wanted, kinds)
+    rest = _redacted(select_unused_values(values, used, fields.inside) | wanted, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
-    about = (metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
+    about = (to_metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
     return ImportedQuery(query, *about, tuple(dict.fromkeys(answers)))
 
 

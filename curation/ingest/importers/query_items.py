@@ -20,7 +20,7 @@ from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, UnknownNames
 from curation.ingest.readers.fields import NuggetFields, ReferenceFields
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.store import Store
 
 Item = TypeVar("Item")
@@ -87,7 +87,7 @@ class QueryRows:
 
     def query_of(self, record: Record) -> str | None:
         """Return the id of the query that a record names; note an unknown or ambiguous name."""
-        names = [text_of(record.fields.get(column.field or "")).strip() for column in self._columns]
+        names = [to_text(record.fields.get(column.field or "")).strip() for column in self._columns]
         try:
             for column, name in zip(self._columns, names, strict=True):
                 if name and (query := column.find(name, record.line)) is not None:

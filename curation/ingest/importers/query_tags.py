@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
 from curation.core.text import join_words
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.store import (
     COMMAND_LINE,
@@ -93,7 +93,7 @@ def tag_name(value: str) -> str:
 def tag_names(value: Any) -> list[str]:
     """Return the names of the tags in a cell, which has a list, or values separated by commas or bars."""
     values = (
-        [text_of(item) for item in value] if isinstance(value, list) else re.split(r"[,|]", text_of(value))
+        [to_text(item) for item in value] if isinstance(value, list) else re.split(r"[,|]", to_text(value))
     )
     return [name for name in map(tag_name, values) if name]
 

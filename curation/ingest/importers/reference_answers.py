@@ -26,12 +26,12 @@ from curation.ingest.readers.fields import (
     SYSTEM_ANSWERS,
     FileField,
     ReferenceFields,
-    column_for,
-    like,
+    find_column,
+    match_column,
 )
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
 PEOPLE = "people"
@@ -79,7 +79,7 @@ def import_answers(
     fields = fields or ReferenceFields()
     used = _resolved_fields(records, fields)
     is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
-    text = records.field("--map query", column_for(_TEXTS, records.columns) or "")
+    text = records.field("--map query", find_column(_TEXTS, records.columns) or "")
     marks = mark_columns(records.columns, used.used.values())
     rows = QueryRows(store, records, [used.query, *filter(None, [text])], skip_unknown)
     answers_of: dict[str, list[str]] = {}
@@ -135,8 +135,8 @@ def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str |
     """
     if reference not in SYSTEM_ANSWERS:
         return None
-    gold = like(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
-    return gold or (like(_CONTEXTS, columns) if like(_PREDICTIONS, columns) is None else None)
+    gold = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
+    return gold or (match_column(_CONTEXTS, columns) if match_column(_PREDICTIONS, columns) is None else None)
 
 
 def texts_of(value: Any) -> list[str]:
@@ -145,7 +145,7 @@ def texts_of(value: Any) -> list[str]:
         return texts_of(value.get("text"))
     if isinstance(value, list):
         return [text for item in value for text in texts_of(item)]
-    text = text_of(value).strip()
+    text = to_text(value).strip()
     for read in (json.loads, literal_eval) if text.startswith("[") else ():
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             items = read(text)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from curation.ingest.readers.fields import like
+from curation.ingest.readers.fields import match_column
 
 _COLUMNS = ("status", "record_status", "decision", "verdict")
 _OF_JUDGMENTS = ("answer", *_COLUMNS)
@@ -20,7 +20,7 @@ def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = Fal
     ----------
     judged: whether the column `answer` may also mark rows, as in Prodigy's files.
     """
-    names = [like([name], columns) or name for name in (_OF_JUDGMENTS if judged else _COLUMNS)]
+    names = [match_column([name], columns) or name for name in (_OF_JUDGMENTS if judged else _COLUMNS)]
     return [name for name in names if name not in used]
 
 

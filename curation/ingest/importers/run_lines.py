@@ -23,9 +23,9 @@ from curation.core.statistics.arrays import Ints
 from curation.ingest.importers.known_queries import PREFIXES, KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.run_columns import MAX_RANK, Names, RunColumns
+from curation.ingest.readers.run_columns import MAX_RANK, NameColumn, RunColumns
 from curation.ingest.readers.run_files import RunFile, RunRow
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.values import parse_whole_number, to_text
 
 Number = TypeVar("Number", int, float)
 _EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
@@ -113,8 +113,8 @@ class RunLines:
         )
         return RunColumns(
             columns.lines[known],
-            Names(columns.queries.codes[known], [query or "" for query in queries]),
-            Names(columns.documents.codes[known], documents),
+            NameColumn(columns.queries.codes[known], [query or "" for query in queries]),
+            NameColumn(columns.documents.codes[known], documents),
             None if columns.ranks is None else columns.ranks[known],
             None if columns.scores is None else columns.scores[known],
             {name: column.take(numbers(np.flatnonzero(known))) for name, column in columns.chunk.items()},
@@ -124,7 +124,7 @@ class RunLines:
         """Return whether a line lacks its rank or score, and record the lack as a problem."""
         return (line.rank is None and self._ranked) or (line.score is None and self._scored)
 
-    def _note_rows(self, what: str, names: Names, lines: Ints, chosen: NDArray[np.bool_]) -> None:
+    def _note_rows(self, what: str, names: NameColumn, lines: Ints, chosen: NDArray[np.bool_]) -> None:
         for code, line in zip(names.codes[chosen].tolist(), lines[chosen].tolist(), strict=True):
             self._note(what, names.values[code], line)
 
@@ -241,19 +241,19 @@ def _lines_of_columns(columns: RunColumns) -> Iterator[RunRow]:
 
 
 def _quoted_value(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else repr(text_of(value)) if text_of(value) else "missing"
+    return repr(value) if isinstance(value, float) else repr(to_text(value)) if to_text(value) else "missing"
 
 
 def _rank_of(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 10 and value.isascii() and value.isdecimal():
         return int(value)
-    number = whole_number(text_of(value))
+    number = parse_whole_number(to_text(value))
     return number if number is not None and 0 <= number < MAX_RANK else None
 
 
 def _score_of(value: Any) -> float | None:
     try:
-        number = float(value if isinstance(value, str) else text_of(value))
+        number = float(value if isinstance(value, str) else to_text(value))
     except ValueError:
         return None
     return number if math.isfinite(number) else None

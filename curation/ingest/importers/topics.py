@@ -15,10 +15,10 @@ from pathlib import Path
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.ingest.readers.fields import QueryFields, column_for, file_fields
+from curation.ingest.readers.fields import QueryFields, file_fields, find_column
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import field_text
+from curation.ingest.readers.values import field_to_text
 
 _COLUMNS = ("id", "text")
 
@@ -42,7 +42,7 @@ def with_topics(known: KnownQueries, path: Path | None, progress: Progress = sil
     unknown = 0
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
-            name, text = field_text(record.fields, used.id), field_text(record.fields, used.text)
+            name, text = field_to_text(record.fields, used.id), field_to_text(record.fields, used.text)
             try:
                 query_id = _query_id(known, name, text, names)
             except InputError as error:
@@ -66,7 +66,7 @@ def _open_topics(path: Path, progress: Progress) -> Records:
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")
     plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)
-    if plain and column_for(text, records.columns) is None:
+    if plain and find_column(text, records.columns) is None:
         return Records(path, FileLayout(columns=_COLUMNS, header=False), progress)
     return records
 

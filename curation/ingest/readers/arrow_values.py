@@ -38,7 +38,7 @@ _LISTS = (
 )
 
 
-def values_of(column: pa.Array) -> list[Any]:
+def to_python_values(column: pa.Array) -> list[Any]:
     """Return the values of an Arrow column as Python objects. Bytes that are not UTF-8 stay bytes. A time
     without a zone stays without a zone.
 
@@ -47,7 +47,7 @@ def values_of(column: pa.Array) -> list[Any]:
     column = _storage_column(column)
     kind = column.type
     if pa.types.is_dictionary(kind):
-        values = values_of(column.dictionary)
+        values = to_python_values(column.dictionary)
         return [None if index is None else values[index] for index in column.indices.to_pylist()]
     for is_kind, values_of_kind in _KINDS:
         if is_kind(kind):
@@ -56,7 +56,7 @@ def values_of(column: pa.Array) -> list[Any]:
     return values_read
 
 
-def plain_column(column: pa.Array) -> pa.Array:
+def to_plain_column(column: pa.Array) -> pa.Array:
     """Return the column without dictionary encoding, and with all types of texts converted to Arrow's plain
     strings.
 
@@ -67,23 +67,23 @@ def plain_column(column: pa.Array) -> pa.Array:
     column = _storage_column(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if not is_any_text(column.type):
+    if not is_text_type(column.type):
         return column
     return column.cast(pa.large_binary()).cast(pa.string())  # where bytes become texts, Arrow looks at them
 
 
-def is_any_text(kind: pa.DataType) -> bool:
+def is_text_type(kind: pa.DataType) -> bool:
     """Return whether values of this Arrow type are texts, or bytes that may be texts."""
     return _is_any((*_TEXTS, *_BYTES), kind)
 
 
-def is_moment(kind: pa.DataType) -> bool:
+def is_time_type(kind: pa.DataType) -> bool:
     """Return whether values of this Arrow type are dates or timestamps."""
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
 @lru_cache
-def known_zone(zone: str | None) -> bool:
+def is_known_zone(zone: str | None) -> bool:
     """Return whether this machine has data about a time zone; None stands for UTC."""
     try:
         return zone is None or pa.lib.string_to_tzinfo(zone) is not None
@@ -91,20 +91,22 @@ def known_zone(zone: str | None) -> bool:
         return False
 
 
-def microseconds_of(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
+def column_to_microseconds(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
     """Return microseconds since 1970 (UTC) for times, a mask of non-null times, and the row numbers of odd
-    times. Odd times are times outside Python's calendar; `odd_moment` returns the text for an odd time.
+    times. Odd times are times outside Python's calendar; `format_odd_time` returns the text for an odd time.
     Nanoseconds are truncated to microseconds.
     """
-    numbers, known, unit = _time_numbers(column)
+    numbers, is_valid, unit = _time_numbers(column)
     margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
-    inside = _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & known & (abs(numbers) != _INFINITE)
+    in_calendar = (
+        _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & is_valid & (abs(numbers) != _INFINITE)
+    )
     times = np.zeros(len(numbers), np.int64)
-    times[inside] = _as_microseconds(numbers[inside], unit)
-    return times, inside, np.flatnonzero(known & ~inside).tolist()
+    times[in_calendar] = _as_microseconds(numbers[in_calendar], unit)
+    return times, in_calendar, np.flatnonzero(is_valid & ~in_calendar).tolist()
 
 
-def odd_moment(column: pa.Array, index: int) -> str:
+def format_odd_time(column: pa.Array, index: int) -> str:
     """Return a time outside Python's calendar as a text."""
     number = int(column[index].cast(pa.int64() if _bit_width(column.type) == 64 else pa.int32()).as_py())
     if abs(number) in (2**31 - 1, 2**63 - 1):
@@ -157,50 +159,52 @@ def _text_or_bytes(value: bytes) -> str | bytes:
 
 def _moment_values(column: pa.Array) -> list[Any]:
     zone = getattr(column.type, "tz", None)
-    if getattr(column.type, "unit", "") != "ns" and known_zone(zone):  # nanoseconds need pandas
+    if getattr(column.type, "unit", "") != "ns" and is_known_zone(zone):  # nanoseconds need pandas
         with suppress(ValueError, OverflowError):
-            plain: list[Any] = column.to_pylist()
-            return plain
-    times, known, odd = microseconds_of(column)
-    moments = pa.array(times, mask=~known).cast(pa.timestamp("us", zone if known_zone(zone) else "UTC"))
+            values_read: list[Any] = column.to_pylist()
+            return values_read
+    times, is_valid, outside_calendar = column_to_microseconds(column)
+    moments = pa.array(times, mask=~is_valid).cast(pa.timestamp("us", zone if is_known_zone(zone) else "UTC"))
     values = moments.cast(pa.date32()) if pa.types.is_date(column.type) else moments
-    return _with_texts(values, odd, lambda index: odd_moment(column, index))
+    return _with_texts(values, outside_calendar, lambda index: format_odd_time(column, index))
 
 
 def _clock_values(column: pa.Array) -> list[Any]:
     """Return times of day as Python objects; 24:00 and later times become texts."""
-    numbers, known, unit = _time_numbers(column)
-    inside = _is_within(numbers, unit, 0, _DAY - 1) & known
+    numbers, is_valid, unit = _time_numbers(column)
+    in_bounds = _is_within(numbers, unit, 0, _DAY - 1) & is_valid
 
     def clock_text(index: int) -> str:
         minutes, second = divmod(int(numbers[index]) // _PER_SECOND[unit], 60)
         return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}"
 
-    values = _in_microseconds(numbers, inside, unit, pa.time64("us"))
-    return _with_texts(values, np.flatnonzero(known & ~inside).tolist(), clock_text)
+    values = _in_microseconds(numbers, in_bounds, unit, pa.time64("us"))
+    return _with_texts(values, np.flatnonzero(is_valid & ~in_bounds).tolist(), clock_text)
 
 
 def _duration_values(column: pa.Array) -> list[Any]:
     """Return durations as Python objects; a duration that Python cannot represent becomes a text."""
-    numbers, known, unit = _time_numbers(column)
-    most = _INFINITE // _MICROSECOND - 1
-    inside = known & (_is_within(numbers, unit, -most, most) | (_PER_SECOND[unit] >= _MICROSECOND))
-    values = _in_microseconds(numbers, inside, unit, pa.duration("us"))
-    odd = np.flatnonzero(known & ~inside).tolist()
-    return _with_texts(values, odd, lambda index: f"{numbers[index]} {unit}")
+    numbers, is_valid, unit = _time_numbers(column)
+    max_seconds = _INFINITE // _MICROSECOND - 1
+    in_bounds = is_valid & (
+        _is_within(numbers, unit, -max_seconds, max_seconds) | (_PER_SECOND[unit] >= _MICROSECOND)
+    )
+    values = _in_microseconds(numbers, in_bounds, unit, pa.duration("us"))
+    out_of_bounds = np.flatnonzero(is_valid & ~in_bounds).tolist()
+    return _with_texts(values, out_of_bounds, lambda index: f"{numbers[index]} {unit}")
 
 
-def _in_microseconds(numbers: Numbers, inside: Mask, unit: str, kind: pa.DataType) -> pa.Array:
+def _in_microseconds(numbers: Numbers, in_bounds: Mask, unit: str, kind: pa.DataType) -> pa.Array:
     """Convert numbers of a time unit to values of an Arrow type in microseconds; null for numbers outside the
     bounds.
     """
-    return pa.array(_as_microseconds(np.where(inside, numbers, 0), unit), mask=~inside).cast(kind)
+    return pa.array(_as_microseconds(np.where(in_bounds, numbers, 0), unit), mask=~in_bounds).cast(kind)
 
 
-def _with_texts(values: pa.Array, odd: Iterable[int], text_of: Callable[[int], str]) -> list[Any]:
+def _with_texts(values: pa.Array, indexes: Iterable[int], text_of: Callable[[int], str]) -> list[Any]:
     """Return the values as Python objects, with texts for odd times."""
     objects: list[Any] = values.to_pylist()
-    for index in odd:
+    for index in indexes:
         objects[index] = text_of(index)
     return objects
 
@@ -209,12 +213,12 @@ def _time_numbers(column: pa.Array) -> tuple[Numbers, Mask, str]:
     """Return the numbers that Arrow stores for times, a mask of non-null numbers, and the unit of the
     numbers.
     """
-    whole = column.cast(pa.int64() if _bit_width(column.type) == 64 else pa.int32()).cast(pa.int64())
-    known = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False), bool)
-    numbers = np.asarray(whole.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
+    integers = column.cast(pa.int64() if _bit_width(column.type) == 64 else pa.int32()).cast(pa.int64())
+    is_valid = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False), bool)
+    numbers = np.asarray(integers.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
     if pa.types.is_date32(column.type):
-        return numbers * _DAY, known, "s"
-    return numbers, known & (numbers != _NO_TIME), getattr(column.type, "unit", "ms")
+        return numbers * _DAY, is_valid, "s"
+    return numbers, is_valid & (numbers != _NO_TIME), getattr(column.type, "unit", "ms")
 
 
 def _bit_width(kind: pa.DataType) -> int:
@@ -236,15 +240,15 @@ def _as_microseconds(numbers: Numbers, unit: str) -> Numbers:
 
 def _struct_values(column: pa.Array) -> list[Any]:
     names = [field.name for field in column.type]
-    inner = [values_of(child) for child in column.flatten()]
+    inner = [to_python_values(child) for child in column.flatten()]
     rows = zip(*inner, strict=True) if inner else iter([()] * len(column))
-    known = pc.is_valid(column).to_pylist()
+    is_valid = pc.is_valid(column).to_pylist()
     objects = (dict(zip(names, row, strict=True)) for row in rows)
-    return [value if is_known else None for value, is_known in zip(objects, known, strict=True)]
+    return [value if is_known else None for value, is_known in zip(objects, is_valid, strict=True)]
 
 
 def _list_values(column: pa.Array) -> list[Any]:
-    inner = iter(values_of(column.flatten()))
+    inner = iter(to_python_values(column.flatten()))
     lengths = pc.list_value_length(column).to_pylist()
     return [None if length is None else [next(inner) for _ in range(length)] for length in lengths]
 
@@ -260,7 +264,7 @@ def _map_values(column: pa.Array) -> list[Any]:
 _KINDS: list[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list[Any]]]] = [
     *((is_kind, _text_values) for is_kind in _TEXTS),
     *((is_kind, _bytes_values) for is_kind in _BYTES),
-    (is_moment, _moment_values),
+    (is_time_type, _moment_values),
     (pa.types.is_time, _clock_values),
     (pa.types.is_duration, _duration_values),
     (pa.types.is_struct, _struct_values),

@@ -27,13 +27,13 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from curation.core.characters import unquote_formula
-from curation.ingest.readers.arrow_values import plain_column
+from curation.ingest.readers.arrow_values import to_plain_column
 from curation.ingest.readers.bounds import MAX_LINE_LENGTH, OutOfBoundsError
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.lines import unpacked
-from curation.ingest.readers.parquet import READ_ERRORS, parquet_batches
+from curation.ingest.readers.lines import open_unpacked
+from curation.ingest.readers.parquet import READ_ERRORS, read_parquet_batches
 
-BLOCK = 1 << 25
+BLOCK_SIZE = 1 << 25
 _ROWS = 1 << 18  # of Parquet that are a block
 _CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
 _WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -77,13 +77,13 @@ def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence
     if codecs.lookup(layout.encoding).name not in _ENCODINGS or not layout.columns:
         raise NeedsRowReader
     try:
-        with unpacked(path) as data:
+        with open_unpacked(path) as data:
             yield from _TableReader(layout, delimiter, wanted, data).blocks()
     except (EOFError, zlib.error, gzip.BadGzipFile, OutOfBoundsError):
         raise NeedsRowReader from None
 
 
-def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
+def read_parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
     """Yield the rows of a Parquet file, with columns of any type; all types of texts become plain strings.
 
     Raises
@@ -92,9 +92,9 @@ def parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
     """
     try:
         row = 1
-        for batch in parquet_batches(path, _ROWS, [*dict.fromkeys(wanted)]):
+        for batch in read_parquet_batches(path, _ROWS, [*dict.fromkeys(wanted)]):
             lines = np.arange(row, row + batch.num_rows)
-            yield Block(lines, {name: plain_column(batch.column(name)) for name in wanted})
+            yield Block(lines, {name: to_plain_column(batch.column(name)) for name in wanted})
             row += batch.num_rows
     except (*READ_ERRORS, KeyError, OutOfBoundsError):
         raise NeedsRowReader from None
@@ -120,26 +120,26 @@ class _TableReader:
         if self._has_header:
             self._skip_header(start)
             start = b""
-        while raw := start + self._data.read(BLOCK):
+        while raw := start + self._data.read(BLOCK_SIZE):
             start = b""
             yield self._block_of(self._whole_rows(raw))
 
     def _whole_rows(self, raw: bytes) -> bytes:
         """Read on to the next line end outside of quoted cells, as judged by the number of quotes."""
-        parts = [raw] if raw.endswith(b"\n") else [raw, self._rest_of_line()]
-        quotes = sum(part.count(b'"') for part in parts) if self._quoted else 0
-        more = 0
-        while quotes % 2 and more < BLOCK and (line := self._rest_of_line()):
-            parts.append(line)
+        chunks = [raw] if raw.endswith(b"\n") else [raw, self._rest_of_line()]
+        quotes = sum(part.count(b'"') for part in chunks) if self._quoted else 0
+        extra_bytes = 0
+        while quotes % 2 and extra_bytes < BLOCK_SIZE and (line := self._rest_of_line()):
+            chunks.append(line)
             quotes += line.count(b'"')
-            more += len(line)
-        return b"".join(parts)
+            extra_bytes += len(line)
+        return b"".join(chunks)
 
     def _rest_of_line(self) -> bytes:
-        rest = self._data.readline(MAX_LINE_LENGTH)
-        if len(rest) == MAX_LINE_LENGTH:
+        line = self._data.readline(MAX_LINE_LENGTH)
+        if len(line) == MAX_LINE_LENGTH:
             raise NeedsRowReader
-        return rest
+        return line
 
     def _skip_header(self, raw: bytes) -> None:
         text = self._as_utf8(raw).decode()
@@ -201,7 +201,7 @@ class _TableReader:
     def _by_column(self, raw: bytes) -> Block | None:
         """Return the rows that Arrow reads; None if Arrow does not find exactly one row in each line."""
         names = [str(number) for number in range(len(self._names))]
-        chosen = {name: names[self._names.index(name)] for name in self._wanted}
+        arrow_names = {name: names[self._names.index(name)] for name in self._wanted}
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(raw),
@@ -212,8 +212,8 @@ class _TableReader:
                     ignore_empty_lines=False,
                 ),
                 pa_csv.ConvertOptions(
-                    include_columns=list(dict.fromkeys(chosen.values())),
-                    column_types=dict.fromkeys(chosen.values(), pa.string()),
+                    include_columns=list(dict.fromkeys(arrow_names.values())),
+                    column_types=dict.fromkeys(arrow_names.values(), pa.string()),
                     strings_can_be_null=False,
                 ),
             )
@@ -224,7 +224,7 @@ class _TableReader:
             return None
         lines = np.arange(self._line, self._line + rows)
         self._line += rows
-        columns = {name: table.column(number).combine_chunks() for name, number in chosen.items()}
+        columns = {name: table.column(number).combine_chunks() for name, number in arrow_names.items()}
         if self._quoted and _QUOTED_FORMULA.search(raw):
             columns = {
                 name: pc.replace_substring_regex(column, r"^'('*[=+\-@\t\r])", r"\1")
@@ -235,28 +235,30 @@ class _TableReader:
     def _by_row(self, raw: bytes) -> Block:
         reader = self._csv_reader(io.StringIO(raw.decode(), newline="" if self._quoted else None))
         width = len(self._names)
-        numbers: list[int] = []
+        line_numbers: list[int] = []
         rows: list[list[str]] = []
-        begin = 0
+        row_start = 0
         try:
             for row in reader:
                 if len(row) == width:
                     rows.append(row)
-                    numbers.append(self._line + begin)
+                    line_numbers.append(self._line + row_start)
                 elif not row and width == 1:
                     rows.append([""])
-                    numbers.append(self._line + begin)
+                    line_numbers.append(self._line + row_start)
                 elif row:
                     raise NeedsRowReader
-                begin = reader.line_num
+                row_start = reader.line_num
         except csv.Error:
             raise NeedsRowReader from None
-        self._line += begin
+        self._line += row_start
         if self._quoted:
             rows = [[*map(unquote_formula, row)] for row in rows]
-        places = {name: self._names.index(name) for name in self._wanted}
-        columns = {name: pa.array([row[at] for row in rows], pa.string()) for name, at in places.items()}
-        return Block(np.array(numbers, np.int64), columns)
+        indexes = {name: self._names.index(name) for name in self._wanted}
+        columns = {
+            name: pa.array([row[index] for row in rows], pa.string()) for name, index in indexes.items()
+        }
+        return Block(np.array(line_numbers, np.int64), columns)
 
 
 def _single_spaced(raw: bytes) -> bytes:

@@ -34,7 +34,7 @@ MAX_UNPACKED, MAX_TIMES = 64_000_000, 40
 multiple of the packed size. Gzipped logs and runs unpack to 5 to 25 times the packed size, and lines of a run
 take 27 times their size in memory.
 """
-OF_PARQUET = 3
+PARQUET_FACTOR = 3
 """Factor by which the limits on unpacking are larger for Parquet, because Parquet stores repeated values
 once.
 """
@@ -42,7 +42,7 @@ MAX_PARTS = 10_000
 """Greatest number of files in a zip archive."""
 _BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that Python unpacks in bounded steps."""
-_READ = 1 << 20
+_CHUNK = 1 << 20
 
 
 class OutOfBoundsError(Exception):
@@ -51,11 +51,11 @@ class OutOfBoundsError(Exception):
     """
 
 
-def bounded(binary: IO[bytes]) -> io.BufferedReader:
+def limit_lines(binary: IO[bytes]) -> io.BufferedReader:
     """Return a stream of the same bytes that raises `OutOfBoundsError` at a line or run of blank lines that
     is too long.
     """
-    return io.BufferedReader(_Bounded(binary), _READ)
+    return io.BufferedReader(_Bounded(binary), _CHUNK)
 
 
 class BoundedText:
@@ -87,7 +87,7 @@ class BoundedText:
         return self._text.getvalue()
 
 
-def record_text(problems: Problems, what: str) -> BoundedText:
+def start_record_text(problems: Problems, what: str) -> BoundedText:
     """Return an empty text for one document, topic or record; `what` is the unit's name in a refusal."""
     way_out = "Is the end of the text missing? Fetch the file again then; else divide the text."
     return BoundedText(problems, what, MAX_RECORD_LENGTH, way_out)
@@ -98,11 +98,11 @@ class BoundedGzip(gzip.GzipFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self._most = most_unpacked(path)
+        self._most = max_unpacked_size(path)
 
     def read(self, size: int | None = -1) -> bytes:
         read = super().read(size)
-        refuse_beyond(self._most, self.tell())
+        refuse_larger(self._most, self.tell())
         return read
 
 
@@ -125,7 +125,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
             raise zipfile.BadZipFile("two files in the archive have the same name")
         if others := [part for part in parts if part.compress_type not in _BOUNDED_PACKING]:
             raise zipfile.BadZipFile(f"{others[0].filename} is not packed by deflate")
-        refuse_beyond(most_unpacked(path), sum(part.file_size for part in parts))
+        refuse_larger(max_unpacked_size(path), sum(part.file_size for part in parts))
         yield archive
 
 
@@ -137,15 +137,15 @@ def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
         return file.read(part.file_size)
 
 
-def most_unpacked(path: Path, times: int = 1) -> int:
+def max_unpacked_size(path: Path, times: int = 1) -> int:
     """Return the greatest number of bytes that a packed file may unpack to, multiplied by `times`."""
     return times * max(MAX_UNPACKED, MAX_TIMES * path.stat().st_size)
 
 
-def refuse_beyond(most: int, unpacked: int) -> None:
+def refuse_larger(limit: int, unpacked: int) -> None:
     """Raise `OutOfBoundsError` if more bytes were unpacked than the limit allows."""
-    if unpacked > most:
-        raise OutOfBoundsError(f"unpacks to more than {most // 10**6:,} MB")
+    if unpacked > limit:
+        raise OutOfBoundsError(f"unpacks to more than {limit // 10**6:,} MB")
 
 
 class _Bounded(io.RawIOBase):
@@ -157,7 +157,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        read = self._binary.read(min(len(buffer), _READ))
+        read = self._binary.read(min(len(buffer), _CHUNK))
         buffer[: len(read)] = read
         self._check_bounds(read)
         return len(read)
@@ -176,7 +176,7 @@ class _Bounded(io.RawIOBase):
             raise OutOfBoundsError(f"has a line of more than {MAX_LINE_LENGTH // 10**6} MB")
 
 
-def too_deep(text: str, value: object) -> bool:
+def is_too_deep(text: str, value: object) -> bool:
     """Return whether a value of a JSON text has more than `MAX_NESTING` nested lists and objects."""
     if text.count("[") + text.count("{") <= MAX_NESTING:
         return False

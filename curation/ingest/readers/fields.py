@@ -42,7 +42,7 @@ class FileField(NamedTuple):
     lacking: advice for a file without a column for the field.
     several: whether the field takes several columns. rare: whether few files have the field. objects: whether
     cells may be objects.
-    ids: whether cells are ids (`values.id_text`).
+    ids: whether cells are ids (`values.to_id`).
     leads: whether the object with this field also has the other fields; by default, this is the first
     required field.
     name: attribute of the class of columns.
@@ -66,7 +66,7 @@ class FileField(NamedTuple):
         return f"--map {self.name}"
 
 
-def column(*about: Any, **more: Any) -> Any:
+def file_column(*about: Any, **more: Any) -> Any:
     """Return an attribute for a column in a class of columns, None by default; the arguments are the same as
     for `FileField`.
     """
@@ -80,7 +80,7 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
     return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
 
 
-def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[str, Any]:
+def parse_column_map(pairs: Iterable[str], known: Sequence[FileField]) -> dict[str, Any]:
     """Return the column, or a tuple of columns, of each field, from pairs such as `field=column`.
 
     Raises
@@ -103,7 +103,7 @@ def columns_by_field(pairs: Iterable[str], known: Sequence[FileField]) -> dict[s
     return columns
 
 
-def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
+def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
     """Return the column of a field: the first of the field's usual names that a column has, ignoring case and
     punctuation.
 
@@ -112,8 +112,8 @@ def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> st
 
     Parameters
     ----------
-    inside: path of the object with the leading field (`leading_object`). All other fields are searched for in
-    this object first, and then in the enclosing objects.
+    inside: path of the object with the leading field (`find_leading_object`). All other fields are searched
+    for in this object first, and then in the enclosing objects.
     """
     outside = _column_in(field.usual, columns, "", bool(inside))
     within, path = None, inside
@@ -128,7 +128,7 @@ def column_for(field: FileField, columns: Sequence[str], inside: str = "") -> st
     return within or outside or inner if f"{inside}.".startswith("_source.") else outside or inner or within
 
 
-def leading_object(
+def find_leading_object(
     fields: Sequence[FileField], columns: Sequence[str], asked: Mapping[str, str | None] = {}
 ) -> str:
     """Return the path of the object that has the leading field; '' if the record itself has the leading
@@ -147,7 +147,7 @@ def leading_object(
         return ""
     column = asked.get(leading.name)
     if column is None:
-        column = _column_in(leading.usual, columns, "_source", False) or column_for(leading, columns)
+        column = _column_in(leading.usual, columns, "_source", False) or find_column(leading, columns)
         column = column or _column_in(leading.usual, columns, "fields", False)
         if column in leading.usual:
             return ""
@@ -163,11 +163,11 @@ def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_arou
     before = f"{place}." if place else ""
     here = {column[len(before) :]: column for column in columns if column.startswith(before)}
     exact = next((name for name in usual if name in here), None)
-    name = exact or like(usual, [name for name in here if not (is_around and name.startswith("_"))])
+    name = exact or match_column(usual, [name for name in here if not (is_around and name.startswith("_"))])
     return None if name is None else here[name]
 
 
-def like(names: Iterable[str], columns: Sequence[str]) -> str | None:
+def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column for the first of the names that a column has, ignoring case and punctuation."""
     bare = {_bare_name(name): name for name in reversed(columns)}
     return next((bare[_bare_name(name)] for name in names if _bare_name(name) in bare), None)
@@ -259,7 +259,7 @@ class CorpusFields(FileColumns):
     inside: path of the object with the document's values; '' if the record itself has the values.
     """
 
-    id: str | None = column(
+    id: str | None = file_column(
         "Id",
         ("_id", "id", "doc_id", "docno", "docid", "document_id"),
         "the documents' ids",
@@ -268,8 +268,8 @@ class CorpusFields(FileColumns):
         "such as the address, or add a column that numbers the documents",
         ids=True,
     )
-    title: str | None = column("Title", ("title", "name", "headline"), seen=("heading", "product_title"))
-    body: tuple[str, ...] = column(
+    title: str | None = file_column("Title", ("title", "name", "headline"), seen=("heading", "product_title"))
+    body: tuple[str, ...] = file_column(
         "Text",
         (
             *("text", "body", "content", "contents", "description", "body_html", "body_text", "html"),
@@ -279,11 +279,11 @@ class CorpusFields(FileColumns):
         leads=True,
         seen=("short_description", "long_description", "summary"),
     )
-    url: str | None = column("Address", ("url",), seen=("link",))
-    date: str | None = column("Date", ("date", "published"))
-    group: str | None = column("Group, such as a product line")
-    valid_from: str | None = column("Valid from", ("valid_from",), rare=True)
-    valid_to: str | None = column("Valid to", ("valid_to",), rare=True)
+    url: str | None = file_column("Address", ("url",), seen=("link",))
+    date: str | None = file_column("Date", ("date", "published"))
+    group: str | None = file_column("Group, such as a product line")
+    valid_from: str | None = file_column("Valid from", ("valid_from",), rare=True)
+    valid_to: str | None = file_column("Valid to", ("valid_to",), rare=True)
     titles_only: bool = False
     inside: str = field(default="", compare=False)
 
@@ -301,21 +301,23 @@ class TrafficFields(FileColumns):
 
     reads_nothing_else = True
 
-    query: str | None = column(
+    query: str | None = file_column(
         "Query",
         ("user_query", "query", "search_term", "q", "text", "question"),
         "the queries",
         seen=("keyword", "keywords", "term"),
     )
-    time: str | None = column(
+    time: str | None = file_column(
         "Time",
         ("time", "timestamp", "last_searched", "last_searched_at"),
         seen=("date", "datetime", "created_at"),
     )
-    segment: str | None = column("Segment, such as a shop", ("segment", "application"))
-    session: str | None = column("Session or user", ("session", "session_id", "client_id", "user", "user_id"))
-    count: str | None = column("Count", ("count", "searches", "frequency"), seen=("n",))
-    metadata: tuple[str, ...] = column("Further fields to keep", several=True)
+    segment: str | None = file_column("Segment, such as a shop", ("segment", "application"))
+    session: str | None = file_column(
+        "Session or user", ("session", "session_id", "client_id", "user", "user_id")
+    )
+    count: str | None = file_column("Count", ("count", "searches", "frequency"), seen=("n",))
+    metadata: tuple[str, ...] = file_column("Further fields to keep", several=True)
     date_order: str | None = None
 
 
@@ -328,19 +330,21 @@ class QueryFields(FileColumns):
     inside: path of the object with the query's values; '' if the record itself has the values.
     """
 
-    id: str | None = column("Id", ("_id", "id", "query_id", "qid", "query-id"), ids=True)
-    text: str | None = column(
+    id: str | None = file_column("Id", ("_id", "id", "query_id", "qid", "query-id"), ids=True)
+    text: str | None = file_column(
         "Text",
         ("text", "query", "query_text", "user_query", *QUESTIONS),
         "the query's text",
         seen=_QUERY.seen,
     )
-    information_need: str | None = column(
+    information_need: str | None = file_column(
         "Information need", ("information_need", "narrative"), seen=("need",)
     )
-    reference: str | None = column("Reference answers", ("answers", "reference_answers", "reference_answer"))
-    filter: str | None = column("Filter", ("filter",), rare=True, objects=True)
-    tag: tuple[str, ...] = column("Fields whose values are tags", several=True, rare=True)
+    reference: str | None = file_column(
+        "Reference answers", ("answers", "reference_answers", "reference_answer")
+    )
+    filter: str | None = file_column("Filter", ("filter",), rare=True, objects=True)
+    tag: tuple[str, ...] = file_column("Fields whose values are tags", several=True, rare=True)
     inside: str = field(default="", compare=False)
 
 
@@ -350,10 +354,10 @@ class RunFields(FileColumns):
 
     reads_nothing_else = True
 
-    query: str | None = column(*_QUERY)
-    document: str | None = column(*_DOCUMENT)
-    rank: str | None = column("Rank", ("rank", "position"))
-    score: str | None = column("Score", ("score", "engine_score", "similarity"))
+    query: str | None = file_column(*_QUERY)
+    document: str | None = file_column(*_DOCUMENT)
+    rank: str | None = file_column("Rank", ("rank", "position"))
+    score: str | None = file_column("Score", ("score", "engine_score", "similarity"))
 
 
 @dataclass(frozen=True)
@@ -362,12 +366,14 @@ class ChunkFields(RunFields):
     document.
     """
 
-    start: str | None = column("Start of the chunk", ("start", "start_index", "start_char", "chunk_start"))
-    end: str | None = column("End of the chunk", ("end", "end_index", "end_char", "chunk_end"))
-    text: str | None = column(
+    start: str | None = file_column(
+        "Start of the chunk", ("start", "start_index", "start_char", "chunk_start")
+    )
+    end: str | None = file_column("End of the chunk", ("end", "end_index", "end_char", "chunk_end"))
+    text: str | None = file_column(
         "Text of the chunk", ("chunk_text", "chunk", "passage"), seen=("text", "page_content", "content")
     )
-    content_hash: str | None = column("Version", ("content_hash",))
+    content_hash: str | None = file_column("Version", ("content_hash",))
 
     @property
     def of_chunks(self) -> dict[str, str]:
@@ -395,24 +401,24 @@ class JudgmentFields(FileColumns):
     date_order: 'mdy' or 'dmy', for numeric dates such as 03/04/2026.
     """
 
-    query: str | None = column(*_QUERY)
-    document: str | None = column(*_DOCUMENT)
-    query_text: str | None = column(
+    query: str | None = file_column(*_QUERY)
+    document: str | None = file_column(*_DOCUMENT)
+    query_text: str | None = file_column(
         "Text of a query that may be new", ("query_text", "query", "user_query", "question"), rare=True
     )
-    grade: str | None = column(
+    grade: str | None = file_column(
         "Grade", (*_GRADES, "label", "is_correct_document"), "the grades", seen=("judgment", "rel")
     )
-    annotator: str | None = column(
+    annotator: str | None = file_column(
         "Who judged",
         ("annotator", "rater", "worker"),
         seen=("worker_id", "rater_id", "assessor", "judge", "user"),
         ids=True,
     )
-    note: str | None = column("Note", ("note",), rare=True)
-    time: str | None = column("Time", ("submitted_at",), rare=True)
-    cannot_tell: str | None = column("True if the annotator cannot tell the grade", rare=True)
-    evidence: str | None = column("Evidence", ("evidence",), rare=True, objects=True)
+    note: str | None = file_column("Note", ("note",), rare=True)
+    time: str | None = file_column("Time", ("submitted_at",), rare=True)
+    cannot_tell: str | None = file_column("True if the annotator cannot tell the grade", rare=True)
+    evidence: str | None = file_column("Evidence", ("evidence",), rare=True, objects=True)
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_map: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None
@@ -428,23 +434,23 @@ class JudgmentFields(FileColumns):
 class DecisionFields(FileColumns):
     """Columns of a file of a reviewer's decisions, which are final grades."""
 
-    query: str | None = column(*_QUERY)
-    document: str | None = column(*_DOCUMENT)
-    grade: str | None = column(
+    query: str | None = file_column(*_QUERY)
+    document: str | None = file_column(*_DOCUMENT)
+    grade: str | None = file_column(
         "Final grade",
         ("final_rating", "final_grade", *_GRADES),
         "the final grades",
         seen=("label", "decision"),
     )
-    reason: str | None = column("Reason", ("reason",))
+    reason: str | None = file_column("Reason", ("reason",))
 
 
 @dataclass(frozen=True)
 class ReferenceFields(FileColumns):
     """Columns of a file of reference answers."""
 
-    query: str | None = column(*_ANSWERED)
-    reference: str | None = column("Reference answers", (*GOLD, *SYSTEM_ANSWERS), "the answers")
+    query: str | None = file_column(*_ANSWERED)
+    reference: str | None = file_column("Reference answers", (*GOLD, *SYSTEM_ANSWERS), "the answers")
 
 
 @dataclass(frozen=True)
@@ -453,6 +459,6 @@ class NuggetFields(FileColumns):
     objects.
     """
 
-    query: str | None = column(*_ANSWERED)
-    nugget: str | None = column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")
-    importance: str | None = column("Importance", ("importance", "label"))
+    query: str | None = file_column(*_ANSWERED)
+    nugget: str | None = file_column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")
+    importance: str | None = file_column("Importance", ("importance", "label"))

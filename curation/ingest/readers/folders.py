@@ -30,7 +30,7 @@ def refuse_address(location: str | Path) -> None:
         )
 
 
-def checksum_of(path: Path) -> str:
+def compute_checksum(path: Path) -> str:
     """Return the SHA-256 of a file.
 
     Raises
@@ -45,7 +45,7 @@ def checksum_of(path: Path) -> str:
         _refuse_unreadable(error)
 
 
-def files_at(location: str | Path) -> dict[str, Path]:
+def list_files(location: str | Path) -> dict[str, Path]:
     """Return the files of a folder and its subfolders by relative name, with "/" between folders.
 
     For a location that is a file, the only name is ''.
@@ -58,14 +58,14 @@ def files_at(location: str | Path) -> dict[str, Path]:
     root = Path(location).absolute()
     if not root.exists():
         raise InputError([_MISSING], path=root)
-    paths = [root] if root.is_file() else [*files_below(root)]
+    paths = [root] if root.is_file() else [*walk_files(root)]
     if not paths:
         raise InputError(["holds no file"], path=root, way_out="Expected files of records.")
-    named = {"" if path == root else path.relative_to(root).as_posix(): path for path in paths}
-    return dict(sorted(named.items()))
+    path_by_name = {"" if path == root else path.relative_to(root).as_posix(): path for path in paths}
+    return dict(sorted(path_by_name.items()))
 
 
-def files_below(root: Path, hidden: tuple[str, ...] = HIDDEN) -> Iterator[Path]:
+def walk_files(root: Path, hidden: tuple[str, ...] = HIDDEN) -> Iterator[Path]:
     """Yield the files of a folder and its subfolders, except names that begin with a character of hidden
     files.
     """

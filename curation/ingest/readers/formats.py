@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.ingest.readers import trec
-from curation.ingest.readers.lines import text_lines
+from curation.ingest.readers.lines import read_text_lines
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.text_tables import QRELS_COLUMNS, separator_of
-from curation.ingest.readers.values import whole_number
+from curation.ingest.readers.text_tables import QRELS_COLUMNS, find_separator
+from curation.ingest.readers.values import parse_whole_number
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet", "xlsx", "qrels", "trec", "smart")
 SUFFIXES = {
@@ -43,14 +43,16 @@ class FileLayout(NamedTuple):
 
 def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
     """Return the requested format of a file, or the format that the file's name or beginning shows; see
-    `known_format`.
+    `choose_format`.
     """
-    by_name = {**SUFFIXES, ".qrels": "qrels"}.get(suffix_of(path))
-    return known_format(layout.format, FORMATS, lambda: by_name or _format_of_content(path, layout), problems)
+    by_name = {**SUFFIXES, ".qrels": "qrels"}.get(find_suffix(path))
+    return choose_format(
+        layout.format, FORMATS, lambda: by_name or _format_of_content(path, layout), problems
+    )
 
 
-def known_format(
-    asked: str | None, formats: Sequence[str], find: Callable[[], str | None], problems: Problems
+def choose_format(
+    requested: str | None, formats: Sequence[str], find: Callable[[], str | None], problems: Problems
 ) -> str:
     """Return the requested format, or the format that `find` returns.
 
@@ -58,9 +60,9 @@ def known_format(
     ------
     InputError: the requested format is not one of `formats`, or `find` returns None.
     """
-    if asked is not None and asked not in formats:
-        problems.stop(f"there is no format {asked!r}", f"Formats: {', '.join(formats)}.")
-    format = asked or find()
+    if requested is not None and requested not in formats:
+        problems.stop(f"there is no format {requested!r}", f"Formats: {', '.join(formats)}.")
+    format = requested or find()
     if format is None:
         problems.stop(
             "neither the file's name nor its beginning shows the format",
@@ -69,14 +71,14 @@ def known_format(
     return format
 
 
-def suffix_of(path: Path) -> str:
+def find_suffix(path: Path) -> str:
     """Return the ending of a file's name in small letters, without .gz."""
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def first_lines(path: Path, encoding: str) -> list[str]:
+def read_first_lines(path: Path, encoding: str) -> list[str]:
     """Return the lines that are not blank among the first 20 lines of a file, without reporting problems."""
-    lines = islice(text_lines(path, encoding, Problems(path), Counter()), 20)
+    lines = islice(read_text_lines(path, encoding, Problems(path), Counter()), 20)
     return [line.rstrip("\n") for line in lines if not line.isspace()]
 
 
@@ -101,11 +103,11 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
     with path.open("rb") as file:
         if file.read(4) == b"PAR1":
             return "parquet"
-    start = first_lines(path, layout.encoding)
+    start = read_first_lines(path, layout.encoding)
     if not start:
         return "jsonl"
-    if sign := separator_of(start[0]):
-        return "tsv" if sign == "\t" else "csv"
+    if delimiter := find_separator(start[0]):
+        return "tsv" if delimiter == "\t" else "csv"
     if trec.BEGINNING.match(start[0]):
         return "trec"
     if start[0].startswith(".I"):
@@ -116,24 +118,24 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
         return "tsv"
     if _are_even(line.count("\t") for line in start):
         return "tsv"
-    if are_qrels([line for line in start if not line.startswith("#")]):
+    if look_like_qrels([line for line in start if not line.startswith("#")]):
         return "qrels"
     return "csv" if _are_even(len(row) - 1 for row in csv.reader(start)) else None
 
 
 def _are_even(counts: Iterable[int]) -> bool:
     """Return whether all lines have the same number of delimiters, and at least one delimiter."""
-    numbers = set(counts)
-    return len(numbers) == 1 and numbers != {0}
+    distinct_counts = set(counts)
+    return len(distinct_counts) == 1 and distinct_counts != {0}
 
 
-def are_qrels(lines: Sequence[str]) -> bool:
+def look_like_qrels(lines: Sequence[str]) -> bool:
     """Return whether lines are TREC qrels: four columns, of which the last has whole numbers."""
     rows = [line.split() for line in lines]
-    return all(len(row) == len(QRELS_COLUMNS) and whole_number(row[3]) is not None for row in rows)
+    return all(len(row) == len(QRELS_COLUMNS) and parse_whole_number(row[3]) is not None for row in rows)
 
 
-def beir_file(path: Path, name: str) -> Path:
+def find_beir_file(path: Path, name: str) -> Path:
     """Return the file `name` (or `name`.gz) in a BEIR folder; return any other path unchanged."""
     if not path.is_dir():
         return path

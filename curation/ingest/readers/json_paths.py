@@ -20,7 +20,7 @@ _OF_A_HIT = ("sort", "highlight", "fields", "inner_hits", "matched_queries")
 """Names that Elasticsearch and OpenSearch write next to `_source`, besides names that begin with "_"."""
 
 
-def object_of(value: Any) -> dict[str, Any] | None:
+def parse_object(value: Any) -> dict[str, Any] | None:
     """Return a value as an object, from an object or its JSON text; None for any other value, and for SQuAD's
     lists of texts.
     """
@@ -32,7 +32,7 @@ def object_of(value: Any) -> dict[str, Any] | None:
 
 
 def _opened_object(name: str, value: Any) -> dict[str, Any] | None:
-    return value if name in _WRAPPERS and isinstance(value, dict) else object_of(value)
+    return value if name in _WRAPPERS and isinstance(value, dict) else parse_object(value)
 
 
 def has_objects(value: Any) -> bool:
@@ -40,28 +40,28 @@ def has_objects(value: Any) -> bool:
     objects.
     """
     if isinstance(value, str):
-        return object_of(value) is not None or (value.startswith("[{") and value.endswith("}]"))
+        return parse_object(value) is not None or (value.startswith("[{") and value.endswith("}]"))
     items = value if isinstance(value, list) else [value]
     return any(isinstance(item, dict) for item in items)
 
 
-def hold_objects(values: Iterable[Any]) -> bool:
+def are_objects(values: Iterable[Any]) -> bool:
     """Return whether all values are objects, ignoring empty values."""
     filled = [value for value in values if value not in (None, "", {})]
-    return bool(filled) and all(object_of(value) is not None for value in filled)
+    return bool(filled) and all(parse_object(value) is not None for value in filled)
 
 
-def inner_columns(fields: Mapping[str, Any], before: str = "") -> Iterator[str]:
+def list_inner_columns(fields: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """Yield the paths of the values inside the objects of a record."""
     for name, value in fields.items():
-        inside = _opened_object(name, value)
-        if inside is not None and (len(inside) <= _MAX_OPENED_VALUES or name in _WRAPPERS):
-            yield from inner_columns(inside, f"{before}{name}.")
-        elif before and inside is None:
-            yield f"{before}{name}"
+        inner_object = _opened_object(name, value)
+        if inner_object is not None and (len(inner_object) <= _MAX_OPENED_VALUES or name in _WRAPPERS):
+            yield from list_inner_columns(inner_object, f"{prefix}{name}.")
+        elif prefix and inner_object is None:
+            yield f"{prefix}{name}"
 
 
-def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
+def find_value(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
     """Return the value at a path as a tuple of one item; () if the record has no value at the path. Names of
     values may contain dots.
 
@@ -72,14 +72,16 @@ def value_at(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
         return (fields[path],)
     for at in (index for index, sign in enumerate(path) if sign == "."):
         inside = _opened_object(path[:at], fields.get(path[:at]))
-        values = value_at(inside, path[at + 1 :]) if inside is not None else ()
+        values = find_value(inside, path[at + 1 :]) if inside is not None else ()
         if values:
             is_one = path[:at] == "fields" and isinstance(values[0], list) and len(values[0]) == 1
             return tuple(values[0]) if is_one else values
     return ()
 
 
-def rest_of(fields: Mapping[str, Any], used: Collection[str | None], place: str) -> dict[str, Any]:
+def select_unused_values(
+    fields: Mapping[str, Any], used: Collection[str | None], place: str
+) -> dict[str, Any]:
     """Return the values of a record, except values of columns that were read for a field.
 
     For a record inside the object at `place`, return the values in the object and beside the object, except
@@ -94,6 +96,6 @@ def rest_of(fields: Mapping[str, Any], used: Collection[str | None], place: str)
         for name, value in fields.items()
         if name not in dropped and not name.startswith(("_", f"{root}."))
     }
-    [inside] = value_at(fields, place) or ({},)
+    [inside] = find_value(fields, place) or ({},)
     paths = {name: f"{place}.{name}" for name in _opened_object(place, inside) or {}}
-    return outside | {name: value_at(fields, path)[0] for name, path in paths.items() if path not in used}
+    return outside | {name: find_value(fields, path)[0] for name, path in paths.items() if path not in used}

@@ -15,9 +15,9 @@ from itertools import chain, islice
 from typing import Any
 
 from curation.ingest.readers import bounds
-from curation.ingest.readers.bounds import MAX_NESTING, BoundedText, too_deep
+from curation.ingest.readers.bounds import MAX_NESTING, BoundedText, is_too_deep
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.tool_records import tool_format_of
+from curation.ingest.readers.tool_records import find_tool_format
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]|-?\d++', re.DOTALL)
 _NEAR = 20
@@ -67,48 +67,48 @@ def read_json(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
         raise _too_deep(text) from error
     except ValueError as error:
         raise _too_long(text) from error
-    if too_deep(text, value):
+    if is_too_deep(text, value):
         raise _too_deep(text)
     return value
 
 
 def _refuse_many(text: str) -> None:
-    most = bounds.MAX_VALUES
-    if len(text) > most and text.count("[") + text.count("{") > most:
-        begins = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
-        at = next(islice(begins, most, None), None)  # None: they are in its texts
-        if at is not None:
+    limit = bounds.MAX_VALUES
+    if len(text) > limit and text.count("[") + text.count("{") > limit:
+        starts = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
+        position = next(islice(starts, limit, None), None)  # None: they are in its texts
+        if position is not None:
             problem = (
-                f"the JSON text has more than {most:,} lists and objects; expected fewer: divide the text"
+                f"the JSON text has more than {limit:,} lists and objects; expected fewer: divide the text"
             )
-            raise UnreadJSONError(_line(text, at), problem)
+            raise UnreadJSONError(_line(text, position), problem)
 
 
 def _too_deep(text: str) -> UnreadJSONError:
-    depth, at = 0, 0
+    depth, position = 0, 0
     for token in _TOKEN.finditer(text):
         depth += (token[0] in "[{") - (token[0] in "]}")
         if depth > MAX_NESTING:
-            at = token.start()
+            position = token.start()
             break
     return UnreadJSONError(
-        _line(text, at), f"the JSON text is nested too deeply; expected at most {MAX_NESTING} levels"
+        _line(text, position), f"the JSON text is nested too deeply; expected at most {MAX_NESTING} levels"
     )
 
 
 def _too_long(text: str) -> UnreadJSONError:
-    most = sys.get_int_max_str_digits()
-    numbers = (token for token in _TOKEN.finditer(text) if len(token[0].removeprefix("-")) > most)
-    at = next((token.start() for token in numbers if token[0][0] != '"'), 0)
-    problem = f"a whole number has more than {most:,} digits; expected a shorter number, or a text in quotes"
-    return UnreadJSONError(_line(text, at), problem)
+    limit = sys.get_int_max_str_digits()
+    numbers = (token for token in _TOKEN.finditer(text) if len(token[0].removeprefix("-")) > limit)
+    position = next((token.start() for token in numbers if token[0][0] != '"'), 0)
+    problem = f"a whole number has more than {limit:,} digits; expected a shorter number, or a text in quotes"
+    return UnreadJSONError(_line(text, position), problem)
 
 
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
-def json_rows(
+def read_json_rows(
     lines: Iterable[str], problems: Problems, clean: Callable[[Any], Any] = lambda value: value
 ) -> Iterator[Row]:
     """Yield each record with the number of its line, or with its position in a JSON text for the whole file.
@@ -118,15 +118,17 @@ def json_rows(
     clean: function for values with escape sequences, which replaces characters that no database can store.
     """
     numbered = enumerate(lines, 1)
-    filled = ((number, line.strip()) for number, line in numbered if line.strip())
-    first = next(filled, None)
+    filled_lines = ((number, line.strip()) for number, line in numbered if line.strip())
+    first = next(filled_lines, None)
     if first is not None and _begins_a_text(first[1]):
         before = "\n" * (first[0] - 1)
-        rest = (line for _, line in numbered)
-        yield from _entries_of(clean(whole_text(chain([before, f"{first[1]}\n"], rest), problems)), problems)
+        remaining_lines = (line for _, line in numbered)
+        yield from _entries_of(
+            clean(parse_whole_text(chain([before, f"{first[1]}\n"], remaining_lines), problems)), problems
+        )
         return
-    second = next(filled, None)
-    for number, line in chain(filter(None, [first, second]), filled):
+    second = next(filled_lines, None)
+    for number, line in chain(filter(None, [first, second]), filled_lines):
         try:
             value = read_json(line, _decoder.decode)
         except UnreadJSONError as error:
@@ -136,42 +138,44 @@ def json_rows(
             )
             continue
         value = clean(value) if "\\u" in line else value
-        if second is None and isinstance(value, dict) and records_in(value) != [value]:
+        if second is None and isinstance(value, dict) and find_records(value) != [value]:
             yield from _entries_of(value, problems)
         elif isinstance(value, dict):
-            hits = hits_of(value)
+            hits = find_hits(value)
             yield from ((number, record) for record in ([value] if hits is None else hits))
         else:
             problems.add(number, f"found {line[:40]!r}; expected an object: {{…}}")
 
 
-def records_in(value: dict[str, Any]) -> list[Any]:
+def find_records(value: dict[str, Any]) -> list[Any]:
     """Return the records in an object: the items of its list of records, the rows of its columns, or the
     object itself.
     """
-    if tool_format_of(value) is not None:
+    if find_tool_format(value) is not None:
         return [value]
-    if (hits := hits_of(value)) is not None:
+    if (hits := find_hits(value)) is not None:
         return hits
-    lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
+    column_lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
     is_table = "requests" not in value  # as `_rank_eval` has them, next to its templates
-    if is_table and len(value) > 1 and len(lengths) == 1 and lengths.isdisjoint((-1, 0)):
+    if is_table and len(value) > 1 and len(column_lengths) == 1 and column_lengths.isdisjoint((-1, 0)):
         return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
     keys = [key for key in value if key in _LIST_KEYS] or (list(value) if len(value) == 1 else [])
     lists: list[list[Any]] = [value[key] for key in keys if _holds_objects(value[key])]
     if len(lists) == 1:
         return lists[0]
     data = value.get("data")
-    records = records_in(data) if isinstance(data, dict) else [data]
+    records = find_records(data) if isinstance(data, dict) else [data]
     return records if records != [data] else [value]
 
 
-def hits_of(value: dict[str, Any]) -> list[Any] | None:
+def find_hits(value: dict[str, Any]) -> list[Any] | None:
     """Return the search hits in one or several responses of Elasticsearch or OpenSearch; None for other
     objects.
     """
-    inner = value.get("rawResponse", value)
-    responses = inner.get("responses", [inner]) if isinstance(inner, dict) else []
+    response_object = value.get("rawResponse", value)
+    responses = (
+        response_object.get("responses", [response_object]) if isinstance(response_object, dict) else []
+    )
     if not isinstance(responses, list) or not responses:
         return None
     results = [
@@ -179,8 +183,8 @@ def hits_of(value: dict[str, Any]) -> list[Any] | None:
         for response in responses
         if isinstance(response, dict) and isinstance(response.get("hits"), dict)
     ]
-    lists = [inside["hits"] for inside in results if isinstance(inside.get("hits"), list)]
-    hits = [hit for inside in lists for hit in inside]
+    lists = [result["hits"] for result in results if isinstance(result.get("hits"), list)]
+    hits = [hit for result in lists for hit in result]
     return hits if len(lists) == len(responses) and all(isinstance(hit, dict) for hit in hits) else None
 
 
@@ -195,7 +199,7 @@ def _begins_a_text(line: str) -> bool:
     return line.startswith("[") or (line.startswith("{") and line.endswith(("{", "[", ",", ":")))
 
 
-def whole_text(lines: Iterable[str], problems: Problems) -> Any:
+def parse_whole_text(lines: Iterable[str], problems: Problems) -> Any:
     """Parse all lines as one JSON text and return its value; refuse broken JSON."""
     text = BoundedText(problems, "the file is one JSON text, which", MAX_JSON_LENGTH, _LINES)
     for line in lines:
@@ -208,7 +212,7 @@ def whole_text(lines: Iterable[str], problems: Problems) -> Any:
 
 def _entries_of(value: Any, problems: Problems) -> Iterator[Row]:
     problems.unit = "entry"
-    for number, record in enumerate(value if isinstance(value, list) else records_in(value), 1):
+    for number, record in enumerate(value if isinstance(value, list) else find_records(value), 1):
         if isinstance(record, dict):
             yield number, record
         else:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-from curation.ingest.readers.bounds import MAX_BLANK, BoundedGzip, OutOfBoundsError, bounded
+from curation.ingest.readers.bounds import MAX_BLANK, BoundedGzip, OutOfBoundsError, limit_lines
 from curation.ingest.readers.problems import Problems
 
 REPLACEMENT = "\ufffd"
@@ -66,7 +66,7 @@ _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
 """Byte order marks of UTF-16, as decoders of other encodings represent these bytes."""
 
 
-def clean(text: str, replaced: Counter[str]) -> str:
+def clean_text(text: str, replaced: Counter[str]) -> str:
     """Replace and count NUL characters and lone surrogates, which no database can store."""
     if _UNPRINTABLE.search(text) is None:
         return text
@@ -75,12 +75,14 @@ def clean(text: str, replaced: Counter[str]) -> str:
     return _UNPRINTABLE.sub(REPLACEMENT, text)
 
 
-def cleaned_value(value: Any, replaced: Counter[str]) -> Any:
+def clean_value(value: Any, replaced: Counter[str]) -> Any:
     """Return a value of a record with all texts cleaned; bytes inside lists and objects become None."""
     if isinstance(value, str):
-        return clean(value, replaced)
+        return clean_text(value, replaced)
     if isinstance(value, dict):
-        return {clean(str(name), replaced): _cleaned_item(item, replaced) for name, item in value.items()}
+        return {
+            clean_text(str(name), replaced): _cleaned_item(item, replaced) for name, item in value.items()
+        }
     return [_cleaned_item(item, replaced) for item in value] if isinstance(value, list) else value
 
 
@@ -88,7 +90,7 @@ def _cleaned_item(value: Any, replaced: Counter[str]) -> Any:
     if isinstance(value, bytes):  # no text, or Arrow would have said it
         replaced[BYTES] += 1
         return None
-    return cleaned_value(value, replaced)
+    return clean_value(value, replaced)
 
 
 def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
@@ -112,17 +114,17 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
         problems.stop("is not a regular file", "First write the content to a regular file.")
     try:
         with path.open("rb") as file:
-            start = file.read(64)
+            beginning = file.read(64)
     except OSError as error:
         problems.stop(f"cannot be read: {error.strerror}")
-    if not start:
+    if not beginning:
         problems.stop(f"is empty; {_ONE_RECORD}", _AGAIN)
     _refuse_blank(path, problems)
-    for begins, (what, expected, way_out) in _UNREAD.items():
-        is_sheet = what == "a zip archive" and path.suffix.lower() == ".xlsx"
-        if start.lower().lstrip().startswith(begins) and not is_sheet:
-            problems.stop(f"is {what}; {expected}", way_out)
-    if path.suffix.lower() == ".gz" and not start.startswith(_GZIP):
+    for signature, (kind, expected, way_out) in _UNREAD.items():
+        is_sheet = kind == "a zip archive" and path.suffix.lower() == ".xlsx"
+        if beginning.lower().lstrip().startswith(signature) and not is_sheet:
+            problems.stop(f"is {kind}; {expected}", way_out)
+    if path.suffix.lower() == ".gz" and not beginning.startswith(_GZIP):
         problems.stop("is named .gz but holds no gzip data", "Fetch the file again, or rename it.")
 
 
@@ -130,19 +132,19 @@ def _refuse_blank(path: Path, problems: Problems) -> None:
     """Refuse a file with only blank lines. Too many blank lines and damaged gzip data are reported later, by
     the reader of the file.
     """
-    with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), unpacked(path) as file:
-        part = file.read(64)
-        in_utf_16 = part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), open_unpacked(path) as file:
+        chunk = file.read(64)
+        in_utf_16 = chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         blank = _BLANK + (codecs.BOM_UTF16 + b"\0" if in_utf_16 else codecs.BOM_UTF8)
         for _ in range(MAX_BLANK // _BLANK_READ):
-            if part.strip(blank):
+            if chunk.strip(blank):
                 return
-            part = file.read(_BLANK_READ)
-            if not part:
+            chunk = file.read(_BLANK_READ)
+            if not chunk:
                 problems.stop(f"holds nothing but blank lines; {_ONE_RECORD}", _AGAIN)
 
 
-def text_lines(
+def read_text_lines(
     path: Path, encoding: str, problems: Problems, replaced: Counter[str], newline: str | None = None
 ) -> Iterator[str]:
     """Yield the lines of a text file, gzip or plain, with line ends; `newline` is as in `io.TextIOWrapper`.
@@ -151,15 +153,15 @@ def text_lines(
     ------
     InputError: the encoding is unknown, or the gzip data is damaged.
     """
-    number, bad_lines, first_bad = 0, 0, ""
+    line_number, bad_lines, first_problem = 0, 0, ""
     try:
         with _open_text(path, encoding, newline) as text:
-            for number, line in enumerate(text, 1):
-                if not line.isascii() and (bad := _SMUGGLED.search(line)):
+            for line_number, line in enumerate(text, 1):
+                if not line.isascii() and (undecoded := _SMUGGLED.search(line)):
                     bad_lines += 1
-                    first_bad = first_bad or _bad_byte(number, line, bad.start())
-                    if number == 1 and line.startswith(_UTF_16):
-                        problems.stop(f"{first_bad} is not {encoding}", _other_encoding(path, encoding))
+                    first_problem = first_problem or _bad_byte(line_number, line, undecoded.start())
+                    if line_number == 1 and line.startswith(_UTF_16):
+                        problems.stop(f"{first_problem} is not {encoding}", _other_encoding(path, encoding))
                 if "\0" in line:
                     replaced[NUL] += line.count("\0")
                     line = line.replace("\0", REPLACEMENT)
@@ -170,22 +172,24 @@ def text_lines(
         )
     except OutOfBoundsError as error:
         problems.stop(
-            f"{error} after line {number}",
+            f"{error} after line {line_number}",
             "Expected one record on each line: look at this place in the file.",
         )
     except UnicodeError as error:
-        problems.stop(f"is not {encoding} after line {number}: {error}")
+        problems.stop(f"is not {encoding} after line {line_number}: {error}")
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        problems.stop(f"the gzip data is cut off or damaged after line {number}", "Fetch the file again.")
+        problems.stop(
+            f"the gzip data is cut off or damaged after line {line_number}", "Fetch the file again."
+        )
     if bad_lines:
         more = f" ({bad_lines:,} lines have undecodable bytes)" if bad_lines > 1 else ""
-        problems.add_general(f"{first_bad} is not {encoding}{more}", _other_encoding(path, encoding))
+        problems.add_general(f"{first_problem} is not {encoding}{more}", _other_encoding(path, encoding))
 
 
 def _open_text(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
     # utf-8-sig reads the byte order mark that spreadsheets write as what it is, not as a letter.
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
-    binary = bounded(unpacked(path))
+    binary = limit_lines(open_unpacked(path))
     try:
         return io.TextIOWrapper(binary, encoding=name, errors="surrogateescape", newline=newline)
     except LookupError:
@@ -193,7 +197,7 @@ def _open_text(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapp
         raise
 
 
-def unpacked(path: Path) -> IO[bytes]:
+def open_unpacked(path: Path) -> IO[bytes]:
     """Open a file, and unpack gzip data within the size limits."""
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
@@ -206,7 +210,7 @@ def _bad_byte(number: int, line: str, position: int) -> str:
     return f"line {number}, character {position + 1}: the byte 0x{byte:02X} in “{near}”"
 
 
-def encoding_of(path: Path) -> str | None:
+def detect_encoding(path: Path) -> str | None:
     """Return 'utf-16' if a file begins with the byte order mark of UTF-16; else None."""
     with suppress(OSError), path.open("rb") as file:
         return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
@@ -214,6 +218,6 @@ def encoding_of(path: Path) -> str | None:
 
 
 def _other_encoding(path: Path, encoding: str) -> str:
-    if encoding_of(path):
+    if detect_encoding(path):
         return "The file starts like a UTF-16 file: try `--encoding utf-16`."
     return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.ingest.readers.arrow_values import is_any_text, known_zone, values_of
-from curation.ingest.readers.bounds import OF_PARQUET, OutOfBoundsError, most_unpacked, refuse_beyond
-from curation.ingest.readers.lines import ZONE, cleaned_value
+from curation.ingest.readers.arrow_values import is_known_zone, is_text_type, to_python_values
+from curation.ingest.readers.bounds import PARQUET_FACTOR, OutOfBoundsError, max_unpacked_size, refuse_larger
+from curation.ingest.readers.lines import ZONE, clean_value
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.text_tables import refuse_names_twice
 
@@ -37,7 +37,7 @@ def open_parquet(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, coerce_int96_timestamp_unit="us", page_checksum_verification=True)
 
 
-def parquet_batches(
+def read_parquet_batches(
     path: Path, most_rows: int, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a Parquet file in batches of `most_rows` rows, or fewer if values may be large.
@@ -50,62 +50,62 @@ def parquet_batches(
     ------
     OutOfBoundsError: the file unpacks to more bytes than the limit.
     """
-    most = most_unpacked(path, OF_PARQUET)
+    limit = max_unpacked_size(path, PARQUET_FACTOR)
     with open_parquet(path) as file:
         wanted = list(file.schema_arrow.names if columns is None else columns)
         groups = range(file.num_row_groups)
-        refuse_beyond(most, sum(file.metadata.row_group(group).total_byte_size for group in groups))
-        largest = max((_largest_row(file, group, wanted) for group in groups), default=1)
+        refuse_larger(limit, sum(file.metadata.row_group(group).total_byte_size for group in groups))
+        largest_row = max((_largest_row(file, group, wanted) for group in groups), default=1)
         unpacked = 0
-        for batch in file.iter_batches(min(most_rows, max(1, most // largest)), columns=wanted):
+        for batch in file.iter_batches(min(most_rows, max(1, limit // largest_row)), columns=wanted):
             batch = batch.select(wanted)  # a name with a dot is also a path into a column of objects
             unpacked += sum(map(_size_of, batch.columns))
-            refuse_beyond(most, unpacked)
+            refuse_larger(limit, unpacked)
             yield batch
 
 
-def parquet_rows(
+def read_parquet_rows(
     path: Path, columns: Sequence[str] | None = None, most_rows: int = MAX_ROWS
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a Parquet file as Python values by column name; see `values_of` for the conversion.
+    """Yield the rows of a Parquet file by column name, with Python values (`arrow_values.to_python_values`).
 
     Raises
     ------
     OutOfBoundsError: the file unpacks to more bytes than the limit. `READ_ERRORS`: the file cannot be read.
     """
-    for batch in parquet_batches(path, most_rows, columns):
-        values = map(values_of, batch.columns)
+    for batch in read_parquet_batches(path, most_rows, columns):
+        values = map(to_python_values, batch.columns)
         names = batch.schema.names
         yield from (dict(zip(names, row, strict=True)) for row in zip(*values, strict=True))
 
 
-def unknown_zones(path: Path) -> dict[str, str]:
+def find_unknown_zones(path: Path) -> dict[str, str]:
     """Return the time zone of each column whose zone is unknown; times of these columns are read as UTC."""
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
     zoned = {field.name: field.type.tz for field in fields if pa.types.is_timestamp(field.type)}
-    return {name: zone for name, zone in zoned.items() if not known_zone(zone)}
+    return {name: zone for name, zone in zoned.items() if not is_known_zone(zone)}
 
 
-def first_line(error: BaseException) -> str:
+def shorten_error(error: BaseException) -> str:
     """Return the first line of the message of an Arrow error."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
 def _why_unread(path: Path, columns: Sequence[str] | None, rows: int) -> str:
     try:
-        next(parquet_rows(path, columns, rows), None)
+        next(read_parquet_rows(path, columns, rows), None)
     except OutOfBoundsError:
         return ""  # reading the file says so
     except READ_ERRORS as error:
-        return first_line(error)
+        return shorten_error(error)
     return ""
 
 
 def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
     """Return the greatest size of a row in bytes, for columns of lists of equal length."""
-    described = file.metadata.row_group(group)
-    leaves = (file.schema.column(number) for number in range(described.num_columns))
+    group_metadata = file.metadata.row_group(group)
+    leaves = (file.schema.column(number) for number in range(group_metadata.num_columns))
     lists = [
         number
         for number, leaf in enumerate(leaves)
@@ -113,8 +113,8 @@ def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
     ]
     if lists:  # Arrow says what is damaged where it reads a row, and ends the process where it describes it
         next(file.iter_batches(1, row_groups=[group], columns=wanted), None)
-    values = max((described.column(number).num_values for number in lists), default=0)
-    return max(1, int(described.total_byte_size * max(1, -(-values // max(1, described.num_rows)))))
+    values = max((group_metadata.column(number).num_values for number in lists), default=0)
+    return max(1, int(group_metadata.total_byte_size * max(1, -(-values // max(1, group_metadata.num_rows)))))
 
 
 def _size_of(column: pa.Array) -> int:
@@ -125,7 +125,7 @@ def _size_of(column: pa.Array) -> int:
     if pa.types.is_nested(kind):
         inner = column.flatten()
         return sum(map(_size_of, inner if isinstance(inner, list) else [inner]))
-    if pa.types.is_dictionary(kind) and is_any_text(kind.value_type):
+    if pa.types.is_dictionary(kind) and is_text_type(kind.value_type):
         lengths = pc.binary_length(column.dictionary.cast(pa.large_binary()))
         size = pc.sum(lengths.take(column.indices)).as_py() or 0
     else:
@@ -150,7 +150,7 @@ class ParquetTable:
                 whys = {name: _why_unread(self._path, [name], number) for name in names}
                 self.damaged = {name: why for name, why in whys.items() if why}
         except READ_ERRORS as error:
-            self._problems.stop(f"cannot be read as Parquet: {first_line(error)}")
+            self._problems.stop(f"cannot be read as Parquet: {shorten_error(error)}")
         if names and len(self.damaged) == len(names):
             self._problems.stop(f"cannot be read as Parquet: {self.damaged[names[0]]}")
         return self._rows([name for name in names if name not in self.damaged], number)
@@ -168,21 +168,21 @@ class ParquetTable:
         problem = "; ".join(f"the column {name!r} cannot be read: {self.damaged[name]}" for name in names)
         self._problems.stop(problem, "Export the file again, without this column if it is not needed.")
 
-    def note_zones(self, used: Collection[str] | None) -> None:
+    def note_zones(self, columns: Collection[str] | None) -> None:
         """Count columns with an unknown time zone among these columns; None stands for all columns."""
-        for name, zone in unknown_zones(self._path).items():
-            if used is None or name in used:
+        for name, zone in find_unknown_zones(self._path).items():
+            if columns is None or name in columns:
                 self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1
 
     def _rows(self, columns: Sequence[str] | None, most_rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
         number = 0
         try:
-            for number, fields in enumerate(parquet_rows(self._path, columns, most_rows), 1):
-                yield number, {name: cleaned_value(value, self._replaced) for name, value in fields.items()}
+            for number, fields in enumerate(read_parquet_rows(self._path, columns, most_rows), 1):
+                yield number, {name: clean_value(value, self._replaced) for name, value in fields.items()}
         except OutOfBoundsError as error:
             self._problems.stop(
                 f"{error} after row {number}", "Expected one record in each row: look at this row."
             )
         except READ_ERRORS as error:
             where = f" after row {number}" if number else ""
-            self._problems.stop(f"cannot be read as Parquet{where}: {first_line(error)}")
+            self._problems.stop(f"cannot be read as Parquet{where}: {shorten_error(error)}")

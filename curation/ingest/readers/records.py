@@ -23,25 +23,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from curation.core.progress import Progress, silent
 from curation.core.text import join_words
-from curation.ingest.readers.fields import FileColumns, FileField, column_for, file_fields, leading_object
+from curation.ingest.readers.fields import (
+    FileColumns,
+    FileField,
+    file_fields,
+    find_column,
+    find_leading_object,
+)
 from curation.ingest.readers.formats import FileLayout, check_layout, find_format
-from curation.ingest.readers.json_paths import has_objects, hold_objects, inner_columns, object_of, value_at
-from curation.ingest.readers.json_records import json_rows
+from curation.ingest.readers.json_paths import (
+    are_objects,
+    find_value,
+    has_objects,
+    list_inner_columns,
+    parse_object,
+)
+from curation.ingest.readers.json_records import read_json_rows
 from curation.ingest.readers.lines import (
     BYTES,
     DIGITS,
-    cleaned_value,
+    clean_value,
+    read_text_lines,
     refuse_undecoded,
     refuse_unreadable,
-    text_lines,
 )
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.sheets import sheet_rows
-from curation.ingest.readers.smart import smart_rows
-from curation.ingest.readers.text_tables import TextTable, qrels_rows
-from curation.ingest.readers.tool_records import UnlikeFormatError, flatten_tool_record, tool_format_of
-from curation.ingest.readers.trec import trec_rows
-from curation.ingest.readers.values import UnfitIdError, id_text, text_of, whole_number
+from curation.ingest.readers.sheets import read_sheet_rows
+from curation.ingest.readers.smart import read_smart_rows
+from curation.ingest.readers.text_tables import TextTable, read_qrels_rows
+from curation.ingest.readers.tool_records import UnlikeFormatError, find_tool_format, flatten_tool_record
+from curation.ingest.readers.trec import read_trec_rows
+from curation.ingest.readers.values import UnfitIdError, parse_whole_number, to_id, to_text
 
 if TYPE_CHECKING:
     from curation.ingest.readers.blocks import Block
@@ -53,7 +65,7 @@ OFFSETS = "If columns hold offsets of chunks, name the columns with --map start=
 IDS_AS_TEXT = (
     "Write ids as text. In a spreadsheet, format the column of ids as text, and enter the ids again."
 )
-CLASSIC_ROWS = {"trec": trec_rows, "smart": smart_rows}
+CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows}
 """Function for each format that yields (line, fields) for each record, and collects problems."""
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
@@ -131,9 +143,9 @@ class Records:
         self._names.update(dict.fromkeys(self._parquet.damaged if self._parquet else ()))
         refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
         self._objects = frozenset(
-            name for name in self._names if hold_objects(record.fields.get(name) for record in first)
+            name for name in self._names if are_objects(record.fields.get(name) for record in first)
         )
-        inner = dict.fromkeys(path for record in first for path in inner_columns(record.fields))
+        inner = dict.fromkeys(path for record in first for path in list_inner_columns(record.fields))
         self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
         self._graded = {name for name in self._names if judged and _is_the_grade(first, name)}
         self._first = first
@@ -167,13 +179,13 @@ class Records:
     ) -> str | None:
         """Return the column of a field, as `field` does, but refuse a file without the column."""
         field = FileField("", tuple(usual), what, ids=ids)
-        self._inside = self._inside or leading_object([field], self.columns, {"": asked})
+        self._inside = self._inside or find_leading_object([field], self.columns, {"": asked})
         return self._find_column(option, asked, field)
 
     def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
         """Return the file's columns for the fields of its kind, except the fields in `but`."""
         used: dict[str, Any] = dict.fromkeys(but)
-        self._inside = leading_object(file_fields(type(asked)), self.columns, asked.named(but))
+        self._inside = find_leading_object(file_fields(type(asked)), self.columns, asked.named(but))
         for field in file_fields(type(asked)):
             given = getattr(asked, field.name)
             if field.name in but:
@@ -197,7 +209,7 @@ class Records:
             column = None
         elif asked is None:
             columns = (*self._names, *self.columns) if field.objects else self.columns
-            column = column_for(field, columns, self._inside)
+            column = find_column(field, columns, self._inside)
         else:
             column = asked
             if asked not in self._names and asked not in self.columns:
@@ -228,9 +240,9 @@ class Records:
 
     def unread(self, used: Collection[str]) -> str:
         """Return the sentence that lists unused columns; '' without unused columns."""
-        values = {name: [text_of(record.fields.get(name)) for record in self._first] for name in self.columns}
+        values = {name: [to_text(record.fields.get(name)) for record in self._first] for name in self.columns}
         unread = [name for name in values if name not in used]
-        whole = [name for name in unread if None not in map(whole_number, values[name])]
+        whole = [name for name in unread if None not in map(parse_whole_number, values[name])]
         places = f" {OFFSETS}" if len(whole) > 1 else ""
         return f"columns that are not read: {join_words(unread, 10)}.{places}" if unread else ""
 
@@ -239,7 +251,7 @@ class Records:
         of documents.
         """
         lengths = {
-            name: sum(len(text_of(record.fields.get(name))) for record in self._first) / len(self._first)
+            name: sum(len(to_text(record.fields.get(name))) for record in self._first) / len(self._first)
             for name in self._names
             if name not in but and name not in self._objects
         }
@@ -268,15 +280,15 @@ class Records:
         """
         from curation.ingest.readers.blocks import (  # brings Arrow and numpy: slow to import
             NeedsRowReader,
-            parquet_blocks,
             read_blocks,
+            read_parquet_blocks,
         )
 
         if self.format not in ("csv", "tsv", "parquet") or self._unseen or self._general or self._paths:
             raise NeedsRowReader
         if self._parquet is not None:
             self._parquet.note_zones(wanted)
-            return parquet_blocks(self._path, wanted)
+            return read_parquet_blocks(self._path, wanted)
         assert self._text_table is not None
         layout = self._layout._replace(format=self.format, columns=self.columns)
         return read_blocks(self._path, layout, self._text_table.delimiter, wanted)
@@ -298,7 +310,7 @@ class Records:
             rows = self._divided_records(starmap(Record, self._parquet.all_rows(self._wanted)))
         for done, record in enumerate(rows, 1):
             for path in self._paths:
-                record.fields.update((path, value) for value in value_at(record.fields, path))
+                record.fields.update((path, value) for value in find_value(record.fields, path))
             self._note_objects(record)
             if self.format == "parquet":
                 self._note_bytes(record)
@@ -321,7 +333,11 @@ class Records:
     def _note_objects(self, record: Record) -> None:
         for name, option in self._texts.items():
             value = record.fields.get(name)
-            if has_objects(value) if option in _QUERY_TEXTS else isinstance(value, dict) and object_of(value):
+            if (
+                has_objects(value)
+                if option in _QUERY_TEXTS
+                else isinstance(value, dict) and parse_object(value)
+            ):
                 is_object = str(value).startswith("{")
                 kind = "an object" if is_object else "a list of objects"
                 way_out = (
@@ -340,10 +356,10 @@ class Records:
             if isinstance(value, str | None | list | dict):
                 continue
             try:
-                record.fields[name] = text = id_text(value)
+                record.fields[name] = text = to_id(value)
                 self._replaced[DIGITS] += self.format == "xlsx" and len(text.lstrip("-")) > _EXACT_DIGITS
             except UnfitIdError as error:
-                problem = f"{name!r} is {text_of(value)}, {error}; expected an id, as text or a whole number"
+                problem = f"{name!r} is {to_text(value)}, {error}; expected an id, as text or a whole number"
                 self.problems.add(record.line, problem, IDS_AS_TEXT)
 
     def _divided_records(self, rows: Iterator[Record]) -> Iterator[Record]:
@@ -352,7 +368,7 @@ class Records:
             return
         for line, fields in rows:
             source = fields.get("_source")
-            if isinstance(source, dict) and tool_format_of(source) is not None:
+            if isinstance(source, dict) and find_tool_format(source) is not None:
                 fields = source  # as an index of judgments has it
             try:
                 yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
@@ -367,19 +383,19 @@ class Records:
 
             self._parquet = ParquetTable(self._path, self.problems, self._replaced)
             return self._divided_records(starmap(Record, self._parquet.first_rows(_PEEK)))
-        clean_value = partial(cleaned_value, replaced=self._replaced)
+        clean = partial(clean_value, replaced=self._replaced)
         if self.format == "xlsx":
-            rows = sheet_rows(self._path, self.problems)
-            return (Record(number, clean_value(fields)) for number, fields in rows)
+            rows = read_sheet_rows(self._path, self.problems)
+            return (Record(number, clean(fields)) for number, fields in rows)
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
-        lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
+        lines = read_text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
         if self.format == "jsonl":
-            return self._divided_records(starmap(Record, json_rows(lines, self.problems, clean_value)))
+            return self._divided_records(starmap(Record, read_json_rows(lines, self.problems, clean)))
         if self.format in CLASSIC_ROWS:
             rows = CLASSIC_ROWS[self.format](lines, self.problems)
-            return (Record(number, clean_value(fields)) for number, fields in rows)
+            return (Record(number, clean(fields)) for number, fields in rows)
         if self.format == "qrels":
-            return starmap(Record, qrels_rows(lines, self.problems))
+            return starmap(Record, read_qrels_rows(lines, self.problems))
         self._text_table = TextTable(lines, self.format == "csv", self._layout.columns, self.problems)
         return starmap(Record, self._text_table)
 

@@ -23,7 +23,7 @@ _FLOATS = (pa.float32(), pa.float64())
 _LONG = 10  # digits of a rank that may be too large
 
 
-class Names(NamedTuple):
+class NameColumn(NamedTuple):
     """A column of names of queries or documents in a run.
 
     Attributes
@@ -35,9 +35,11 @@ class Names(NamedTuple):
     codes: Ints
     values: list[str]
 
-    def firsts(self, lines: Ints, chosen: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, str, int]]:
+    def firsts(
+        self, lines: Ints, selected: NDArray[np.bool_] | None = None
+    ) -> Iterator[tuple[int, str, int]]:
         """Yield the code, the name and the number of the first line of each name in the selected rows."""
-        rows = np.arange(len(lines)) if chosen is None else np.flatnonzero(chosen)
+        rows = np.arange(len(lines)) if selected is None else np.flatnonzero(selected)
         codes, first = np.unique(self.codes[rows], return_index=True)
         for code, line in zip(codes.tolist(), lines[rows[first]].tolist(), strict=True):
             yield code, self.values[code], line
@@ -55,14 +57,14 @@ class RunColumns(NamedTuple):
     """
 
     lines: Ints
-    queries: Names
-    documents: Names
+    queries: NameColumn
+    documents: NameColumn
     ranks: Ints | None
     scores: Floats | None
     chunk: Mapping[str, pa.Array] = {}
 
 
-def run_columns(
+def build_run_columns(
     blocks: Iterable[Block],
     query: str,
     document: str,
@@ -76,17 +78,17 @@ def run_columns(
     ------
     NeedsRowReader: a name or a number is missing, or only the reference reader can read the value.
     """
-    parts = list(blocks)
-    if not parts:
+    block_list = list(blocks)
+    if not block_list:
         raise NeedsRowReader
     try:
         return RunColumns(
-            np.concatenate([block.lines for block in parts]),
-            _as_names(_joined_column(parts, query)),
-            _as_names(_joined_column(parts, document)),
-            None if rank is None else _as_ranks(_joined_column(parts, rank)),
-            None if score is None else _as_scores(_joined_column(parts, score)),
-            {field: _as_texts(_joined_column(parts, name)) for field, name in chunk.items()},
+            np.concatenate([block.lines for block in block_list]),
+            _as_names(_joined_column(block_list, query)),
+            _as_names(_joined_column(block_list, document)),
+            None if rank is None else _as_ranks(_joined_column(block_list, rank)),
+            None if score is None else _as_scores(_joined_column(block_list, score)),
+            {field: _as_texts(_joined_column(block_list, name)) for field, name in chunk.items()},
         )
     except (pa.ArrowException, UnicodeDecodeError):
         raise NeedsRowReader from None
@@ -111,12 +113,12 @@ def _as_texts(column: pa.Array) -> pa.Array:
     return column
 
 
-def _as_names(column: pa.Array) -> Names:
+def _as_names(column: pa.Array) -> NameColumn:
     encoded = _as_texts(column).dictionary_encode()
     values = [name.strip() for name in encoded.dictionary.to_pylist()]
     if not all(values) or any("\0" in name for name in values):
         raise NeedsRowReader
-    return Names(ints_of(encoded.indices), values)
+    return NameColumn(ints_of(encoded.indices), values)
 
 
 def _as_scores(column: pa.Array) -> Floats:
@@ -130,8 +132,11 @@ def _as_scores(column: pa.Array) -> Floats:
 
 def _as_ranks(column: pa.Array) -> Ints:
     if _is_text(column):
-        long = ints_of(pc.binary_length(column)).max(initial=0) >= _LONG
-        if long or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py():
+        may_be_too_large = ints_of(pc.binary_length(column)).max(initial=0) >= _LONG
+        if (
+            may_be_too_large
+            or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py()
+        ):
             raise NeedsRowReader
     elif not pa.types.is_integer(column.type):
         raise NeedsRowReader

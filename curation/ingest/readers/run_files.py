@@ -22,13 +22,13 @@ from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.readers.blocks import Block, NeedsRowReader, read_blocks
 from curation.ingest.readers.fields import ChunkFields, RunFields
-from curation.ingest.readers.formats import SUFFIXES, FileLayout, first_lines, known_format, suffix_of
+from curation.ingest.readers.formats import SUFFIXES, FileLayout, choose_format, find_suffix, read_first_lines
 from curation.ingest.readers.json_records import UnreadJSONError, read_json
-from curation.ingest.readers.lines import refuse_unreadable, text_lines
+from curation.ingest.readers.lines import read_text_lines, refuse_unreadable
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.run_columns import RunColumns, run_columns
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.run_columns import RunColumns, build_run_columns
+from curation.ingest.readers.values import parse_whole_number, to_text
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet", "xlsx")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -136,7 +136,7 @@ class RunFile:
         try:
             chunks = self.chunk_columns
             wanted = [name for name in (query, document, rank, score, *chunks.values()) if name]
-            columns = run_columns(self._read_blocks(wanted), query, document, rank, score, chunks)
+            columns = build_run_columns(self._read_blocks(wanted), query, document, rank, score, chunks)
         except NeedsRowReader:
             return None
         self._progress(f"reading {self.source}", len(columns.lines), len(columns.lines))
@@ -149,29 +149,29 @@ class RunFile:
         return () if self._records is None else self._records.blocks(wanted)
 
     def _find_format(self) -> str:
-        format = known_format(self._layout.format, FORMATS, self._format_of_file, self.problems)
+        format = choose_format(self._layout.format, FORMATS, self._format_of_file, self.problems)
         is_list = (
             format == "ranx-json" and not self._layout.format and _RECORDS.match(next(self._text_lines(), ""))
         )
         return "jsonl" if is_list else format
 
     def _format_of_file(self) -> str | None:
-        if by_name := _SUFFIXES.get(suffix_of(self._path)):
+        if by_name := _SUFFIXES.get(find_suffix(self._path)):
             return by_name
-        lines = first_lines(self._path, self._layout.encoding)
+        lines = read_first_lines(self._path, self._layout.encoding)
         cells = [line.split() for line in lines if not _is_blank(line)]
-        is_trec = cells and all(len(row) >= 6 and whole_number(row[3]) is not None for row in cells)
+        is_trec = cells and all(len(row) >= 6 and parse_whole_number(row[3]) is not None for row in cells)
         return "trec" if is_trec else None
 
     def _refuse_names(self, fields: RunFields) -> None:
         if any(astuple(fields)) or self._layout.columns is not None or not self._layout.header:
             self.problems.stop(f"is {self.format}, which has no columns to name", "Leave the names out.")
 
-    def _open_table(self, asked: RunFields) -> tuple[RunFields, Iterator[RunRow]]:
+    def _open_table(self, requested: RunFields) -> tuple[RunFields, Iterator[RunRow]]:
         format = "parquet" if self.format == "ranx-parquet" else self.format
         records = Records(self._path, self._layout._replace(format=format), self._progress)
         self.problems, self._records = records.problems, records
-        used = records.resolve(asked)
+        used = records.resolve(requested)
         self.unread = records.unread(used.used.values())
         if used.rank is None and used.score is None:
             records.refuse_columns(
@@ -184,13 +184,13 @@ class RunFile:
         return used, self._table_rows(records, used)
 
     def _table_rows(self, records: Records, used: RunFields) -> Iterator[RunRow]:
-        names, numbers = (used.query, used.document), (used.rank, used.score)
-        chunk = self.chunk_columns.values()
+        names, number_columns = (used.query, used.document), (used.rank, used.score)
+        chunk_columns = self.chunk_columns.values()
         for line, values in records:
-            query, document = (text_of(values.get(name or "")).strip() for name in names)
-            rank, score = (values.get(name) if name else None for name in numbers)
+            query, document = (to_text(values.get(name or "")).strip() for name in names)
+            rank, score = (values.get(name) if name else None for name in number_columns)
             yield RunRow(
-                line, query, document, rank, score, tuple(text_of(values.get(name)) for name in chunk)
+                line, query, document, rank, score, tuple(to_text(values.get(name)) for name in chunk_columns)
             )
 
     def _trec_rows(self) -> Iterator[RunRow]:
@@ -218,14 +218,14 @@ class RunFile:
         except UnreadJSONError as error:
             return self.problems.stop(str(error), _ONE_OBJECT)
 
-    def _checked_pairs(self, value: Any, where: str) -> Iterable[tuple[str, Any]]:
+    def _checked_pairs(self, value: Any, owner: str) -> Iterable[tuple[str, Any]]:
         if isinstance(value, _JsonPairs):
             return value
-        self.problems.add_general(f"{where} holds {json.dumps(value)[:40]}", _ONE_OBJECT)
+        self.problems.add_general(f"{owner} holds {json.dumps(value)[:40]}", _ONE_OBJECT)
         return ()
 
     def _text_lines(self) -> Iterator[str]:
-        return text_lines(self._path, self._layout.encoding, self.problems, Counter())
+        return read_text_lines(self._path, self._layout.encoding, self.problems, Counter())
 
 
 class _JsonPairs(list[tuple[str, Any]]):

@@ -22,7 +22,7 @@ _SECTION = re.compile(r"<!--|<!\[CDATA\[")
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 
-def elements(text: str, problems: Problems, what: str) -> list[tuple[str, str]]:
+def find_elements(text: str, problems: Problems, block_name: str) -> list[tuple[str, str]]:
     """Return the outer elements of a block: the name of each element in lower case, and the element's content
     with mark-up.
 
@@ -30,60 +30,61 @@ def elements(text: str, problems: Problems, what: str) -> list[tuple[str, str]]:
 
     Raises
     ------
-    InputError: the block has more elements than a document or topic can have; `what` names the block.
+    InputError: the block has more elements than a document or topic can have; `block_name` names the block.
     """
-    ends = _last_ends(text, problems, what)
+    ends = _last_ends(text, problems, block_name)
     pairs: list[tuple[str, str]] = []
-    begun: tuple[str, int, bool] | None = None
+    open_element: tuple[str, int, bool] | None = None
     for tag in _TAG.finditer(text):
         is_end, name = bool(tag[1]), tag[2].lower()
-        if begun is not None and begun[2] and not (is_end and name == begun[0]):
+        if open_element is not None and open_element[2] and not (is_end and name == open_element[0]):
             continue  # a tag within the element
-        if begun is not None:
-            pairs.append((begun[0], text[begun[1] : tag.start()]))
-            _refuse_many(len(pairs), problems, what)
-        begun = None if is_end else (name, tag.end(), ends.get(name, -1) > tag.start())
-    if begun is not None:
-        pairs.append((begun[0], text[begun[1] :]))
+        if open_element is not None:
+            pairs.append((open_element[0], text[open_element[1] : tag.start()]))
+            _refuse_many(len(pairs), problems, block_name)
+        open_element = None if is_end else (name, tag.end(), ends.get(name, -1) > tag.start())
+    if open_element is not None:
+        pairs.append((open_element[0], text[open_element[1] :]))
     return pairs
 
 
-def _last_ends(text: str, problems: Problems, what: str) -> dict[str, int]:
+def _last_ends(text: str, problems: Problems, block_name: str) -> dict[str, int]:
     """Return the position of the last end tag with each name."""
     ends: dict[str, int] = {}
     for tag in _TAG.finditer(text):
         if tag[1]:
             ends[tag[2].lower()] = tag.start()
-            _refuse_many(len(ends), problems, what)
+            _refuse_many(len(ends), problems, block_name)
     return ends
 
 
-def _refuse_many(number: int, problems: Problems, what: str) -> None:
-    if number > MAX_ELEMENTS:
+def _refuse_many(count: int, problems: Problems, block_name: str) -> None:
+    if count > MAX_ELEMENTS:
         problems.stop(
-            f"{what} has more than {MAX_ELEMENTS:,} elements; expected the elements of one document or topic",
+            f"{block_name} has more than {MAX_ELEMENTS:,} elements; expected the elements of one document or "
+            "topic",
             "Look at this place in the file: remove the document or topic, or its mark-up.",
         )
 
 
 def resolve_comments_and_cdata(text: str) -> str:
     """Return the text without comments; the content of CDATA sections becomes plain characters."""
-    kept, start, unclosed = [], 0, set()
-    for begin in _SECTION.finditer(text):
-        if begin.start() < start or begin[0] in unclosed:
+    pieces, start, unclosed = [], 0, set()
+    for section in _SECTION.finditer(text):
+        if section.start() < start or section[0] in unclosed:
             continue
-        end = text.find(_ENDS[begin[0]], begin.start())
+        end = text.find(_ENDS[section[0]], section.start())
         if end < 0:
-            unclosed.add(begin[0])
+            unclosed.add(section[0])
             continue
-        kept.append(text[start : begin.start()])
-        if begin[0] != "<!--":
-            kept.append(escape(text[begin.end() : end], quote=False))
+        pieces.append(text[start : section.start()])
+        if section[0] != "<!--":
+            pieces.append(escape(text[section.end() : end], quote=False))
         start = end + 3
-    return "".join([*kept, text[start:]]).replace("<![CDATA[", "")  # of a section without an end
+    return "".join([*pieces, text[start:]]).replace("<![CDATA[", "")  # of a section without an end
 
 
-def plain_text(markup: str) -> str:
+def extract_plain_text(markup: str) -> str:
     """Return the plain text of mark-up: without tags, with resolved entities, and with one line for each
     paragraph.
     """

@@ -151,7 +151,7 @@ def _column_number(letters: str) -> int:
     return number
 
 
-def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each row, and the row's values by column name; formulas have their saved values.
 
     Raises

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from curation.ingest.readers.bounds import record_text
+from curation.ingest.readers.bounds import start_record_text
 from curation.ingest.readers.problems import Problems, quoted_excerpt
 from curation.ingest.readers.sgml import join_paragraph_lines
 
@@ -29,7 +29,7 @@ Rows = Iterator[tuple[int, dict[str, Any]]]
 """Number of the line on which a record begins, and the fields of the record."""
 
 
-def smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
+def read_smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
     """Yield the records (id, title, text, …) of a file, or the rows (query_id, document, grade) of a list."""
     for number, line in enumerate(lines := iter(lines), 1):
         if line.strip():
@@ -44,34 +44,34 @@ def is_smart_qrels(text: str) -> bool:
 
 
 def _records(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
-    begun, name, text, is_marked = 0, "", record_text(problems, ""), False
+    first_line, name, text, has_mark = 0, "", start_record_text(problems, ""), False
     for number, line in lines:
         record = _RECORD.fullmatch(line)
         if record is not None:
-            if begun:
-                yield begun, _fields_of(name, text.whole())
-            begun, name, is_marked = number, record[1], False
-            text = record_text(problems, f"line {number}: the record")
+            if first_line:
+                yield first_line, _fields_of(name, text.whole())
+            first_line, name, has_mark = number, record[1], False
+            text = start_record_text(problems, f"line {number}: the record")
         elif line.startswith(".I") and not line[2:].strip():
             problems.add(number, "a record without an id", "Expected .I and a number.")
-        elif begun and (is_marked or _MARK.fullmatch(line)):
-            is_marked = True
+        elif first_line and (has_mark or _MARK.fullmatch(line)):
+            has_mark = True
             text.add(line)
         elif line.strip():
             problems.add(
                 number, f"{quoted_excerpt(line)} belongs to no field", "Expected .I, then a mark such as .W."
             )
-    if begun:
-        yield begun, _fields_of(name, text.whole())
+    if first_line:
+        yield first_line, _fields_of(name, text.whole())
 
 
 def _fields_of(name: str, text: str) -> dict[str, Any]:
-    _, *rest = _MARK.split(text)
+    _, *pieces = _MARK.split(text)
     fields = {"id": name, "title": "", "text": ""}
-    parts: defaultdict[str, list[str]] = defaultdict(list)
-    for mark, part in zip(rest[::2], rest[1::2], strict=True):
-        parts[mark].append(part)
-    for mark, texts in parts.items():
+    texts_of_mark: defaultdict[str, list[str]] = defaultdict(list)
+    for mark, part in zip(pieces[::2], pieces[1::2], strict=True):
+        texts_of_mark[mark].append(part)
+    for mark, texts in texts_of_mark.items():
         fields[_FIELDS.get(mark, mark.lower())] = join_paragraph_lines("".join(texts))
     return fields
 

@@ -27,7 +27,7 @@ _CASE = ("query", "docid", "rating")
 """Header of an exported case of the tool Quepid, in which a query without ratings is a line of one cell."""
 
 
-def separator_of(line: str) -> str:
+def find_separator(line: str) -> str:
     """Return the delimiter in a line such as Excel's `sep=;`; '' for other lines."""
     match = _SEPARATOR.fullmatch(line)
     return match[1] if match else ""
@@ -58,11 +58,13 @@ class TextTable:
         self.delimiter = "\t"
 
     def __iter__(self) -> Iterator[Row]:
-        begin = _up_to_text(self._lines)
-        sign = separator_of(begin[-1]) if begin else ""
-        if sign:
-            begin[-1] = "\n"
-        reader = self._csv_reader(chain(begin, self._lines), begin[-1] if begin else "", sign)
+        first_lines = _up_to_text(self._lines)
+        separator = find_separator(first_lines[-1]) if first_lines else ""
+        if separator:
+            first_lines[-1] = "\n"
+        reader = self._csv_reader(
+            chain(first_lines, self._lines), first_lines[-1] if first_lines else "", separator
+        )
         rows = _numbered_rows(reader, self._problems)
         names = self._columns or self._read_header(rows)
         width = len(names)
@@ -76,13 +78,13 @@ class TextTable:
                 more = "…" if width > 8 else ""
                 expected = f"expected {width} ({', '.join(names[:8])}{more})"
                 self._problems.add(number, f"{pluralize(len(row), 'cell')}, {expected}")
-            elif width == 1 and not (sign and number == len(begin)):
+            elif width == 1 and not (separator and number == len(first_lines)):
                 yield number, {names[0]: ""}
 
-    def _csv_reader(self, lines: Iterable[str], first: str, sign: str) -> Any:
+    def _csv_reader(self, lines: Iterable[str], first: str, separator: str) -> Any:
         if not self._is_csv:
             return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
-        self.delimiter = sign or _find_delimiter(first, self._columns)
+        self.delimiter = separator or _find_delimiter(first, self._columns)
         return csv.reader(lines, delimiter=self.delimiter, strict=True)
 
     def _read_header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
@@ -92,7 +94,7 @@ class TextTable:
         return names
 
 
-def qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
+def read_qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
     """Yield the lines of a qrels file in TREC's format, without blank lines and comments."""
     for number, line in enumerate(lines, 1):
         cells = line.split()
@@ -114,12 +116,12 @@ def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
 
 def _up_to_text(lines: Iterator[str]) -> list[str]:
     """Return the lines up to and including the first line that is not blank."""
-    begin: list[str] = []
+    first_lines: list[str] = []
     for line in lines:
-        begin.append(line)
+        first_lines.append(line)
         if line.strip():
             break
-    return begin
+    return first_lines
 
 
 def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
@@ -142,8 +144,8 @@ def _numbered_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[
     while True:
         try:
             for row in reader:
-                begin, line = line + 1, reader.line_num
-                yield begin, row
+                first_line, line = line + 1, reader.line_num
+                yield first_line, row
             return
         except csv.Error as error:
             reason = "the quoted cell has no closing quote" if "end of data" in str(error) else str(error)

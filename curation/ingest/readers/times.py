@@ -93,7 +93,7 @@ def parse_time(value: Any) -> datetime | None:
     if isinstance(value, str):
         return _from_text(value.strip())
     if isinstance(value, datetime):
-        return utc_time(value)
+        return to_utc(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -101,17 +101,17 @@ def parse_time(value: Any) -> datetime | None:
     return None
 
 
-def microseconds(time: datetime) -> int:
+def to_microseconds(time: datetime) -> int:
     """Return a time that `parse_time` reads as microseconds since 1970."""
     return (time - EPOCH) // _MICROSECOND
 
 
 def _from_text(text: str) -> datetime | None:
-    whole, _, fraction = text.partition(".")
-    if whole.isdecimal() and whole.isascii() and (not fraction or fraction.isdecimal()):
-        return _from_digits(whole, fraction)
+    digits, _, fraction = text.partition(".")
+    if digits.isdecimal() and digits.isascii() and (not fraction or fraction.isdecimal()):
+        return _from_digits(digits, fraction)
     try:
-        return utc_time(datetime.fromisoformat(text.removesuffix(" UTC")))
+        return to_utc(datetime.fromisoformat(text.removesuffix(" UTC")))
     except ValueError:
         return _written_time(text)
 
@@ -131,17 +131,17 @@ def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
     """Return the time in UTC from a match with year, time of day and zone; None if the calendar has no such
     time.
     """
-    hour, half = int(match["hour"] or 0), match["half"]
-    if half and not 1 <= hour <= 12:
+    hour, half_of_day = int(match["hour"] or 0), match["half"]
+    if half_of_day and not 1 <= hour <= 12:
         return None
-    if half:
-        hour = hour % 12 + 12 * (half.lower() == "p")
+    if half_of_day:
+        hour = hour % 12 + 12 * (half_of_day.lower() == "p")
     clock = (hour, int(match["minute"] or 0), int(match["second"] or 0))
     try:
         time = datetime(
             int(match["year"]), month, day, *clock, int((match["fraction"] or "0").ljust(6, "0")[:6])
         )
-        return utc_time(time.replace(tzinfo=_zone_of(match["zone"] or "", match["area"] or "")))
+        return to_utc(time.replace(tzinfo=_zone_of(match["zone"] or "", match["area"] or "")))
     except (ValueError, KeyError):  # no such day, or no such zone
         return None
 
@@ -159,23 +159,23 @@ def _zone_of(text: str, area: str) -> tzinfo:
     return timezone(-ahead if "-" in text else ahead)
 
 
-def _from_digits(whole: str, fraction: str) -> datetime | None:
-    unit = _SINCE_EPOCH.get(len(whole))
+def _from_digits(digits: str, fraction: str) -> datetime | None:
+    unit = _SINCE_EPOCH.get(len(digits))
     if unit is not None:
         return (
-            EPOCH + int(whole) * unit * _MICROSECOND + int(float(f"0.{fraction or 0}") * unit) * _MICROSECOND
+            EPOCH + int(digits) * unit * _MICROSECOND + int(float(f"0.{fraction or 0}") * unit) * _MICROSECOND
         )
-    if len(whole) not in (8, 12, 14) or fraction:
+    if len(digits) not in (8, 12, 14) or fraction:
         return None
-    if len(whole) == 12:
-        whole = ("19" if whole >= "69" else "20") + whole
+    if len(digits) == 12:
+        digits = ("19" if digits >= "69" else "20") + digits
     try:
-        return datetime.fromisoformat(f"{whole[:8]}T{whole[8:] or '00'}")
+        return datetime.fromisoformat(f"{digits[:8]}T{digits[8:] or '00'}")
     except ValueError:
         return None
 
 
-def utc_time(time: datetime) -> datetime | None:
+def to_utc(time: datetime) -> datetime | None:
     """Convert a time to UTC and remove its zone; return None if the result is outside the calendar."""
     if time.tzinfo is None:
         return time
@@ -189,18 +189,20 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
     """Return microseconds since 1970 as `parse_time` reads them, shape (N,), with UNREAD for unreadable
     texts. The second value has the ascending indexes of texts that are not '' and could not be read.
     """
-    times, left = np.full(len(texts), UNREAD), np.arange(len(texts))
+    times, remaining = np.full(len(texts), UNREAD), np.arange(len(texts))
     for pattern, iso, zone in _FORMS if len(texts) else ():
-        some = texts.take(numbers(left)) if len(left) < len(texts) else texts
-        fits = pc.match_substring_regex(some, f"^(?:{pattern})$").to_numpy(zero_copy_only=False)
+        remaining_texts = texts.take(numbers(remaining)) if len(remaining) < len(texts) else texts
+        matches = pc.match_substring_regex(remaining_texts, f"^(?:{pattern})$").to_numpy(zero_copy_only=False)
         with suppress(pa.ArrowInvalid):  # a day that its month lacks: each text is read by itself
-            times[left[fits]] = _of_form(some.filter(fits), pattern, iso, zone)
-            left = left[~fits]
-    others = texts.take(numbers(left)).dictionary_encode()
-    read = [parse_time(text) for text in others.dictionary.to_pylist()]
-    known = np.array([UNREAD if time is None else microseconds(time) for time in read], np.int64)
-    times[left] = known[ints_of(others.indices)]
-    return times, left[(times[left] == UNREAD) & (ints_of(pc.binary_length(texts))[left] > 0)]
+            times[remaining[matches]] = _of_form(remaining_texts.filter(matches), pattern, iso, zone)
+            remaining = remaining[~matches]
+    other_texts = texts.take(numbers(remaining)).dictionary_encode()
+    parsed = [parse_time(text) for text in other_texts.dictionary.to_pylist()]
+    distinct_times = np.array(
+        [UNREAD if time is None else to_microseconds(time) for time in parsed], np.int64
+    )
+    times[remaining] = distinct_times[ints_of(other_texts.indices)]
+    return times, remaining[(times[remaining] == UNREAD) & (ints_of(pc.binary_length(texts))[remaining] > 0)]
 
 
 def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) -> Numbers:
@@ -225,7 +227,7 @@ def is_numeric_date(value: Any) -> bool:
     return isinstance(value, str) and _NUMERIC_DATE.fullmatch(value.strip()) is not None
 
 
-def numeric_date(text: str, order: str) -> datetime | None:
+def parse_numeric_date(text: str, order: str) -> datetime | None:
     """Return the time of a numeric date in the given order of day and month; None if the calendar has no such
     time.
     """
@@ -236,7 +238,7 @@ def numeric_date(text: str, order: str) -> datetime | None:
     return _time_of(match, first, second) if order == MONTH_FIRST else _time_of(match, second, first)
 
 
-def not_in_order(value: str, order: str) -> str:
+def describe_wrong_order(value: str, order: str) -> str:
     """Return the problem of a numeric date that cannot be read in the given order of day and month."""
     return f"the time {value!r} is not a date with the {'month' if order == MONTH_FIRST else 'day'} first"
 
@@ -272,8 +274,8 @@ class ImportedTimes:
         if self._order is None:
             problem(f"the time {value!r} does not say whether the day or the month is first", ASK_FOR_ORDER)
             return None
-        time = numeric_date(value, self._order)
+        time = parse_numeric_date(value, self._order)
         if time is None:
-            problem(not_in_order(value, self._order), ASK_FOR_ORDER)
+            problem(describe_wrong_order(value, self._order), ASK_FOR_ORDER)
         self._has_read = True
         return time

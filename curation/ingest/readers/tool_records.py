@@ -34,25 +34,25 @@ def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
     ------
     UnlikeFormatError: a record has the keys of a tool's format, but a different structure.
     """
-    tool_format = tool_format_of(fields)
+    tool_format = find_tool_format(fields)
     try:
-        parts = [(fields, {})] if tool_format is None else list(tool_format[1](fields))
+        judgments = [(fields, {})] if tool_format is None else list(tool_format[1](fields))
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         raise UnlikeFormatError(tool_format[0] if tool_format else "") from error
-    last = None
-    for base, judgment in parts:
+    last_base = None
+    for base, judgment in judgments:
         if judged:
             yield base | judgment
-        elif base != last:
+        elif base != last_base:
             yield base
-        last = base
+        last_base = base
 
 
 class UnlikeFormatError(Exception):
     """Error: a record has the keys of a tool's format, but a different structure. The tool is named."""
 
 
-def tool_format_of(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
+def find_tool_format(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
     """Return the tool that wrote a record, and the function that divides the record; None for a record of no
     known tool.
     """
@@ -114,8 +114,10 @@ def _label_studio(fields: Fields) -> Parts:
         results = () if annotation.get("was_cancelled") else annotation.get("result", ())
         values = {result.get("from_name"): _result_value(result) for result in results}
         graded = [result["from_name"] for result in results if result.get("type") in _GRADING]
-        who = annotation.get("completed_by")
-        judgment = {"annotator": who.get("email", who.get("id")) if isinstance(who, dict) else who}
+        author = annotation.get("completed_by")
+        judgment = {
+            "annotator": author.get("email", author.get("id")) if isinstance(author, dict) else author
+        }
         judgment |= {"submitted_at": annotation.get("updated_at") or annotation.get("created_at")}
         yield fields["data"], judgment | _answers_with_grade(values, graded)
 
@@ -172,11 +174,14 @@ def _flat_argilla(fields: Fields) -> Parts:
 def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
     """Yield one judgment for each annotator, with the annotator's answers to all questions."""
     by_person: dict[Any, Fields] = {}
-    for who, question, value, status in answers:
-        submitted = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
-        by_person.setdefault(who, {})[question] = value if submitted else None
-    for who, values in (by_person or {None: {}}).items():
-        yield base, {"annotator": who, **_answers_with_grade(values, list(values))}
+    for user, question, value, status in answers:
+        is_submitted = status is None or str(status).rpartition(".")[2].casefold() in (
+            "submitted",
+            "completed",
+        )
+        by_person.setdefault(user, {})[question] = value if is_submitted else None
+    for user, values in (by_person or {None: {}}).items():
+        yield base, {"annotator": user, **_answers_with_grade(values, list(values))}
 
 
 def _prodigy_choice(fields: Fields) -> Parts:
@@ -184,8 +189,8 @@ def _prodigy_choice(fields: Fields) -> Parts:
     because it may mark rejected records.
     """
     chosen = fields.get("accept", fields.get("label"))
-    who = fields.get("_annotator_id") or fields.get("_session_id")
-    judgment = {"annotator": who, "submitted_at": fields.get("_timestamp")}
+    session = fields.get("_annotator_id") or fields.get("_session_id")
+    judgment = {"annotator": session, "submitted_at": fields.get("_timestamp")}
     if chosen is not None:
         judgment["grade"] = chosen
     yield _without_fields(fields, "accept", "label", "options"), judgment

@@ -19,9 +19,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from curation.ingest.readers.bounds import BoundedText, record_text
+from curation.ingest.readers.bounds import BoundedText, start_record_text
 from curation.ingest.readers.problems import Problems, quoted_excerpt
-from curation.ingest.readers.sgml import elements, plain_text, replace_tags, resolve_comments_and_cdata
+from curation.ingest.readers.sgml import (
+    extract_plain_text,
+    find_elements,
+    replace_tags,
+    resolve_comments_and_cdata,
+)
 
 BEGINNING = re.compile(
     r"\s*<(?:\?xml|!--|!DOCTYPE|docs?\b|top\b|topics?\b|root\b|collection\b)", re.IGNORECASE
@@ -57,7 +62,7 @@ Rows = Iterator[tuple[int, dict[str, Any]]]
 """Number of the line on which a record begins, and the fields of the record."""
 
 
-def trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
+def read_trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
     """Yield the documents (docno, title, text, …) or topics (query_id, text, information_need, …) of a file.
 
     Values are texts. The fields title and text are always present, but may be empty. A block that is cut off
@@ -65,7 +70,7 @@ def trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
     """
     for number, kind, attributes, content in _read_blocks(lines, problems):
         block = resolve_comments_and_cdata(content)
-        pairs = elements(block, problems, f"line {number}: the {kind}")
+        pairs = find_elements(block, problems, f"line {number}: the {kind}")
         if kind == DOCUMENT:
             fields = _document_fields(pairs, block)
             record_id, id_place = fields["docno"], "<DOCNO>"
@@ -81,7 +86,7 @@ def trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
             yield number, fields
 
 
-def kind_of(text: str) -> str | None:
+def find_block_kind(text: str) -> str | None:
     """Return the kind of blocks at the beginning of a file, documents or topics; None if the beginning has no
     blocks.
     """
@@ -97,53 +102,55 @@ def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int
     """Yield the line, kind, attributes and content of each document or topic; refuse a file with documents
     and topics.
     """
-    begun: tuple[int, re.Match[str], BoundedText] | None = None
+    open_block: tuple[int, re.Match[str], BoundedText] | None = None
     kind = ""
-    for number, mark in _read_marks(lines, problems):
-        if isinstance(mark, str):
-            if begun is not None:
-                begun[2].add(mark)
-        elif mark[1]:  # an end tag
-            if begun is not None:
-                line, tag, content = begun
+    for number, piece in _read_marks(lines, problems):
+        if isinstance(piece, str):
+            if open_block is not None:
+                open_block[2].add(piece)
+        elif piece[1]:  # an end tag
+            if open_block is not None:
+                line, tag, content = open_block
                 yield line, kind, tag[3], content.whole()
-            begun = None
+            open_block = None
         else:
-            kind = kind or _kind_of_tag(mark[2])
-            if _kind_of_tag(mark[2]) != kind:
-                problems.stop(f"line {number}: {_kind_of_tag(mark[2])}s and {kind}s in one file")
-            if begun is not None:
-                _note_unclosed(begun[0], begun[1][2], problems, number)
-            begun = (number, mark, record_text(problems, f"line {number}: <{mark[2]}>"))
-    if begun is not None:
-        _note_unclosed(begun[0], begun[1][2], problems)
+            kind = kind or _kind_of_tag(piece[2])
+            if _kind_of_tag(piece[2]) != kind:
+                problems.stop(f"line {number}: {_kind_of_tag(piece[2])}s and {kind}s in one file")
+            if open_block is not None:
+                _note_unclosed(open_block[0], open_block[1][2], problems, number)
+            open_block = (number, piece, start_record_text(problems, f"line {number}: <{piece[2]}>"))
+    if open_block is not None:
+        _note_unclosed(open_block[0], open_block[1][2], problems)
 
 
 def _read_marks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, re.Match[str] | str]]:
     """Yield the tags around documents or topics, and the texts between the tags; text outside of blocks is
     reported as a problem.
     """
-    within = ""
+    open_tag = ""
     for number, line in enumerate(lines, 1):
-        at = 0
+        end = 0
         for tag in _BOUNDARY.finditer(line):
             name = tag[2].lower()
-            if within and name != within:
+            if open_tag and name != open_tag:
                 continue
-            yield from _text_between(number, line[at : tag.start()], within, problems)
+            yield from _text_between(number, line[end : tag.start()], open_tag, problems)
             yield number, tag
-            within, at = "" if tag[1] else name, tag.end()
-        yield from _text_between(number, line[at:], within, problems)
+            open_tag, end = "" if tag[1] else name, tag.end()
+        yield from _text_between(number, line[end:], open_tag, problems)
 
 
 def _text_between(
-    number: int, text: str, within: str, problems: Problems
+    number: int, text: str, open_tag: str, problems: Problems
 ) -> Iterator[tuple[int, re.Match[str] | str]]:
-    if within:
+    if open_tag:
         yield number, text
-    elif (left := replace_tags(text).strip()) and not left.startswith(("<!", "-->", "<?")):
+    elif (stray_text := replace_tags(text).strip()) and not stray_text.startswith(("<!", "-->", "<?")):
         problems.add(
-            number, f"text outside of documents and topics: {quoted_excerpt(left)}", "Remove such lines."
+            number,
+            f"text outside of documents and topics: {quoted_excerpt(stray_text)}",
+            "Remove such lines.",
         )
 
 
@@ -154,37 +161,37 @@ def _note_unclosed(line: int, tag: str, problems: Problems, number: int = 0) -> 
 
 def _document_fields(pairs: list[tuple[str, str]], block: str) -> dict[str, str]:
     has_text = any(name == "text" for name, _ in pairs)
-    title = next((pair for pair in pairs if pair[0] in _TITLES and plain_text(pair[1])), ("", ""))
-    parts: defaultdict[str, list[str]] = defaultdict(list)
+    title = next((pair for pair in pairs if pair[0] in _TITLES and extract_plain_text(pair[1])), ("", ""))
+    texts_of_field: defaultdict[str, list[str]] = defaultdict(list)
     for element in pairs:
         name, content = element
         is_body = name == "text" if has_text else name not in _HEADERS
         if element is not title:
-            parts["text" if is_body else _field_name(name)].append(plain_text(content))
-    heading = " ".join(plain_text(title[1]).split())
-    docno = next(filter(None, parts.pop("docno", [])), "")
-    text = _joined_lines(parts.pop("text", [])) if pairs else plain_text(block)
-    return {"docno": docno, "title": heading, "text": text, **_other_fields(parts)}
+            texts_of_field["text" if is_body else _field_name(name)].append(extract_plain_text(content))
+    heading = " ".join(extract_plain_text(title[1]).split())
+    docno = next(filter(None, texts_of_field.pop("docno", [])), "")
+    text = _joined_lines(texts_of_field.pop("text", [])) if pairs else extract_plain_text(block)
+    return {"docno": docno, "title": heading, "text": text, **_other_fields(texts_of_field)}
 
 
 def _topic_fields(pairs: list[tuple[str, str]], attributes: str) -> dict[str, str]:
     attribute = _NUMBER.search(attributes)
     texts = {name: _unlabeled_text(name, content) for name, content in reversed(pairs)}
-    used = [
+    used_tags = [
         next((name for name in names if texts.get(name)), "")
         for names in (_ID_TAGS, _QUERY_TAGS, _DESCRIPTION_TAGS, _NARRATIVE_TAGS)
     ]
-    topic_id, query, description, narrative = (texts.get(name, "") for name in used)
+    topic_id, query, description, narrative = (texts.get(name, "") for name in used_tags)
     fields = {
         "query_id": attribute[1] if attribute and not topic_id else topic_id,
         "text": " ".join((query or description).split()),
         "information_need": _joined_lines([description if query else "", narrative]),
     }
-    parts: defaultdict[str, list[str]] = defaultdict(list)
+    texts_of_field: defaultdict[str, list[str]] = defaultdict(list)
     for name, content in pairs:
-        if name not in used:
-            parts[_field_name(name)].append(_unlabeled_text(name, content))
-    return {**fields, **_other_fields(parts)}
+        if name not in used_tags:
+            texts_of_field[_field_name(name)].append(_unlabeled_text(name, content))
+    return {**fields, **_other_fields(texts_of_field)}
 
 
 def _field_name(tag: str) -> str:
@@ -194,11 +201,11 @@ def _field_name(tag: str) -> str:
     return f"{tag}_2" if tag in _OWN_FIELDS else tag
 
 
-def _other_fields(parts: dict[str, list[str]]) -> dict[str, str]:
+def _other_fields(texts_of_field: dict[str, list[str]]) -> dict[str, str]:
     """Return the elements without a fixed field by name; a repeated element has one line for each of its
     texts.
     """
-    return {name: text for name, texts in parts.items() if (text := _joined_lines(texts))}
+    return {name: text for name, texts in texts_of_field.items() if (text := _joined_lines(texts))}
 
 
 def _joined_lines(texts: Iterable[str]) -> str:
@@ -209,4 +216,4 @@ def _unlabeled_text(name: str, content: str) -> str:
     """Return the text of a topic's element without NIST's label."""
     label = _LABELS.get(name)
     match = label.match(content) if label else None
-    return plain_text(content[match.end() :] if match else content)
+    return extract_plain_text(content[match.end() :] if match else content)

@@ -35,7 +35,7 @@ _NO_VALUE = frozenset(
 """Lower-cased words for an empty cell, as written by pandas, R, SQL, Excel, Stata and people."""
 
 
-def text_of(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Return a value as text: a list with one item per line, an object as JSON, a missing value as ''."""
     if isinstance(value, str):
         return value
@@ -44,22 +44,22 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return "\n".join(filter(None, map(text_of, value)))
+        return "\n".join(filter(None, map(to_text, value)))
     if isinstance(value, dict):
-        return metadata_json(value)
+        return to_metadata_json(value)
     return str(_plain_value(value))
 
 
-def field_text(values: Mapping[str, Any], column: str | None) -> str:
+def field_to_text(values: Mapping[str, Any], column: str | None) -> str:
     """Return the value in a column of a record as text; '' without a column."""
-    return "" if column is None else text_of(values.get(column))
+    return "" if column is None else to_text(values.get(column))
 
 
 class UnfitIdError(Exception):
     """Error: a value does not show how the id was originally written. The message describes the value."""
 
 
-def id_text(value: Any) -> str:
+def to_id(value: Any) -> str:
     """Return an id as text; a whole number becomes digits without a decimal point.
 
     Raises
@@ -72,16 +72,16 @@ def id_text(value: Any) -> str:
     if isinstance(value, datetime | date | time | timedelta):
         raise UnfitIdError("a date or a time")
     if isinstance(value, float | Decimal) and not math.isnan(value):
-        whole = math.isfinite(value) and value == int(value)
-        if not whole:
+        is_whole = math.isfinite(value) and value == int(value)
+        if not is_whole:
             raise UnfitIdError("a number that is not whole")
         if isinstance(value, float) and abs(value) >= EXACT:
             raise UnfitIdError("a number with more digits than are kept")
         return str(int(value))
-    return text_of(value)
+    return to_text(value)
 
 
-def metadata_json(fields: Mapping[str, Any]) -> str:
+def to_metadata_json(fields: Mapping[str, Any]) -> str:
     """Return values as canonical JSON; dates become ISO texts, and NaN and infinity null."""
     try:
         text = canonical_json(fields)
@@ -104,7 +104,7 @@ def _plain_value(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def whole_number(text: str) -> int | None:
+def parse_whole_number(text: str) -> int | None:
     """Return a text as a whole number between -10¹⁸ and 10¹⁸; None for other texts."""
     try:
         number = Decimal(text.strip())
@@ -121,31 +121,31 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
     ------
     InputError: a part has a different form, or a grade is mapped twice.
     """
-    mapped: dict[str, int | None] = {}
+    grade_map: dict[str, int | None] = {}
     problems = []
-    for part, left, right in _map_pairs(text):
+    for pair, left, right in _map_pairs(text):
         if not left or not (right in _WORDS or right.isdecimal()):
             problems.append(
-                f"--grade-map: found {part!r}; expected FILE_GRADE=GUIDE_GRADE, =cannot-tell or =no-grade"
+                f"--grade-map: found {pair!r}; expected FILE_GRADE=GUIDE_GRADE, =cannot-tell or =no-grade"
             )
-        elif grade_key(left) in mapped:
+        elif normalise_grade(left) in grade_map:
             problems.append(f"--grade-map: {left!r} is mapped twice")
         else:
-            mapped[grade_key(left)] = _WORDS[right] if right in _WORDS else int(right)
+            grade_map[normalise_grade(left)] = _WORDS[right] if right in _WORDS else int(right)
     refuse_problems(
         problems,
         way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put a part that holds a comma in quotes: "
         """--grade-map '"good, with ads=2",bad=0'.""",
     )
-    return mapped
+    return grade_map
 
 
-def grade_word(grade: int | None) -> str:
+def format_grade(grade: int | None) -> str:
     """Return a grade in the form in which an option for a map of grades has it."""
     return "no-grade" if grade == UNGRADED else "cannot-tell" if grade is None else str(grade)
 
 
-def is_no_value(text: str) -> bool:
+def is_missing_value(text: str) -> bool:
     """Return whether a cell is empty or has a word for an empty cell: '', NaN, NULL, None, n/a, or a dash."""
     return not text or text.casefold() in _NO_VALUE
 
@@ -157,15 +157,15 @@ def parse_annotator_map(text: str) -> dict[str, str]:
     ------
     InputError: a part has a different form, or a name is mapped twice.
     """
-    mapped: dict[str, str] = {}
+    annotator_map: dict[str, str] = {}
     problems = []
-    for part, left, right in _map_pairs(text):
+    for pair, left, right in _map_pairs(text):
         if not left or not right:
-            problems.append(f"--annotator-map: found {part!r}; expected NAME_IN_FILE=ANNOTATOR")
-        elif mapped.setdefault(left, right) != right:
+            problems.append(f"--annotator-map: found {pair!r}; expected NAME_IN_FILE=ANNOTATOR")
+        elif annotator_map.setdefault(left, right) != right:
             problems.append(f"--annotator-map: {left!r} is mapped twice")
     refuse_problems(problems, way_out="For example: --annotator-map 'ann lee=Ann Lee'")
-    return mapped
+    return annotator_map
 
 
 def parse_annotator_columns(text: str) -> dict[str, str]:
@@ -176,17 +176,17 @@ def parse_annotator_columns(text: str) -> dict[str, str]:
     return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
 
 
-def map_to_write(pairs: Mapping[str, str]) -> str:
+def format_map(pairs: Mapping[str, str]) -> str:
     """Return a map as the value of a command-line option, quoted for a shell."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(f"{left}={right}" for left, right in pairs.items())
-    return shlex.quote(written.getvalue())
+    csv_text = io.StringIO()
+    csv.writer(csv_text, lineterminator="").writerow(f"{left}={right}" for left, right in pairs.items())
+    return shlex.quote(csv_text.getvalue())
 
 
-def grade_key(text: str) -> str:
+def normalise_grade(text: str) -> str:
     """Return a written grade in a normal form, which is the same for 100, 100.0 and 100.000."""
     text = text.strip().casefold()
-    whole = whole_number(text)
+    whole = parse_whole_number(text)
     if whole is not None:
         return str(whole)
     try:

@@ -25,7 +25,7 @@ from curation.ingest.importers.decision_lines import DecisionLine
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import like_known
 from curation.ingest.readers.fields import DecisionFields
-from curation.ingest.readers.values import is_no_value, whole_number
+from curation.ingest.readers.values import is_missing_value, parse_whole_number
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.decisions import (
     Pair,
@@ -303,9 +303,9 @@ def _make_rulings(
 
 def _make_ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
     """Return the ruling of a line, or the reason to leave the line out."""
-    if is_no_value(item.grade) and guide.named(item.grade) is None:
+    if is_missing_value(item.grade) and guide.named(item.grade) is None:
         return NO_GRADE
-    number = whole_number(item.grade)
+    number = parse_whole_number(item.grade)
     grade = guide.named(item.grade) if number is None else number
     if grade is None:
         raise InputError(f"grade {item.grade!r} is not a whole number, and not the name of a grade")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from curation.core.spans import Span
 from curation.guides.guide import Guide, PresentationTemplate, TemplateField
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.labeling.presentation.excerpts import (
     MAX_PASSAGE_LENGTH,
     Segment,
@@ -206,7 +206,7 @@ def draw_document(
     wanted = template or PLAIN_TEMPLATE
     addresses = Addresses(document.url or "", wanted.links, image_hosts)
     values = _read_fields(document) if wanted.names else {}
-    title = text_of(values.get(wanted.title or "")).strip() or document.title
+    title = to_text(values.get(wanted.title or "")).strip() or document.title
     tree = _read_tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
     passage, whole = _draw_body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
     marked = mark_words(" ".join(title.split()), stems) if wanted.title else mark_words(title, stems)
@@ -383,7 +383,7 @@ def _draw_facts(
 
 
 def _draw_text(value: Any, stems: frozenset[str]) -> list[Node]:
-    text = ", ".join(text_of(value).split("\n")) if isinstance(value, list) else text_of(value)
+    text = ", ".join(to_text(value).split("\n")) if isinstance(value, list) else to_text(value)
     return [*mark_words(_shorten(" ".join(text.split())), stems)]
 
 
@@ -393,7 +393,7 @@ def _shorten(text: str) -> str:
 
 def _draw_addresses(field: TemplateField, value: Any, addresses: Addresses) -> list[Node]:
     """Draw links or images; a disallowed address becomes text, or an image without a source."""
-    lines = [line.strip() for line in text_of(value).splitlines() if line.strip()][:MAX_ADDRESSES]
+    lines = [line.strip() for line in to_text(value).splitlines() if line.strip()][:MAX_ADDRESSES]
     if field.drawn_as == "image":
         sources = [addresses.image(text) for text in lines]
         images = [Element("img", {"alt": field.name} | ({"src": src} if src else {}), []) for src in sources]

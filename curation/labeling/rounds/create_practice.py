@@ -23,7 +23,7 @@ from curation.ingest.importers.external_corpus import bring_texts
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
 from curation.ingest.importers.unknown_names import like_known
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.values import parse_whole_number, to_text
 from curation.labeling.requests import PracticeRequest
 from curation.labeling.rounds.assignment import make_presentations, order_items
 from curation.labeling.rounds.candidates import Candidate
@@ -125,7 +125,7 @@ class PracticeFile(NamedTuple):
         ]
         first: dict[tuple[str, str], tuple[ControlItem, int]] = {}
         for record in records:
-            texts = [text_of(record.fields.get(column or "")).strip() for column in columns]
+            texts = [to_text(record.fields.get(column or "")).strip() for column in columns]
             item, problems = self._item(named_by(columns[0] or ""), *texts)
             for problem in problems:
                 records.problems.add(record.line, problem)
@@ -161,7 +161,7 @@ class PracticeFile(NamedTuple):
         if document not in self.hashes:
             like = like_known(document, partial(alike, known=self.hashes))
             problems.append(f"the corpus has no document {document!r}{like}")
-        value = whole_number(grade)
+        value = parse_whole_number(grade)
         if value is None:
             problems.append(f"the grade {grade!r} is not a whole number")
         elif self.guide.outside(value):

@@ -20,7 +20,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.guides.guide import current_guide
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.readers.lines import clean
+from curation.ingest.readers.lines import clean_text
 from curation.labeling.answer_matching import tokenize_answer
 from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, DrawnDocument, draw_document
 from curation.labeling.presentation.markup import Node
@@ -268,7 +268,7 @@ def find_answer_problems(answer: str) -> list[str]:
     kinds = ", ".join(sorted(redact(answer).kinds))
     if kinds:
         problems.append(f"The answer holds personal data ({kinds}), which goldgrade does not store.")
-    if clean(answer, Counter()) != answer:
+    if clean_text(answer, Counter()) != answer:
         problems.append("The answer holds bytes that are not characters.")
     return problems
 

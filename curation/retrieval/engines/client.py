@@ -25,7 +25,7 @@ from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.text import pluralize
 from curation.core.web import Fault, Patience, WebAnswer, address_problems, keep_asking, key_problems, send
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.retrieval.engines import RATE
 from curation.retrieval.engines.template import (
     MISSING,
@@ -167,7 +167,7 @@ class EngineClient:
             if why := differing(answer, request.whole) or ("a document failed" if failed else ""):
                 raise RefusedError(f"{self._named} gave an incomplete answer for documents: {why}.")
             for hit in hits:
-                document_id = asked[0] if single else text_of(value_at(hit, request.id))
+                document_id = asked[0] if single else to_text(value_at(hit, request.id))
                 source = value_at(hit, request.source)
                 if document_id in asked and isinstance(source, dict):
                     yield document_id, source
@@ -187,7 +187,7 @@ class EngineClient:
         else:
             return EngineList([], None, self._seconds, NOT_WHOLE.format(incomplete))
         hits = self._hits(answer, request)[:depth]
-        ids = [text_of(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
+        ids = [to_text(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
         self._refuse_ids(ids, about)
         if request.score is None:
             return EngineList(ids, None, self._seconds)

@@ -24,8 +24,8 @@ from curation.ingest.importers.corpus import (
     without_group,
     write_corpus,
 )
-from curation.ingest.readers.fields import CorpusFields, column_for, file_fields
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.fields import CorpusFields, file_fields, find_column
+from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.retrieval.engines import RATE
 from curation.retrieval.engines.client import EngineClient
@@ -211,7 +211,7 @@ def _write(
 
 def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
     """Make a document of the project from an engine's document, without repeating the id in the metadata."""
-    with_id = {name for name, value in source.items() if text_of(value) == document_id}
+    with_id = {name for name, value in source.items() if to_text(value) == document_id}
     ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
     unkept = with_id.intersection(ids) | set(chosen.leave_out)
     values = {name: value for name, value in source.items() if name not in unkept}
@@ -220,7 +220,7 @@ def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Docum
         if field.name == "id":
             continue
         given = getattr(chosen, field.name)
-        usual = None if given else column_for(field, list(values))
+        usual = None if given else find_column(field, list(values))
         names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
         columns[field.name] = names if field.several else next(iter(names), None)
         values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}

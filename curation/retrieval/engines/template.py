@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError, find_named, refuse_problems
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 
@@ -274,7 +274,7 @@ def differing(answer: Any, expected: Mapping[str, Any]) -> str:
     for path, value in expected.items():
         value_there = value_at(answer, path)
         if value_there is not MISSING and value_there != value:
-            return f"{path} is {text_of(value_there)[:60]}"
+            return f"{path} is {to_text(value_there)[:60]}"
     return ""
 
 

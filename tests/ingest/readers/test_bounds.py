@@ -26,8 +26,8 @@ from curation.ingest.readers.bounds import (
     MAX_NESTING,
     MAX_PARTS,
     MAX_TIMES,
-    OF_PARQUET,
-    bounded,
+    PARQUET_FACTOR,
+    limit_lines,
     open_zip,
     read_part,
 )
@@ -86,7 +86,7 @@ def test_a_parquet_that_says_the_same_again_and_again_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, value: str, of_a_list: int
 ) -> None:
     """A value is stored once for all rows: 1.7 KB took 53 s, and 5 KB of long texts 16 GB."""
-    monkeypatch.setattr(bounds, "MAX_UNPACKED", 2_100_000 // OF_PARQUET)
+    monkeypatch.setattr(bounds, "MAX_UNPACKED", 2_100_000 // PARQUET_FACTOR)
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows * max(1, of_a_list), pa.int32()), [value])
     if of_a_list:
         texts = pa.ListArray.from_arrays(
@@ -179,7 +179,7 @@ def test_many_lists_beside_one_another_are_not_deep(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=200), st.integers(1, 50))
 def test_the_bounded_stream_has_the_same_bytes(content: bytes, size: int) -> None:
-    stream = bounded(io.BytesIO(content))
+    stream = limit_lines(io.BytesIO(content))
     assert b"".join(iter(lambda: stream.read(size), b"")) == content
 
 

@@ -11,8 +11,8 @@ import pytest
 from curation.core.errors import InputError
 from curation.ingest.readers import bounds, sgml
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.smart import smart_rows
-from curation.ingest.readers.trec import trec_rows
+from curation.ingest.readers.smart import read_smart_rows
+from curation.ingest.readers.trec import read_trec_rows
 
 Rows = Callable[..., Iterator[tuple[int, dict[str, Any]]]]
 
@@ -31,12 +31,12 @@ def refusal(rows: Rows, text: str) -> str:
 
 
 def document(inside: str) -> dict[str, Any]:
-    (read,) = taken(trec_rows, f"<DOC>\n<DOCNO>1</DOCNO>\n{inside}\n</DOC>\n")
+    (read,) = taken(read_trec_rows, f"<DOC>\n<DOCNO>1</DOCNO>\n{inside}\n</DOC>\n")
     return read
 
 
 def topic(inside: str) -> dict[str, Any]:
-    (read,) = taken(trec_rows, f"<top><num>Number: 7</num>{inside}</top>\n")
+    (read,) = taken(read_trec_rows, f"<top><num>Number: 7</num>{inside}</top>\n")
     return read
 
 
@@ -81,14 +81,14 @@ def test_a_block_of_too_many_elements_is_refused(inside: str, monkeypatch: pytes
     """6 MB of them took 450 MB of memory."""
     monkeypatch.setattr(sgml, "MAX_ELEMENTS", 50)
     sentence = "some.file: line 1: the document has more than 50 elements; expected the elements of one"
-    assert sentence in refusal(trec_rows, f"<DOC><DOCNO>1</DOCNO>{inside}</DOC>\n")
+    assert sentence in refusal(read_trec_rows, f"<DOC><DOCNO>1</DOCNO>{inside}</DOC>\n")
 
 
 @pytest.mark.parametrize(
     ("rows", "text", "sentence"),
     [
-        (trec_rows, "<DOC>\n" + "ab\n" * 100, "line 1: <DOC> has more than 0 MB of text"),
-        (smart_rows, ".I 1\n" + ".T\n" * 100, "line 1: the record has more than 0 MB of text"),
+        (read_trec_rows, "<DOC>\n" + "ab\n" * 100, "line 1: <DOC> has more than 0 MB of text"),
+        (read_smart_rows, ".I 1\n" + ".T\n" * 100, "line 1: the record has more than 0 MB of text"),
     ],
 )
 def test_a_record_that_is_too_long_is_refused(
@@ -100,6 +100,8 @@ def test_a_record_that_is_too_long_is_refused(
 
 
 def test_records_of_smart_have_a_field_for_each_mark() -> None:
-    read = taken(smart_rows, ".I 1\n.T\na\nb\n.W\nc\n.T\nd\n.W")
+    read = taken(read_smart_rows, ".I 1\n.T\na\nb\n.W\nc\n.T\nd\n.W")
     assert read == [{"id": "1", "title": "a b d", "text": "c"}]
-    assert refusal(smart_rows, ".I 1\nlost\n").startswith("some.file: line 2: 'lost' belongs to no field")
+    assert refusal(read_smart_rows, ".I 1\nlost\n").startswith(
+        "some.file: line 2: 'lost' belongs to no field"
+    )

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.readers.folders import checksum_of, files_at
+from curation.ingest.readers.folders import compute_checksum, list_files
 from tests.support.command_line import invoke
 
 
 def refusal(location: str | Path) -> str:
     with pytest.raises(InputError) as refused:
-        files_at(location)
+        list_files(location)
     return str(refused.value)
 
 
@@ -21,10 +21,10 @@ def test_the_files_of_a_folder_are_those_within_it_by_name(tmp_path):
     for name in ("b.csv", "2026/01/a.csv", "_SUCCESS", ".a.crc", "_temporary/0/x.csv"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"query\n{name}\n")
-    files = files_at(tmp_path)
+    files = list_files(tmp_path)
     assert list(files.items()) == [(name, tmp_path / name) for name in ("2026/01/a.csv", "b.csv")]
-    assert len({checksum_of(path) for path in files.values()}) == 2
-    assert files_at(tmp_path / "b.csv") == {"": tmp_path / "b.csv"}
+    assert len({compute_checksum(path) for path in files.values()}) == 2
+    assert list_files(tmp_path / "b.csv") == {"": tmp_path / "b.csv"}
 
 
 def test_a_place_without_a_file_is_named(tmp_path):

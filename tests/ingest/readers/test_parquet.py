@@ -22,9 +22,9 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.blocks import NeedsRowReader
 from curation.ingest.readers.fields import CorpusFields, TrafficFields
-from curation.ingest.readers.lines import BYTES, clean
+from curation.ingest.readers.lines import BYTES, clean_text
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.store import Store
 from tests.support import is_search
 from tests.support.projects import rows_of
@@ -279,7 +279,7 @@ def assert_as_arrow_reads(read: list[dict[str, Any]], table: pa.Table) -> None:
         for row, value in zip(read, table[name], strict=True):
             expected = as_arrow_says(value)
             if expected is not NotImplemented and not is_infinite(value):
-                assert text_of(row[name]) == clean(text_of(expected), Counter())
+                assert to_text(row[name]) == clean_text(to_text(expected), Counter())
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.readers.formats import FileLayout, beir_file
+from curation.ingest.readers.formats import FileLayout, find_beir_file
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import metadata_json, text_of
+from curation.ingest.readers.values import to_metadata_json, to_text
 
 
 def _refusal(path: Path, layout: FileLayout | None = None) -> str:
@@ -276,9 +276,9 @@ def test_nul_and_lone_surrogates_are_replaced_and_counted(write):
 
 def test_a_beir_folder_stands_for_its_file(write, tmp_path):
     path = write("corpus.jsonl.gz", [{"_id": "1"}])
-    assert beir_file(tmp_path, "corpus.jsonl") == path
+    assert find_beir_file(tmp_path, "corpus.jsonl") == path
     with pytest.raises(InputError, match=r"is a folder without queries\.jsonl"):
-        beir_file(tmp_path, "queries.jsonl")
+        find_beir_file(tmp_path, "queries.jsonl")
 
 
 def test_values_become_texts_and_json_of_one_form():
@@ -290,9 +290,9 @@ def test_values_become_texts_and_json_of_one_form():
         "e": float("nan"),
         "f": datetime(2024, 1, 2),
     }
-    assert [text_of(value) for value in values.values()] == [
+    assert [to_text(value) for value in values.values()] == [
         "1\nx", "", "true", "1.5", "", "2024-01-02T00:00:00",
     ]  # fmt: skip
-    assert metadata_json(values) == (
+    assert to_metadata_json(values) == (
         '{"a":[1,"x",null],"b":null,"c":true,"d":1.5,"e":null,"f":"2024-01-02T00:00:00"}'
     )

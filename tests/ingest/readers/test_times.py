@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.ingest.readers.times import EPOCH, is_numeric_date, microseconds, numeric_date, parse_time
+from curation.ingest.readers.times import (
+    EPOCH,
+    is_numeric_date,
+    parse_numeric_date,
+    parse_time,
+    to_microseconds,
+)
 
 NOON = datetime(2024, 12, 10, 12, 0, 1)
 
@@ -87,7 +93,7 @@ def test_what_has_no_known_shape_is_unknown(value):
 )
 def test_a_numeric_date_is_read_in_the_order_that_somebody_says(order, text, time):
     assert is_numeric_date(text)
-    assert numeric_date(text, order) == time
+    assert parse_numeric_date(text, order) == time
     assert not is_numeric_date(f"{text} of old")
 
 
@@ -95,4 +101,4 @@ def test_a_numeric_date_is_read_in_the_order_that_somebody_says(order, text, tim
 def test_iso_texts_and_microseconds_come_back_as_they_were(time):
     assert parse_time(time.isoformat()) == time
     assert parse_time(time.replace(tzinfo=UTC).isoformat(" ")) == time
-    assert EPOCH + timedelta(microseconds=microseconds(time)) == time
+    assert EPOCH + timedelta(microseconds=to_microseconds(time)) == time

@@ -18,7 +18,7 @@ from curation.core.errors import InputError
 from curation.ingest.readers.fields import CorpusFields, DecisionFields, JudgmentFields, RunFields
 from curation.ingest.readers.records import IDS_AS_TEXT, Records
 from curation.ingest.readers.run_files import RunFile
-from curation.ingest.readers.values import EXACT, UnfitIdError, id_text
+from curation.ingest.readers.values import EXACT, UnfitIdError, to_id
 
 FIT = [
     *((7, "7"), (7.0, "7"), (-0.0, "0"), (Decimal("7.00"), "7"), (Decimal(10**30), str(10**30))),
@@ -33,18 +33,18 @@ UNFIT = [
 
 @pytest.mark.parametrize(("value", "text"), FIT)
 def test_a_whole_number_is_the_id_of_an_integer_and_a_text_stays_as_it_is(value: Any, text: str) -> None:
-    assert id_text(value) == text
+    assert to_id(value) == text
 
 
 @pytest.mark.parametrize("value", UNFIT)
 def test_a_value_that_has_lost_how_the_id_was_written_is_no_id(value: Any) -> None:
     with pytest.raises(UnfitIdError):
-        id_text(value)
+        to_id(value)
 
 
 @given(st.integers(1 - EXACT, EXACT - 1))
 def test_a_whole_number_has_one_id_in_every_type(number: int) -> None:
-    assert id_text(number) == id_text(float(number)) == id_text(Decimal(number)) == str(number)
+    assert to_id(number) == to_id(float(number)) == to_id(Decimal(number)) == str(number)
 
 
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {

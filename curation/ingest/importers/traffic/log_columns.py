@@ -22,7 +22,7 @@ from curation.core.digests import canonical_json
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Ints, Mask
 from curation.ingest.importers.traffic.cleaning import UNKNOWN_TIME
-from curation.ingest.readers.arrow_values import is_moment, microseconds_of, odd_moment
+from curation.ingest.readers.arrow_values import column_to_microseconds, format_odd_time, is_time_type
 from curation.ingest.readers.blocks import Block, NeedsRowReader
 from curation.ingest.readers.fields import TrafficFields
 from curation.ingest.readers.problems import Problems
@@ -30,14 +30,14 @@ from curation.ingest.readers.records import Record, Records
 from curation.ingest.readers.times import (
     ASK_FOR_ORDER,
     UNREAD,
+    describe_wrong_order,
     is_numeric_date,
-    microseconds,
-    not_in_order,
-    numeric_date,
+    parse_numeric_date,
     parse_time,
     parse_times,
+    to_microseconds,
 )
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.values import parse_whole_number, to_text
 
 MAX_COUNT = 10**12
 """Greatest count of a row; the counts of a million rows still sum to a 64-bit number."""
@@ -140,7 +140,7 @@ def by_row(records: Records, fields: TrafficFields) -> Log:
 
 def known_count(text: str) -> int | None:
     """Return the count in a text; None if the text is not a valid count."""
-    number = whole_number(text)
+    number = parse_whole_number(text)
     return number if number is not None and 1 <= number <= MAX_COUNT else None
 
 
@@ -152,7 +152,7 @@ def _column_names(fields: TrafficFields) -> list[str]:
 def plain_block(block: Block, fields: TrafficFields) -> Block:
     """Return a block whose columns are converted to texts, except a column of times."""
     columns = {
-        name: column if name == fields.time and is_moment(column.type) else plain_texts(column)
+        name: column if name == fields.time and is_time_type(column.type) else plain_texts(column)
         for name, column in block.columns.items()
     }
     return Block(block.lines, columns)
@@ -171,7 +171,7 @@ def _blocks_of_rows(records: Records, names: Sequence[str]) -> Iterator[Block]:
 
 
 def _block_of_records(rows: Sequence[Record], names: Sequence[str]) -> Block:
-    columns = {name: _text_array([text_of(row.fields.get(name)) for row in rows]) for name in names}
+    columns = {name: _text_array([to_text(row.fields.get(name)) for row in rows]) for name in names}
     return Block(np.array([row.line for row in rows], np.int64), columns)
 
 
@@ -243,7 +243,7 @@ class _LogParts:
         if self._fields.time is None:
             return np.full(len(block.lines), UNKNOWN_TIME)
         texts = block.columns[self._fields.time]
-        if is_moment(texts.type):
+        if is_time_type(texts.type):
             return self._times_of_parquet(texts, block)
         times, unread = parse_times(texts)
         if self._fields.date_order is not None and len(unread):
@@ -254,13 +254,13 @@ class _LogParts:
 
     def _times_of_parquet(self, column: pa.Array, block: Block) -> Ints:
         """Return the times of a Parquet column in the form that `times.parse_time` returns."""
-        times, known, odd = microseconds_of(column)
+        times, known, odd = column_to_microseconds(column)
         for row in odd:
-            time = parse_time(text := odd_moment(column, row))
+            time = parse_time(text := format_odd_time(column, row))
             if time is None:
                 self._note_unread(text, int(block.lines[row]))
             else:
-                times[row], known[row] = microseconds(time), True
+                times[row], known[row] = to_microseconds(time), True
         return np.where(known, times, UNKNOWN_TIME)
 
     def _note_unread(self, text: str, line: int) -> None:
@@ -272,13 +272,13 @@ class _LogParts:
         dates = block.columns[self._fields.time or ""].take(pa.array(unread)).dictionary_encode()
         known = dates.dictionary.to_pylist()
         numeric = np.array([is_numeric_date(text) for text in known], bool)
-        read = [numeric_date(text, order) for text in known]
-        values = np.array([UNREAD if time is None else microseconds(time) for time in read], np.int64)
+        read = [parse_numeric_date(text, order) for text in known]
+        values = np.array([UNREAD if time is None else to_microseconds(time) for time in read], np.int64)
         of_rows = dates.indices.to_numpy()
         times[unread] = values[of_rows]
         for row in np.flatnonzero((numeric & (values == UNREAD))[of_rows]).tolist():
             line = int(block.lines[unread[row]])
-            self._note(line, not_in_order(known[of_rows[row]], order), ASK_FOR_ORDER)
+            self._note(line, describe_wrong_order(known[of_rows[row]], order), ASK_FOR_ORDER)
         left: Ints = unread[~numeric[of_rows]]
         return left
 
@@ -309,7 +309,7 @@ def _join_numbers(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def plain_texts(column: pa.Array) -> pa.StringArray:
-    """Return a Parquet column as texts, in the form that `values.text_of` returns."""
+    """Return a Parquet column as texts, in the form that `values.to_text` returns."""
     if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
         raise NeedsRowReader
     texts = column.cast(pa.string()).fill_null("")

@@ -44,7 +44,7 @@ from curation.ingest.importers.traffic.traffic_import import (
 )
 from curation.ingest.readers.bounds import BoundedGzip, OutOfBoundsError
 from curation.ingest.readers.fields import TrafficFields
-from curation.ingest.readers.folders import checksum_of, files_at
+from curation.ingest.readers.folders import compute_checksum, list_files
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.times import check_date_order
@@ -109,7 +109,7 @@ def import_log_folder(
     check_date_order(asked.date_order)
     folder = folder.absolute()
     log_id = digest("traffic log", str(folder), layout, asdict(asked), asdict(rules))
-    files = files_at(folder)
+    files = list_files(folder)
     with store.reading() as cursor:
         known, used, key = _read_files(cursor, log_id), _read_fields(cursor, log_id), session_key(cursor)
     imports = [*dict.fromkeys(known.values())]
@@ -202,7 +202,7 @@ def _version_of(path: Path, known: Container[str]) -> str:
     """Return the SHA-256 of a file. For a known file that was gzipped since its import, return the SHA-256 of
     its content.
     """
-    version = checksum_of(path)
+    version = compute_checksum(path)
     if version not in known and path.suffix == ".gz":
         failures = OSError, EOFError, zlib.error, OutOfBoundsError
         with suppress(*failures), BoundedGzip(path) as file:

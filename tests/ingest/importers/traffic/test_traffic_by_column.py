@@ -22,7 +22,7 @@ from curation.ingest.readers.blocks import NeedsRowReader
 from curation.ingest.readers.fields import TrafficFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.times import UNREAD, microseconds, parse_time, parse_times
+from curation.ingest.readers.times import UNREAD, parse_time, parse_times, to_microseconds
 from tests.support import examples
 
 ALL = TrafficFields("q", "t", "g", "s", "n", ("a", "b"))
@@ -234,7 +234,7 @@ FORMS += ["%Y-%m-%dT%H:%M:%S+05:30", "%Y-%m-%dT%H:%M:%S.%f-08:00", "%Y%m%d%H%M%S
 
 def expected(texts):
     times = [parse_time(text) for text in texts]
-    return [UNREAD if time is None else microseconds(time) for time in times]
+    return [UNREAD if time is None else to_microseconds(time) for time in times]
 
 
 @given(st.lists(st.tuples(st.datetimes(), st.sampled_from(FORMS)), max_size=20))
