@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curation.queries.coverage.report import CoverageReport
     from curation.queries.sampling.stored_sample import SampleReport
     from curation.releases.freeze.freeze import Frozen
-    from curation.splits.split import SplitReport
+    from curation.splits.split_report import SplitReport
 
 
 class Project:

@@ -64,30 +64,30 @@ def split(
     if dry_run:
         with progress_bar(OPERATIONS["split preview"]) as progress:
             preview = preview_split(project_store(), request, progress)
-        show(preview, *preview.further)
+        show(preview, *preview.details)
         return
     report = carry_out(OPERATIONS["split"], request)
     if not is_json():
         _print_certificate(report.certificate)
-    show(report, *report.further, "Next: goldgrade freeze NAME")
+    show(report, *report.details, "Next: goldgrade freeze NAME")
 
 
 def _show_certificate(release: str | None, page: Path | None) -> None:
-    from curation.splits.certificate import shown_certificate
-    from curation.splits.certificate_page import certificate_page
+    from curation.splits.certificate import read_visible_certificate
+    from curation.splits.certificate_page import make_certificate_page
 
     with project_store().reading() as cursor:
-        certificate = shown_certificate(cursor, release)
+        certificate = read_visible_certificate(cursor, release)
     if page is not None:
-        write_file(page, certificate_page(certificate, release))
+        write_file(page, make_certificate_page(certificate, release))
     emit(certificate, lambda: _print_certificate(certificate, [f"Wrote the page to {page}."] if page else []))
 
 
 def _print_certificate(certificate: Certificate, further: Sequence[str] = ()) -> None:
     """Print the main findings, then all sections of the page."""
     from curation.core.reports.terminal import show_sections
-    from curation.splits.certificate_page import certificate_sections, findings
+    from curation.splits.certificate_page import build_sections, summarize_certificate
 
-    say(*findings(certificate))
-    show_sections(certificate_sections(certificate))
+    say(*summarize_certificate(certificate))
+    show_sections(build_sections(certificate))
     say(*further)

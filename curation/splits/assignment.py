@@ -87,7 +87,7 @@ class _Table(NamedTuple):
     weights: Floats
 
 
-def members_of(groups: Mapping[str, str]) -> dict[str, list[str]]:
+def list_members(groups: Mapping[str, str]) -> dict[str, list[str]]:
     """Return a map from group id to the queries of the group, both in order."""
     members: dict[str, list[str]] = defaultdict(list)
     for query_id in sorted(groups):
@@ -120,7 +120,9 @@ def assign_parts(
     return {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}
 
 
-def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]) -> tuple[PartShare, ...]:
+def count_shares(
+    assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
+) -> tuple[PartShare, ...]:
     """Count the ideal and the reached queries of each part, of all queries and of each level."""
     totals = Counter(column for query_id in assigned for column in levels[query_id])
     totals[ALL, ALL] = len(assigned)
@@ -134,13 +136,13 @@ def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, floa
     )
 
 
-def distances(
+def compute_distances(
     assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
 ) -> tuple[Distance, ...]:
     """Compute the distance of the parts from the ideal parts in each dimension, 'all' first."""
     gaps_of: dict[str, list[float]] = {}
     ideals_of: dict[tuple[str, str], list[float]] = {}
-    for share in shares(assigned, levels, parts):
+    for share in count_shares(assigned, levels, parts):
         gaps_of.setdefault(share.dimension, []).append(abs(share.reached - share.ideal) / 2)
         ideals_of.setdefault((share.dimension, share.level), []).append(share.ideal)
     least = dict.fromkeys(gaps_of, 0.0)
@@ -172,7 +174,7 @@ def _tabulate_groups(
     number = {part: row for row, part in enumerate(parts)}
     total = np.zeros(len(columns) + 1)
     types: dict[tuple[int, ...], list[str]] = {}
-    for group_id, members in members_of(groups).items():
+    for group_id, members in list_members(groups).items():
         counts = [len(members)] + [0] * len(columns)
         for query_id in members:
             for column in set(levels[query_id]):

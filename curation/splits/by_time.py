@@ -1,4 +1,4 @@
-"""Assignment of queries to parts by time: the earliest part gets the queries that were first asked earliest.
+"""Assignment of queries to parts by time: earlier parts get the queries that were first asked earlier.
 
 The earliest query of a leakage group decides the part of the whole group. So no query of a leakage group was
 asked before its part begins. Groups that began at the same moment stay in one part: the cut is before or
@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import accumulate, groupby
 
 from curation.core.text import pluralize
-from curation.splits.assignment import members_of
+from curation.splits.assignment import list_members
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class ByTime:
 
     Attributes
     ----------
-    begins: part → when its first group was first asked; a part without a dated group is absent.
+    begins: part → time when its first group was first asked; a part without a dated group is absent.
     spanning: groups with a query that was first asked after the next part begins.
-    late: queries of these groups that were first asked after the next part begins.
+    late: queries of the spanning groups that were first asked after the next part begins.
     undated: queries in groups without a known time, which are in the first part.
     against: groups that keep the part of a release, although the cut gives them a different part.
     """
@@ -63,46 +63,62 @@ def assign_by_time(
     parts: part → fraction, the earliest part first; groups without a known time go to the earliest part.
     carried: group → part, for groups whose part is carried over.
     """
-    fixed = carried or {}
-    members = members_of(groups)
-    asked = {name: [times[query] for query in queries if query in times] for name, queries in members.items()}
-    began = {name: min(moments) for name, moments in asked.items() if moments}
-    undated = [name for name in members if name not in began and name not in fixed]
-    by_cut = _cut_by_time({name: len(members[name]) for name in began}, began, parts)
+    carried_parts = carried or {}
+    members = list_members(groups)
+    query_times = {
+        group_id: [times[query_id] for query_id in query_ids if query_id in times]
+        for group_id, query_ids in members.items()
+    }
+    first_times = {group_id: min(group_times) for group_id, group_times in query_times.items() if group_times}
+    undated = members.keys() - first_times.keys() - carried_parts.keys()
+    sizes = {group_id: len(members[group_id]) for group_id in first_times}
+    part_by_time = _cut_by_time(sizes, first_times, parts)
     begins: dict[str, datetime] = {}
-    for name, part in by_cut.items():
-        begins.setdefault(part, began[name])  # the cut is in the order of time
+    for group_id, part in part_by_time.items():
+        begins.setdefault(part, first_times[group_id])  # the cut is in the order of time
     ends = dict(zip(begins, list(begins.values())[1:], strict=False))
-    late = [sum(time >= ends[part] for time in asked[name]) for name, part in by_cut.items() if part in ends]
+    late_counts = [
+        sum(time >= ends[part] for time in query_times[group_id])
+        for group_id, part in part_by_time.items()
+        if part in ends
+    ]
     report = ByTime(
         begins=begins,
-        spanning=sum(map(bool, late)),
-        late=sum(late),
-        undated=sum(len(members[name]) for name in undated),
-        against=sum(by_cut[name] != part for name, part in fixed.items() if name in by_cut),
+        spanning=sum(map(bool, late_counts)),
+        late=sum(late_counts),
+        undated=sum(len(members[group_id]) for group_id in undated),
+        against=sum(
+            part_by_time[group_id] != part
+            for group_id, part in carried_parts.items()
+            if group_id in part_by_time
+        ),
     )
-    part_of = dict.fromkeys(undated, next(iter(parts))) | by_cut | dict(fixed)
+    part_of = dict.fromkeys(undated, next(iter(parts))) | part_by_time | dict(carried_parts)
     return {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}, report
 
 
 def _cut_by_time(
-    sizes: Mapping[str, int], began: Mapping[str, datetime], parts: Mapping[str, float]
+    sizes: Mapping[str, int], first_times: Mapping[str, datetime], parts: Mapping[str, float]
 ) -> dict[str, str]:
     """Return a map from group to part, with the cuts in time that bring the parts nearest to their fractions.
 
-    No part is empty if the groups began at as many moments as there are parts, or more.
+    No part is empty if the groups began at as many different times as there are parts, or more.
     """
-    ordered = sorted(began, key=lambda name: (began[name], name))
-    moments = [(moment, list(names)) for moment, names in groupby(ordered, began.__getitem__)]
-    after = [0, *accumulate(sum(sizes[name] for name in names) for _, names in moments)]
+    ordered = sorted(first_times, key=lambda group_id: (first_times[group_id], group_id))
+    simultaneous = [list(group_ids) for _, group_ids in groupby(ordered, first_times.__getitem__)]
+    cumulative = [0, *accumulate(sum(map(sizes.__getitem__, group_ids)) for group_ids in simultaneous)]
     part_of: dict[str, str] = {}
-    start, share = 0, 0.0
-    for index, (part, fraction) in enumerate(parts.items(), 1):
-        share += fraction
-        last = len(moments) - len(parts) + index
-        choices = range(start + 1, last + 1) if len(moments) >= len(parts) else range(start, len(after))
-        end = min(choices, key=lambda at: (abs(after[at] - share * after[-1]), at))
-        end = len(moments) if index == len(parts) else end
-        part_of |= {name: part for _, names in moments[start:end] for name in names}
+    start, cumulative_share = 0, 0.0
+    for number, (part, fraction) in enumerate(parts.items(), 1):
+        cumulative_share += fraction
+        target = cumulative_share * cumulative[-1]
+        if len(simultaneous) >= len(parts):
+            choices = range(start + 1, len(simultaneous) - len(parts) + number + 1)
+        else:
+            choices = range(start, len(cumulative))
+        end = min(choices, key=lambda cut: (abs(cumulative[cut] - target), cut))
+        if number == len(parts):
+            end = len(simultaneous)
+        part_of |= {group_id: part for group_ids in simultaneous[start:end] for group_id in group_ids}
         start = end
     return part_of

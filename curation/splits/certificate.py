@@ -1,34 +1,25 @@
-"""The certificate of a split: a record of its request, its parts, and the ties found between the parts.
-
-A shared document that ties two queries is relevant to both queries. So where a release seals one of the
-queries, people see the tie without its documents. The certificate does not name the closest documents of
-different parts if any query is sealed, because the certificate does not store to which queries the documents
-are relevant. The number of compared pairs of documents is hidden, too. The number is a product of numbers of
-relevant documents, so splits with many seeds would reveal the number of each query.
-"""
+"""The certificate of a split: a record of its request, its parts, and the ties found between the parts."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.people.seal_access import closed_access
-from curation.splits.assignment import Distance, PartShare, distances, shares
-from curation.splits.certify import NEAR_DUPLICATE, ClosestPair, Crossing, Findings, TieCheck
-from curation.splits.edges import Edge
+from curation.splits.assignment import Distance, PartShare, compute_distances, count_shares
+from curation.splits.certify import Crossing, Findings, TieCheck
 from curation.splits.inputs import GradedQueries
+from curation.splits.sealed_ties import hide_sealed_documents
 from curation.store import Cursor, get_setting
 from curation.store.release_parts import read_part
 
-Redacted = TypeVar("Redacted")
-SEALED_TEXT = "not named, because a release seals which documents are relevant"
 FORMAT = 1
 
 
@@ -65,7 +56,7 @@ class Certificate:
     missed: int = 0
 
 
-def certificate_of(
+def make_certificate(
     graded: GradedQueries,
     split_id: str,
     parameters: Mapping[str, Any],
@@ -81,38 +72,38 @@ def certificate_of(
     groups, parts: query id → leakage group, part, for the queries of the split.
     missed: number of ties that only the exhaustive check found.
     """
-    inputs = graded.inputs
-    fractions = parameters["parts"]
-    sizes = Counter(groups[query_id] for query_id in parts)
-    named = {name for tie in (*findings.leaks, *findings.residual) for name in (tie.query_a, tie.query_b)}
-    named |= {name for pair in parameters.get("cut", ()) for name in pair if name in inputs.queries}
+    queries, fractions = graded.inputs.queries, parameters["parts"]
+    group_sizes = Counter(groups[query_id] for query_id in parts)
+    crossing_ties = (*findings.leaks, *findings.residual)
+    shown_ids = {query_id for tie in crossing_ties for query_id in (tie.query_a, tie.query_b)}
+    shown_ids |= {query_id for pair in parameters.get("cut", ()) for query_id in pair if query_id in queries}
     return Certificate(
         format=FORMAT,
         split_id=split_id,
         parameters=dict(parameters),
-        query_hash=digest("queries", sorted((name, inputs.queries[name]) for name in parts)),
+        query_hash=digest("queries", sorted((query_id, queries[query_id]) for query_id in parts)),
         corpus_hash=graded.corpus,
         queries=len(parts),
-        groups=len(sizes),
-        largest=max(sizes.values(), default=0),
-        shares=shares(parts, graded.levels, fractions),
-        distances=distances(parts, graded.levels, fractions),
+        groups=len(group_sizes),
+        largest=max(group_sizes.values(), default=0),
+        shares=count_shares(parts, graded.levels, fractions),
+        distances=compute_distances(parts, graded.levels, fractions),
         checks=findings.checks,
         leaks=findings.leaks,
         residual=findings.residual,
-        texts={name: inputs.queries[name] for name in sorted(named)},
+        texts={query_id: queries[query_id] for query_id in sorted(shown_ids)},
         missed=missed,
     )
 
 
-def shown_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
+def read_visible_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     """Read the certificate of the current split, or of a release, without documents that a release seals.
 
     Raises
     ------
     NotFoundError, RefusedError: as `read_certificate`.
     """
-    return without_sealed(read_certificate(cursor, release), closed_access(cursor).closed)
+    return hide_sealed_documents(read_certificate(cursor, release), closed_access(cursor).closed)
 
 
 def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
@@ -124,20 +115,15 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     RefusedError: there is no split yet, or the certificate of the split was altered.
     """
     if release is not None:
-        row = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [release]).fetchone()
-        if row is None:
-            rows = cursor.execute("SELECT name FROM releases ORDER BY rowid").fetchall()
-            names = ", ".join(name for (name,) in rows)
-            raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
-        return parsed_certificate(str(read_part(cursor, row[0], "split")), f"The release {release!r}")
+        return _read_release_certificate(cursor, release)
     split_id = get_setting(cursor, "split")
     row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
     if row is None:
         raise RefusedError("There is no split yet. Make one first.", command="`goldgrade split` makes one.")
-    return parsed_certificate(row[0], "The current split")
+    return parse_certificate(row[0], "The current split")
 
 
-def parsed_certificate(stored: str, origin: str) -> Certificate:
+def parse_certificate(stored: str, origin: str) -> Certificate:
     """Parse the certificate in stored JSON; `origin` names the split or release.
 
     Raises
@@ -150,38 +136,13 @@ def parsed_certificate(stored: str, origin: str) -> Certificate:
         raise RefusedError(f"{origin} holds no certificate: it was altered. Split again.") from error
 
 
-def without_sealed(record: Redacted, closed: Collection[str]) -> Redacted:
-    """Return the record without the documents that tie the sealed queries `closed`, also in nested fields."""
-    return _redact(record, closed) if closed else record
-
-
-def _redact(record: Any, closed: Collection[str]) -> Any:
-    if isinstance(record, Edge | Crossing):
-        if record.query_a not in closed and record.query_b not in closed:
-            return record
-        return record._replace(documents=()) if isinstance(record, Edge) else replace(record, documents=())
-    if isinstance(record, TieCheck):
-        return _redact_check(record)
-    if is_dataclass(record) and not isinstance(record, type):
-        return replace(
-            record, **{field.name: _redact(getattr(record, field.name), closed) for field in fields(record)}
-        )
-    if isinstance(record, Mapping):
-        return {key: _redact(value, closed) for key, value in record.items()}
-    if isinstance(record, list | tuple):
-        items = [_redact(item, closed) for item in record]
-        return type(record)(*items) if hasattr(record, "_fields") else type(record)(items)
-    return record
-
-
-def _redact_check(check: TieCheck) -> TieCheck:
-    if check.kind != NEAR_DUPLICATE:
-        return check
-    highest, told_apart = (
-        pair and ClosestPair("–", "–", pair.similarity, SEALED_TEXT, SEALED_TEXT)
-        for pair in (check.highest, check.told_apart)
-    )
-    return replace(check, compared=None, highest=highest, told_apart=told_apart)
+def _read_release_certificate(cursor: Cursor, release: str) -> Certificate:
+    row = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [release]).fetchone()
+    if row is None:
+        rows = cursor.execute("SELECT name FROM releases ORDER BY rowid").fetchall()
+        names = ", ".join(name for (name,) in rows)
+        raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
+    return parse_certificate(str(read_part(cursor, row[0], "split")), f"The release {release!r}")
 
 
 _CERTIFICATE = TypeAdapter(Certificate)

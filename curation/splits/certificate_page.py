@@ -20,16 +20,16 @@ SHOWN = 200
 """Maximum number of pairs in a table of the certificate."""
 
 
-def certificate_page(certificate: Certificate, name: str | None = None) -> str:
+def make_certificate_page(certificate: Certificate, name: str | None = None) -> str:
     """Make the HTML page of a split's certificate. `name` is the name of the release with the split."""
     title = f"Certificate of the split of release {name}" if name else "Certificate of the split"
     remark = (
         f"Split {certificate.split_id}. Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
     )
-    return html_page(title, findings(certificate), certificate_sections(certificate), remark)
+    return html_page(title, summarize_certificate(certificate), build_sections(certificate), remark)
 
 
-def findings(certificate: Certificate) -> list[str]:
+def summarize_certificate(certificate: Certificate) -> list[str]:
     """Summarize the certificate: ties across the parts, closest pairs, leakage groups and part sizes."""
     sentences = [_verdict(certificate)]
     sentences += [_closest_sentence(check) for check in certificate.checks if check.highest is not None]
@@ -97,7 +97,7 @@ def _closest_sentence(check: TieCheck) -> str:
     return f"Closest {texts} across the parts, by {check.kind}: {pair.similarity:.3f} ({limit}{compared})."
 
 
-def certificate_sections(certificate: Certificate) -> list[Section]:
+def build_sections(certificate: Certificate) -> list[Section]:
     """Return all sections of the certificate's page, in reading order."""
     sections = [
         _check_section(certificate),

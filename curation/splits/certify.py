@@ -29,12 +29,12 @@ from curation.splits.certificate_shingles import (
 from curation.splits.comparison import (
     Block,
     NumberedPair,
+    PairSieve,
     PartPair,
-    Sieve,
-    cosine_blocks,
-    jaccard_blocks,
-    pairs_compared,
-    part_pairs,
+    compute_cosine_blocks,
+    compute_jaccard_blocks,
+    count_compared_pairs,
+    pair_parts,
 )
 from curation.splits.request import CONTAINED, DECIMALS, MIN_SHINGLES, SESSION, SESSIONS
 
@@ -71,7 +71,7 @@ class SplitEvidence:
     @property
     def query_pairs(self) -> list[PartPair]:
         """The positions of the queries in each two parts of the split. Queries are ordered by id."""
-        return part_pairs([self.parts[name] for name in sorted(self.inputs.queries)])
+        return pair_parts([self.parts[name] for name in sorted(self.inputs.queries)])
 
 
 @dataclass(frozen=True, order=True)
@@ -144,7 +144,7 @@ def _check_of_sieve(
     kind: str,
     threshold: float | None,
     pairs: Sequence[PartPair],
-    sieve: Sieve,
+    sieve: PairSieve,
     ids: Sequence[str],
     texts: Sequence[str],
     crossing: int,
@@ -162,7 +162,7 @@ def _check_of_sieve(
         kind=kind,
         looked_for=threshold is not None,
         threshold=threshold,
-        compared=pairs_compared(pairs),
+        compared=count_compared_pairs(pairs),
         highest=closest_pair(sieve.highest),
         told_apart=closest_pair(sieve.told_apart),
         crossing=crossing,
@@ -179,10 +179,10 @@ def check_query_texts(evidence: SplitEvidence) -> Findings:
     queries = evidence.inputs.queries
     texts = [queries[name] for name in sorted(queries)]
     pairs = evidence.query_pairs
-    blocks = jaccard_blocks(
+    blocks = compute_jaccard_blocks(
         [character_shingles(text) for text in texts], pairs, "query texts", evidence.progress
     )
-    reworded = jaccard_blocks(
+    reworded = compute_jaccard_blocks(
         [sorted_shingles(text) for text in texts], pairs, "reworded query texts", evidence.progress
     )
     same = _number_alike([numbers_and_signs(text) for text in texts])
@@ -200,7 +200,7 @@ def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
     vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
     read: NDArray[np.bool_] = np.any(vectors, axis=1)
     pairs = [(first[read[first]], second[read[second]]) for first, second in evidence.query_pairs]
-    blocks = cosine_blocks(vectors, pairs, evidence.progress)
+    blocks = compute_cosine_blocks(vectors, pairs, evidence.progress)
     return _sift_queries(evidence, PARAPHRASE, evidence.rules.paraphrase, pairs, blocks)
 
 
@@ -223,12 +223,12 @@ def _sift_queries(
     cut = {(pair[0], pair[1]) for pair in known if len(pair) == 2}
     inside = evidence.inputs.grouped_queries
     grouped = np.array([name in inside for name in ids], dtype=bool)
-    sieve = Sieve(threshold, len(ids), cut, grouped)
+    sieve = PairSieve(threshold, len(ids), cut, grouped)
     for block in blocks:
-        sieve.take(*block)
-    further = Sieve(threshold, len(ids), cut, grouped)
+        sieve.add(*block)
+    further = PairSieve(threshold, len(ids), cut, grouped)
     for block in leaks_alone if threshold is not None else ():
-        further.take(*block)
+        further.add(*block)
     leaks = _query_crossings(kind, ids, sieve.leaks, further.leaks)
     residual = _query_crossings(kind, ids, sieve.residual, further.residual)
     check = _check_of_sieve(kind, threshold, pairs, sieve, ids, texts, len(leaks), len(residual))
@@ -278,7 +278,7 @@ def check_shared_documents(evidence: SplitEvidence) -> Findings:
     for query_id in sorted(evidence.inputs.relevant):
         for document_id in evidence.inputs.relevant[query_id]:
             holders.setdefault(document_id, []).append(query_id)
-    return common_to_parts(evidence, SHARED_DOCUMENT, holders, evidence.rules.shared)
+    return find_shared_across_parts(evidence, SHARED_DOCUMENT, holders, evidence.rules.shared)
 
 
 def check_keys(evidence: SplitEvidence) -> Findings | None:
@@ -296,10 +296,10 @@ def check_keys(evidence: SplitEvidence) -> Findings | None:
         for kind, value in keys:
             if kind in wanted and not (kind == SESSION and popular):
                 holders.setdefault(f"{kind}: {value}", []).append(query_id)
-    return common_to_parts(evidence, SAME_KEY, holders)
+    return find_shared_across_parts(evidence, SAME_KEY, holders)
 
 
-def common_to_parts(
+def find_shared_across_parts(
     evidence: SplitEvidence, kind: str, holders: Mapping[str, Sequence[str]], looked_for: bool = True
 ) -> Findings:
     """Find queries of different parts that share a relevant document or a key.
@@ -347,22 +347,22 @@ def check_documents(evidence: SplitEvidence) -> Findings:
     holders = sorted(queries)
     ids = [document_id for document_id, _ in holders]
     texts = [inputs.documents[document_id] for document_id in ids]
-    pairs = part_pairs([part for _, part in holders])
+    pairs = pair_parts([part for _, part in holders])
     grouped = np.array([name in inputs.grouped for name in ids], dtype=bool)
     cut_pairs = _cut_documents(holders, queries, evidence.cut)
-    sieve = Sieve(threshold, len(ids), cut_pairs, grouped)
+    sieve = PairSieve(threshold, len(ids), cut_pairs, grouped)
     same = _number_alike(ids)
     shingles = [word_shingles(text) for text in texts]
-    contained = Sieve(CONTAINED, len(ids), cut_pairs, grouped)
+    contained = PairSieve(CONTAINED, len(ids), cut_pairs, grouped)
     sizes = np.array([len(shingle) for shingle in shingles], dtype=np.int64)
-    for block in jaccard_blocks(shingles, pairs, "documents", evidence.progress):
+    for block in compute_jaccard_blocks(shingles, pairs, "documents", evidence.progress):
         first, second, similarity = _pairs_where(block, same[block[0]] != same[block[1]])
-        sieve.take(first, second, similarity)
+        sieve.add(first, second, similarity)
         if threshold is not None:
             smaller = np.minimum(sizes[first], sizes[second])
             share = similarity * (sizes[first] + sizes[second]) / (1 + similarity) / smaller
             part = (similarity < threshold) & (smaller >= MIN_SHINGLES)
-            contained.take(first[part], second[part], np.round(share[part], DECIMALS))
+            contained.add(first[part], second[part], np.round(share[part], DECIMALS))
     crossing, cut = [*sieve.leaks, *contained.leaks], [*sieve.residual, *contained.residual]
     leaks = [leak for pair in crossing for leak in _document_crossings(pair, holders, queries, evidence.cut)]
     residual = [tie for pair in cut for tie in _document_crossings(pair, holders, queries, evidence.cut)]

@@ -1,7 +1,7 @@
-"""The comparison of all texts of one part with all texts of each other part, and the sieve of close pairs.
+"""The comparison of all texts of one part with all texts of each other part, which keeps the closest pairs.
 
 Texts are compared by the sets of their shingles (Jaccard), through a product of the sparse incidence matrices
-of two parts. Embeddings are compared by the product of the vectors. The sieve keeps the closest pairs.
+of two parts. Embeddings are compared by the product of the vectors. `PairSieve` keeps the closest pairs.
 A. Broder (1997), On the resemblance and containment of documents.
 """
 
@@ -27,50 +27,62 @@ NumberedPair = tuple[float, int, int]
 _ROWS = 256
 
 
-def part_pairs(part_of: Sequence[str]) -> list[PartPair]:
+def pair_parts(part_of: Sequence[str]) -> list[PartPair]:
     """Return the numbers of the texts for each two parts of the split. `part_of` is the part of each text."""
     labels = np.array(part_of, dtype=object)
     numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
     return list(combinations(numbers, 2))
 
 
-def pairs_compared(part_pairs: Iterable[PartPair]) -> int:
+def count_compared_pairs(part_pairs: Iterable[PartPair]) -> int:
     """Count the pairs of texts in different parts of the split."""
     return sum(len(first) * len(second) for first, second in part_pairs)
 
 
-def jaccard_blocks(
-    sets: Sequence[frozenset[str]], part_pairs: Sequence[PartPair], what: str, progress: Progress
+def compute_jaccard_blocks(
+    sets: Sequence[frozenset[str]], part_pairs: Sequence[PartPair], text_kind: str, progress: Progress
 ) -> Iterator[Block]:
-    """Compute the Jaccard similarity of all pairs that share a shingle, in blocks."""
+    """Compute the Jaccard similarity of all pairs that share a shingle, in blocks.
+
+    `text_kind` names the compared texts in messages of progress.
+    """
     sizes = np.array([len(shingles) for shingles in sets], dtype=np.int64)
-    vocabulary = {shingle: index for index, shingle in enumerate(sorted(frozenset[str]().union(*sets)))}
-    rows = np.repeat(np.arange(len(sets)), sizes)
-    columns = np.fromiter((vocabulary[s] for shingles in sets for s in shingles), np.int64, int(sizes.sum()))
-    ones = np.ones(len(rows), dtype=np.int32)
-    has = sparse.coo_array((ones, (rows, columns)), shape=(len(sets), max(1, len(vocabulary)))).tocsr()
-    for one_part, other_part in part_pairs:
-        other = has[other_part].T.tocsr()
-        for start in range(0, len(one_part), _ROWS):
-            numbers = one_part[start : start + _ROWS]
-            shared = (has[numbers] @ other).tocoo()
-            first, second = numbers[shared.coords[0]], other_part[shared.coords[1]]
+    incidence = _build_incidence_matrix(sets, sizes)
+    for first_part, second_part in part_pairs:
+        second_columns = incidence[second_part].T.tocsr()
+        for start in range(0, len(first_part), _ROWS):
+            block = first_part[start : start + _ROWS]
+            shared = (incidence[block] @ second_columns).tocoo()
+            first, second = block[shared.coords[0]], second_part[shared.coords[1]]
             yield first, second, shared.data / (sizes[first] + sizes[second] - shared.data)
-            progress(f"checking {what} across the parts", start + len(numbers), len(one_part))
+            progress(f"checking {text_kind} across the parts", start + len(block), len(first_part))
 
 
-def cosine_blocks(vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress) -> Iterator[Block]:
+def compute_cosine_blocks(
+    vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress
+) -> Iterator[Block]:
     """Compute the rounded cosine of all pairs, in blocks. `vectors` are unit vectors, shape (texts, d)."""
-    for one_part, other_part in part_pairs:
-        for start in range(0, len(one_part), _ROWS):
-            numbers = one_part[start : start + _ROWS]
-            cosines = np.round(vectors[numbers] @ vectors[other_part].T, DECIMALS)
-            first = np.repeat(numbers, len(other_part))
-            yield first, np.tile(other_part, len(numbers)), cosines.ravel()
-            progress("checking paraphrases across the parts", start + len(numbers), len(one_part))
+    for first_part, second_part in part_pairs:
+        for start in range(0, len(first_part), _ROWS):
+            block = first_part[start : start + _ROWS]
+            cosines = np.round(vectors[block] @ vectors[second_part].T, DECIMALS)
+            first = np.repeat(block, len(second_part))
+            yield first, np.tile(second_part, len(block)), cosines.ravel()
+            progress("checking paraphrases across the parts", start + len(block), len(first_part))
 
 
-class Sieve:
+def _build_incidence_matrix(sets: Sequence[frozenset[str]], sizes: Ints) -> sparse.csr_array:
+    """Build a matrix of shape (texts, shingles) that has 1 where a text has a shingle."""
+    vocabulary = {shingle: column for column, shingle in enumerate(sorted(frozenset[str]().union(*sets)))}
+    rows = np.repeat(np.arange(len(sets)), sizes)
+    column_of_each = (vocabulary[shingle] for shingles in sets for shingle in shingles)
+    columns = np.fromiter(column_of_each, np.int64, int(sizes.sum()))
+    ones = np.ones(len(rows), dtype=np.int32)
+    shape = (len(sets), max(1, len(vocabulary)))
+    return sparse.coo_array((ones, (rows, columns)), shape=shape).tocsr()
+
+
+class PairSieve:
     """A sieve that keeps the most similar pair, and for each text its closest pair at or above the threshold.
 
     Attributes
@@ -93,37 +105,37 @@ class Sieve:
         self._cut = np.array(sorted(low * size + high for low, high in cut), dtype=np.int64)
         self._grouped = grouped
 
-    def take(self, first: Ints, second: Ints, similarity: Floats) -> None:
+    def add(self, first: Ints, second: Ints, similarity: Floats) -> None:
         """Add pairs of text numbers with their similarities to the sieve."""
         low, high = np.minimum(first, second), np.maximum(first, second)
-        cut = np.isin(low * self._size + high, self._cut)
-        apart = self._grouped[low] & self._grouped[high]
-        free = ~apart & ~cut
-        self.told_apart = _highest_pair(self.told_apart, low, high, similarity, apart & ~cut)
-        self.highest = _highest_pair(self.highest, low, high, similarity, free)
+        is_cut = np.isin(low * self._size + high, self._cut)
+        is_grouped = self._grouped[low] & self._grouped[high]
+        is_free = ~is_grouped & ~is_cut
+        self.told_apart = _find_highest(self.told_apart, low, high, similarity, is_grouped & ~is_cut)
+        self.highest = _find_highest(self.highest, low, high, similarity, is_free)
         if self._threshold is None:
             return
-        over = similarity >= self._threshold
-        self.residual += _list_pairs(low, high, similarity, np.flatnonzero(over & cut & ~apart))
-        places = np.flatnonzero(over & free)
-        order = places[np.lexsort((high[places], -similarity[places], first[places]))]
-        closest = np.unique(first[order], return_index=True)[1]
-        self.leaks += _list_pairs(low, high, similarity, order[closest])
+        is_above = similarity >= self._threshold
+        self.residual += _list_pairs(low, high, similarity, np.flatnonzero(is_above & is_cut & ~is_grouped))
+        rows = np.flatnonzero(is_above & is_free)
+        ordered = rows[np.lexsort((high[rows], -similarity[rows], first[rows]))]
+        closest = np.unique(first[ordered], return_index=True)[1]
+        self.leaks += _list_pairs(low, high, similarity, ordered[closest])
 
 
-def _list_pairs(low: Ints, high: Ints, similarity: Floats, places: Ints) -> list[NumberedPair]:
-    return list(zip(similarity[places].tolist(), low[places].tolist(), high[places].tolist(), strict=True))
+def _list_pairs(low: Ints, high: Ints, similarity: Floats, rows: Ints) -> list[NumberedPair]:
+    return list(zip(similarity[rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True))
 
 
-def _highest_pair(
-    known: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, among: NDArray[np.bool_]
+def _find_highest(
+    previous: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, allowed: NDArray[np.bool_]
 ) -> NumberedPair | None:
-    """Return the more similar of a known pair and the best pair of a block. The first pair wins a tie."""
-    places = np.flatnonzero(among)
-    if not len(places):
-        return known
-    top = similarity[places].max()
-    if top <= 0 or (known is not None and top < known[0]):
-        return known
-    highest = min(_list_pairs(low, high, similarity, places[similarity[places] == top]))
-    return highest if known is None else min(known, highest, key=lambda pair: (-pair[0], pair[1:]))
+    """Return the most similar of the previous pair and a block's pairs. The first pair wins a tie."""
+    rows = np.flatnonzero(allowed)
+    if not len(rows):
+        return previous
+    top = similarity[rows].max()
+    if top <= 0 or (previous is not None and top < previous[0]):
+        return previous
+    best = min(_list_pairs(low, high, similarity, rows[similarity[rows] == top]))
+    return best if previous is None else min(previous, best, key=lambda pair: (-pair[0], pair[1:]))

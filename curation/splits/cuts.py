@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from curation.core.characters import normalise_query
 from curation.core.errors import refuse_problems
-from curation.splits.edges import Edge, ordered_pair
-from curation.splits.groups import chain_lines, edge_sentence, shortest_chain
+from curation.splits.edges import Edge, QueryPair, ordered_pair
+from curation.splits.groups import describe_chain, describe_edge, find_shortest_chain
 
 RemainingTies = tuple[str, str, tuple[Edge, ...]]
 """Two queries in one leakage group despite a cut between the two queries, and the chain that ties them."""
 
 
-def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the cuts as pairs of query ids, in order.
+def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple[QueryPair, ...]:
+    """Resolve the names in cuts to query ids, and return the pairs of ids in order.
 
     A query may also be named by its text if the text is unique.
 
@@ -31,32 +31,43 @@ def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> t
     InputError: a name fits no query or several queries, or a cut names one query twice. The error lists all
         problems.
     """
-    by_text: dict[str, list[str]] = {}
-    for name, text in queries.items():
-        by_text.setdefault(normalise_query(text), []).append(name)
-    pairs, wrong = set(), []
+    ids_by_text: dict[str, list[str]] = {}
+    for query_id, text in queries.items():
+        ids_by_text.setdefault(normalise_query(text), []).append(query_id)
+    pairs, problems = set(), []
     for cut in cuts:
-        ids = []
+        resolved_ids = []
         for name in cut:
-            texts = by_text.get(normalise_query(name), [])
-            if name in queries and any(other != name for other in texts):
-                two = f"the id of {queries[name]!r} and the text of {texts[0]!r}"
-                wrong.append(f"Cut {'~'.join(cut)}: {name!r} is {two}; name them by text and by id")
-            elif name in queries or len(texts) == 1:
-                ids.append(name if name in queries else texts[0])
+            ids_with_text = ids_by_text.get(normalise_query(name), [])
+            problem = _find_name_problem(name, ids_with_text, queries)
+            if problem:
+                problems.append(f"Cut {'~'.join(cut)}: {problem}")
             else:
-                why = f"several queries have that text: {', '.join(texts)}" if texts else "no query has that"
-                wrong.append(f"Cut {'~'.join(cut)}: {name!r} is no graded query's id or text; {why}")
-        if len(set(ids)) == 2:
-            pairs.add(ordered_pair(*ids))
-        elif len(ids) == 2:
-            wrong.append(f"Cut {'~'.join(cut)}: both name the query {ids[0]}; expected two queries")
-    refuse_problems(wrong)
+                resolved_ids.append(name if name in queries else ids_with_text[0])
+        if len(set(resolved_ids)) == 2:
+            pairs.add(ordered_pair(*resolved_ids))
+        elif len(resolved_ids) == 2:
+            both = f"both name the query {resolved_ids[0]}; expected two queries"
+            problems.append(f"Cut {'~'.join(cut)}: {both}")
+    refuse_problems(problems)
     return tuple(sorted(pairs))
 
 
-def remaining_ties(
-    cuts: Iterable[tuple[str, str]], groups: Mapping[str, str], edges: Sequence[Edge]
+def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping[str, str]) -> str:
+    """Say why a name in a cut fits no single query; '' if the name fits one query."""
+    if name in queries:
+        if all(query_id == name for query_id in ids_with_text):
+            return ""
+        meanings = f"the id of {queries[name]!r} and the text of {ids_with_text[0]!r}"
+        return f"{name!r} is {meanings}; name them by text and by id"
+    if len(ids_with_text) == 1:
+        return ""
+    several = f"several queries have that text: {', '.join(ids_with_text)}"
+    return f"{name!r} is no graded query's id or text; {several if ids_with_text else 'no query has that'}"
+
+
+def find_remaining_ties(
+    cuts: Iterable[QueryPair], groups: Mapping[str, str], edges: Sequence[Edge]
 ) -> tuple[RemainingTies, ...]:
     """Find the pairs of cut queries that are still in one group, with the chain of ties that joins each pair.
 
@@ -65,22 +76,22 @@ def remaining_ties(
     groups: query id → group, by edges that were not cut.
     """
     return tuple(
-        (first, second, tuple(shortest_chain([first], [second], edges)))
+        (first, second, tuple(find_shortest_chain([first], [second], edges)))
         for first, second in sorted({ordered_pair(*pair) for pair in cuts})
         if groups[first] == groups[second]
     )
 
 
-def cut_lines(
-    cut: Sequence[Edge], remaining: Sequence[RemainingTies], queries: Mapping[str, str]
+def describe_cuts(
+    cut_edges: Sequence[Edge], remaining: Sequence[RemainingTies], queries: Mapping[str, str]
 ) -> list[str]:
     """List the ties that were cut by name.
 
     For a cut without effect, list the chain that still ties the queries.
     """
-    lines = [f"Cut by name: {edge_sentence(edge, queries)}" for edge in cut]
-    for first, second, steps in remaining:
+    lines = [f"Cut by name: {describe_edge(edge, queries)}" for edge in cut_edges]
+    for first, second, chain in remaining:
         texts = f"“{queries.get(first, first)}” and “{queries.get(second, second)}”"
-        lines.append(f"{texts} stay in one part despite the cut, by a chain of {len(steps)}:")
-        lines += chain_lines(steps, queries)
+        lines.append(f"{texts} stay in one part despite the cut, by a chain of {len(chain)}:")
+        lines += describe_chain(chain, queries)
     return lines

@@ -1,4 +1,4 @@
-"""Edges between queries that must stay in one part, and the forest of strongest edges of each group."""
+"""Edges between queries that must stay in one part of a split."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def ordered_pair(first: str, second: str) -> QueryPair:
     return (first, second) if first < second else (second, first)
 
 
-def strongest_edges(query_ids: Sequence[str], edges: Sequence[Edge]) -> list[Edge]:
+def keep_strongest_edges(query_ids: Sequence[str], edges: Sequence[Edge]) -> list[Edge]:
     """Return a spanning forest of the strongest edges, in order. `query_ids` must be sorted."""
-    ordered = sorted(edges)
-    number = {query_id: index for index, query_id in enumerate(query_ids)}
+    ordered_edges = sorted(edges)
+    index_of = {query_id: index for index, query_id in enumerate(query_ids)}
     links = Links(
-        np.array([number[edge.query_a] for edge in ordered], dtype=np.int64),
-        np.array([number[edge.query_b] for edge in ordered], dtype=np.int64),
-        np.array([edge.similarity for edge in ordered], dtype=np.float64),
+        np.array([index_of[edge.query_a] for edge in ordered_edges], dtype=np.int64),
+        np.array([index_of[edge.query_b] for edge in ordered_edges], dtype=np.int64),
+        np.array([edge.similarity for edge in ordered_edges], dtype=np.float64),
     )
-    return [ordered[place] for place in strongest(links, len(query_ids)).tolist()]
+    return [ordered_edges[index] for index in strongest(links, len(query_ids)).tolist()]

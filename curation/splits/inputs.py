@@ -1,6 +1,6 @@
 """The inputs of a split: the graded queries, their relevant documents, and their strata.
 
-`read_labels` reads the rows in one lease of the database, and `graded_queries` interprets the rows.
+`read_labels` reads the rows in one lease of the database, and `collect_graded_queries` interprets the rows.
 """
 
 from __future__ import annotations
@@ -181,14 +181,14 @@ def read_times(cursor: Cursor, queries: Sequence[str]) -> dict[str, datetime]:
     return dict(cursor.execute(_TIMES, {"queries": list(queries)}).fetchall())
 
 
-def settled_queries(labels: SplitLabels) -> GradedQueries:
+def find_graded_queries(labels: SplitLabels) -> GradedQueries:
     """Return the graded queries, with grades by the consensus of the annotators' votes.
 
     Raises
     ------
     RefusedError: no query has a grade.
     """
-    graded = graded_queries(labels, compute_consensus(labels.votes))
+    graded = collect_graded_queries(labels, compute_consensus(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing to split. Judge some pairs first. A disputed pair "
@@ -199,7 +199,7 @@ def settled_queries(labels: SplitLabels) -> GradedQueries:
     return graded
 
 
-def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:
+def collect_graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:
     """Return the graded queries of a split. `pairs` yields the consensus grade of each pair once."""
     queries = {query.query_id: query for query in labels.queries}
     documents = set(labels.snapshot["document_id"].to_pylist())
@@ -241,7 +241,7 @@ def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> Grade
     )
 
 
-def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
+def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
     """Return the inputs of a split, reduced to these queries."""
     inside = set(members) & set(inputs.queries)
     names = sorted(inside)

@@ -19,12 +19,14 @@ from curation.core.progress import Progress, silent
 from curation.core.reports.page import ShareCell, Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.retrieval.embeddings import refuse_without_model
-from curation.splits.certificate import Certificate, without_sealed
-from curation.splits.current_split import current_parts
-from curation.splits.cuts import cut_lines
-from curation.splits.groups import LeakageGroup, group_sizes, largest_groups
+from curation.splits.certificate import Certificate
+from curation.splits.cuts import describe_cuts
+from curation.splits.groups import LeakageGroup, count_group_sizes, find_largest_groups
 from curation.splits.request import SplitRequest
-from curation.splits.split import PreparedSplit, SplitReport, make_split, prepare_split
+from curation.splits.sealed_ties import hide_sealed_documents
+from curation.splits.split import PreparedSplit, make_split, prepare_split
+from curation.splits.split_report import SplitReport
+from curation.splits.stored_split import read_current_parts
 from curation.store import Cursor, Store, get_setting
 
 PREVIEW = "preview.json"
@@ -41,7 +43,7 @@ def _check_model(cursor: Cursor, request: SplitRequest | None) -> None:
 def _write_preview(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitPreview:
     """Write the preview of a split into the folder that the request names."""
     preview = preview_split(store, request, progress)
-    (Path(request.folder) / PREVIEW).write_bytes(preview_json(preview))
+    (Path(request.folder) / PREVIEW).write_bytes(write_preview(preview))
     return preview
 
 
@@ -137,12 +139,12 @@ class SplitPreview:
         return (Table("Parts", columns, parts), Table("Ties between queries", ("kind", "ties"), ties))
 
     @property
-    def further(self) -> list[str]:
+    def details(self) -> list[str]:
         """List the leakage groups with their ties, the ties that were cut, and the reason for a refusal."""
         alone = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
             f"{alone} tied to no other query.",
-            *cut_lines(self.report.cut, self.report.remaining_ties, self.certificate.texts),
+            *describe_cuts(self.report.cut, self.report.remaining_ties, self.certificate.texts),
         ]
         for group in self.groups:
             lines += ["", f"Leakage group of {group.size}, in the part {group.part}.", *group.lines]
@@ -162,31 +164,31 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
     """
     prepared = prepare_split(store, request, progress)
     with store.reading() as cursor:
-        now = current_parts(cursor)
+        now = read_current_parts(cursor)
         sample = "SELECT query_id, traffic FROM sample_queries WHERE sample_id = ?"
         traffic = dict(cursor.execute(sample, [get_setting(cursor, "sample")]).fetchall())
     assigned = prepared.checked.parts
-    groups = largest_groups(
+    groups = find_largest_groups(
         prepared.graded.inputs, prepared.request.rules, prepared.checked.groups, prepared.edges, MAX_GROUPS
     )
     preview = SplitPreview(
         report=prepared.report,
         parts=tuple(_preview_part(*asked, prepared, now, traffic) for asked in request.parts),
-        sizes=group_sizes(prepared.checked.groups),
+        sizes=count_group_sizes(prepared.checked.groups),
         groups=tuple(replace(group, part=assigned[group.group_id]) for group in groups),
         moved=sum(now.get(name, part) != part for name, part in assigned.items()) if now else None,
         refused=_refusal_text(prepared),
     )
-    return without_sealed(preview, prepared.graded.inputs.sealed)
+    return hide_sealed_documents(preview, prepared.graded.inputs.sealed)
 
 
-def preview_json(preview: SplitPreview) -> bytes:
+def write_preview(preview: SplitPreview) -> bytes:
     """Write the preview of a split as JSON."""
     return _FORM.dump_json(preview)
 
 
-def parsed_preview(written: bytes) -> SplitPreview:
-    """Parse the preview of a split from the JSON that `preview_json` wrote.
+def parse_preview(written: bytes) -> SplitPreview:
+    """Parse the preview of a split from the JSON that `write_preview` wrote.
 
     Raises
     ------

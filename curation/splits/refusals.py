@@ -1,4 +1,4 @@
-"""Refusals of a split: a group that is too large, an empty part, released queries that would move."""
+"""Refusals of a split that would be unfit for evaluation, with the ties that people could cut."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from curation.core.errors import RefusedError
 from curation.core.text import percent, pluralize
-from curation.splits.assignment import ALL, Levels, PartShare, members_of
-from curation.splits.certificate import without_sealed
+from curation.splits.assignment import ALL, Levels, PartShare, list_members
 from curation.splits.edges import Edge
-from curation.splits.groups import LeakageGroup, chain_lines, longest_chain
+from curation.splits.groups import LeakageGroup, describe_chain, find_longest_chain
 from curation.splits.inputs import SplitInputs
+from curation.splits.sealed_ties import hide_sealed_documents
 from curation.splits.tie_kinds import SHARED_DOCUMENT
 
 MAX_PART_SHARE = 0.5
@@ -27,47 +27,48 @@ CUT_FIRST = (
 )
 
 
-def balance_problem(
+def find_balance_problem(
     members: Sequence[str],
     parts: Mapping[str, str],
     shares: Sequence[PartShare],
     levels: Levels,
-    balanced: bool,
+    is_balanced: bool,
 ) -> str:
-    """Return the end of a sentence on how a leakage group spoils a split; '' if the group does no harm.
+    """Return the end of a sentence on the balance problem that a leakage group causes; '' without a problem.
 
-    A group spoils the split if the group fills most of its part, or keeps parts from their sizes. A group
-    does no harm if other queries balance the parts: a group of 11 among 134 queries leaves both parts at
-    their size.
+    A group is a problem if the group fills most of its part, or keeps parts from their sizes. A group is no
+    problem if other queries balance the parts: a group of 11 among 134 queries leaves both parts at their
+    size.
 
     Parameters
     ----------
     members: the group's queries.
     parts: query id → part.
-    balanced: whether the parts must be near their fractions, which does not hold for a split by time.
+    is_balanced: whether the parts must be near their fractions, which does not hold for a split by time.
     """
     part = parts[members[0]]
-    filled = next(share.reached for share in shares if share.part == part and share.dimension == ALL)
-    if len(members) > MAX_PART_SHARE * filled:
-        return f"it is {len(members):,} of the {pluralize(filled, 'query', 'queries')} of {part}"
-    group_counts = Counter(column for name in members for column in levels[name])
+    part_size = next(share.reached for share in shares if share.part == part and share.dimension == ALL)
+    if len(members) > MAX_PART_SHARE * part_size:
+        return f"it is {len(members):,} of the {pluralize(part_size, 'query', 'queries')} of {part}"
+    group_counts = Counter(column for query_id in members for column in levels[query_id])
     group_counts[ALL, ALL] = len(members)
-    for share in shares if balanced else ():
-        least, ratio = TOLERANCE["all" if share.dimension == ALL else "level"]
-        off = abs(share.reached - share.ideal)
-        if group_counts[share.dimension, share.level] >= off > max(least, ratio * share.ideal):
-            of = "" if share.dimension == ALL else f" of the {share.dimension} “{share.level}”"
+    for share in shares if is_balanced else ():
+        max_queries, max_ratio = TOLERANCE["all" if share.dimension == ALL else "level"]
+        deviation = abs(share.reached - share.ideal)
+        tolerance = max(max_queries, max_ratio * share.ideal)
+        if group_counts[share.dimension, share.level] >= deviation > tolerance:
+            level = "" if share.dimension == ALL else f" of the {share.dimension} “{share.level}”"
             return (
-                f"{share.part} has {pluralize(share.reached, 'query', 'queries')}{of} instead of the "
+                f"{share.part} has {pluralize(share.reached, 'query', 'queries')}{level} instead of the "
                 f"requested {share.ideal:,.1f}"
             )
     return ""
 
 
-def refuse_large(
-    groups: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, most: float | None
+def refuse_large_groups(
+    groups: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, max_share: float | None
 ) -> None:
-    """Refuse large leakage groups that spoil the split, or whose share of the queries is larger than `most`.
+    """Refuse leakage groups with a balance problem, or with a share of the queries above `max_share`.
 
     The refusal shows the chains of ties that made the groups, and ties that people could cut.
 
@@ -75,41 +76,39 @@ def refuse_large(
     ----------
     queries: the number of queries.
     """
-    allowed = None if most is None else max(MAX_SMALL_GROUP, most * queries)
-    large = [group for group in groups if (group.spoils if allowed is None else len(group.queries) > allowed)]
-    if not large:
+    if max_share is None:
+        refused = [group for group in groups if group.spoils]
+    else:
+        max_size = max(MAX_SMALL_GROUP, max_share * queries)
+        refused = [group for group in groups if len(group.queries) > max_size]
+    if not refused:
         return
-    shown = without_sealed(large[:GROUPS_SHOWN], inputs.sealed)
+    shown_groups = hide_sealed_documents(refused[:GROUPS_SHOWN], inputs.sealed)
     lines: list[str] = []
-    for group in shown:
+    for group in shown_groups:
         holds = f"One leakage group holds {len(group.queries):,} of {pluralize(queries, 'query', 'queries')}"
-        limit = f"at most {percent(most)} is allowed" if most is not None else group.spoils
-        lines += [f"{holds} ({percent(group.share)}), and {limit}.", *group.lines]
-    if len(large) > GROUPS_SHOWN:
-        lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more leakage groups of a refused size")
-    command = _weakest_ties(group.chain for group in shown)
-    if any(next(iter(group.ties)) == SHARED_DOCUMENT for group in large):
+        reason = f"at most {percent(max_share)} is allowed" if max_share is not None else group.spoils
+        lines += [f"{holds} ({percent(group.share)}), and {reason}.", *group.lines]
+    if len(refused) > GROUPS_SHOWN:
+        lines.append(f"… and {len(refused) - GROUPS_SHOWN:,} more leakage groups of a refused size")
+    command = _suggest_cuts(group.chain for group in shown_groups)
+    if any(next(iter(group.ties)) == SHARED_DOCUMENT for group in refused):
         command.append(
             "--no-shared-documents lets queries with the same relevant document be in different parts, as is "
             "usual for a corpus of few long documents."
         )
-    allowing = min(1.0, (int(large[0].share * 100) + 1) / 100)
+    sufficient_share = min(1.0, (int(refused[0].share * 100) + 1) / 100)
     command.append(
         "--dry-run shows the leakage groups at other thresholds. --relevant-grade sets the lowest grade of a "
         "relevant document. "
-        f"--largest-group {allowing:g} allows the group."
+        f"--largest-group {sufficient_share:g} allows the group."
     )
     raise RefusedError("\n".join([*lines, f"{CUT_FIRST} allow a larger group."]), command="\n".join(command))
 
 
-def _weakest_ties(chains: Iterable[Sequence[Edge]]) -> list[str]:
-    """Return the options that cut the weakest tie of each chain."""
-    weakest = [min(steps, key=lambda edge: (edge.similarity, edge)) for steps in chains]
-    cuts = [f'  --cut "{edge.query_a}~{edge.query_b}"' for edge in weakest]
-    return ["", "These options cut the weakest tie of each chain:", *cuts]
-
-
-def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs) -> None:
+def refuse_joined_queries(
+    chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs
+) -> None:
     """Refuse chains of ties that join released queries of different parts.
 
     `carried` maps query id to part.
@@ -117,44 +116,51 @@ def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], 
     if not chains:
         return
     queries = inputs.queries
-    groups = pluralize(len(chains), "leakage group")
     lines = [
         "A released query never changes its part, but ties now join released queries of different parts in "
-        f"{groups}:"
+        f"{pluralize(len(chains), 'leakage group')}:"
     ]
-    shown = without_sealed(chains[:GROUPS_SHOWN], inputs.sealed)
-    for steps in shown:
-        ends = sorted({name for edge in steps for name in (edge.query_a, edge.query_b) if name in carried})
+    shown_chains = hide_sealed_documents(chains[:GROUPS_SHOWN], inputs.sealed)
+    for chain in shown_chains:
+        tied_queries = {query_id for edge in chain for query_id in (edge.query_a, edge.query_b)}
+        released = sorted(tied_queries & carried.keys())
         lines += [
-            ", ".join(f"“{queries[name]}” in {carried[name]}" for name in ends) + ", by:",
-            *chain_lines(steps, queries),
+            ", ".join(f"“{queries[query_id]}” in {carried[query_id]}" for query_id in released) + ", by:",
+            *describe_chain(chain, queries),
         ]
     if len(chains) > GROUPS_SHOWN:
         lines.append(f"… and {len(chains) - GROUPS_SHOWN:,} more groups")
-    command = [*_weakest_ties(shown), "--fresh ignores the parts that queries have in releases."]
-    found = "\n".join([*lines, f"{CUT_FIRST} ignore the parts that queries have in releases."])
-    raise RefusedError(found, command="\n".join(command))
+    lines.append(f"{CUT_FIRST} ignore the parts that queries have in releases.")
+    command = [*_suggest_cuts(shown_chains), "--fresh ignores the parts that queries have in releases."]
+    raise RefusedError("\n".join(lines), command="\n".join(command))
 
 
-def refuse_empty(
+def refuse_empty_parts(
     shares: Sequence[PartShare], groups: Mapping[str, str], edges: Sequence[Edge], inputs: SplitInputs
 ) -> None:
     """Refuse a split that has a part without queries."""
-    empty = [share.part for share in shares if share.dimension == ALL and not share.reached]
-    if not empty:
+    empty_parts = [share.part for share in shares if share.dimension == ALL and not share.reached]
+    if not empty_parts:
         return
-    queries, members = inputs.queries, members_of(groups)
+    queries, members = inputs.queries, list_members(groups)
     largest = max(members.values(), key=len)
     lines = [
-        f"No query is left for {', '.join(empty)}: {len(queries):,} graded queries form {len(members):,} "
-        f"leakage groups that must stay whole, the largest of {len(largest):,}."
+        f"No query is left for {', '.join(empty_parts)}: {len(queries):,} graded queries form "
+        f"{len(members):,} leakage groups that must stay whole, the largest of {len(largest):,}."
     ]
     if len(largest) > 1:
-        steps = without_sealed(longest_chain(largest, edges), inputs.sealed)
-        lines += ["Chain of ties in the largest group:", *chain_lines(steps, queries)]
+        chain = hide_sealed_documents(find_longest_chain(largest, edges), inputs.sealed)
+        lines += ["Chain of ties in the largest group:", *describe_chain(chain, queries)]
     lines.append(
         "Judge more queries, or loosen the rules of ties: a higher relevant grade or a higher threshold of "
         "query texts or documents."
     )
     options = "--relevant-grade, --query-threshold and --document-threshold set the grade and thresholds."
     raise RefusedError("\n".join(lines), command=options)
+
+
+def _suggest_cuts(chains: Iterable[Sequence[Edge]]) -> list[str]:
+    """List the options that cut the weakest tie of each chain."""
+    weakest_edges = [min(chain, key=lambda edge: (edge.similarity, edge)) for chain in chains]
+    cuts = [f'  --cut "{edge.query_a}~{edge.query_b}"' for edge in weakest_edges]
+    return ["", "These options cut the weakest tie of each chain:", *cuts]

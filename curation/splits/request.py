@@ -60,7 +60,7 @@ def check_request(request: SplitRequest) -> None:
     ------
     InputError: fractions, part names, rules or the largest group are wrong. The error lists all problems.
     """
-    problems = part_problems(request.fractions) + rule_problems(request.rules)
+    problems = find_part_problems(request.fractions) + find_rule_problems(request.rules)
     if request.largest_group is not None and not 0 < request.largest_group <= 1:
         problems.append(
             f"A largest group of {request.largest_group:g}: expected a share above 0 and at most 1"
@@ -68,7 +68,7 @@ def check_request(request: SplitRequest) -> None:
     refuse_problems(problems)
 
 
-def named_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
+def collect_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
     """Return a map from each part to its fraction, in the given order.
 
     Raises
@@ -80,7 +80,7 @@ def named_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
     return dict(given)
 
 
-def rule_problems(rules: Rules) -> list[str]:
+def find_rule_problems(rules: Rules) -> list[str]:
     """List the problems of the rules of ties, with a sentence for each problem."""
     problems = out_of_bounds(Rules, vars(rules))
     problems += [
@@ -95,7 +95,7 @@ def rule_problems(rules: Rules) -> list[str]:
     return problems
 
 
-def part_problems(parts: Mapping[str, float]) -> list[str]:
+def find_part_problems(parts: Mapping[str, float]) -> list[str]:
     """List the problems of part names and fractions, with a sentence for each problem."""
     problems = []
     total = sum(parts.values())
@@ -111,7 +111,7 @@ def part_problems(parts: Mapping[str, float]) -> list[str]:
     ]
 
 
-def parsed_cut(text: str) -> tuple[str, str]:
+def parse_cut(text: str) -> tuple[str, str]:
     """Parse the cut 'A~B' into the names of two queries.
 
     Raises
@@ -204,7 +204,7 @@ class Rules:
         "Ignore the direct ties between two queries (ids or texts). The certificate reports ignored ties as "
         "residual leakage. Repeatable.",
         metavar="A~B",
-        read=parsed_cut,
+        read=parse_cut,
     )
 
     @property
@@ -216,7 +216,7 @@ class Rules:
 RULES = Rules()
 
 
-def parsed_part(text: str) -> tuple[str, float]:
+def parse_part(text: str) -> tuple[str, float]:
     """Parse the text of a part, such as 'train=0.6', into a name and a fraction.
 
     Raises
@@ -252,7 +252,7 @@ class SplitRequest:
         flag="--part",
         unset="dev=0.7, test=0.3",
         metavar="NAME=FRACTION",
-        read=parsed_part,
+        read=parse_part,
     )
     seed: Seed = 0
     rules: Rules = RULES
@@ -285,4 +285,4 @@ class SplitRequest:
     @property
     def fractions(self) -> dict[str, float]:
         """The fraction of each part, in the order of the parts."""
-        return named_parts(self.parts)
+        return collect_parts(self.parts)

@@ -40,7 +40,7 @@ _FIELD = """
 """
 
 
-def with_tie_data(
+def add_tie_data(
     store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, dated: bool = False
 ) -> SplitInputs:
     """Return the inputs with the keys and embeddings that the rules ask for, and with times if `dated`.
@@ -63,10 +63,10 @@ def with_tie_data(
         )
     if rules.paraphrase is None or inputs.grouped_queries == set(inputs.queries):
         return inputs
-    return replace(inputs, vectors=query_vectors(store, inputs.queries, rules.model, progress))
+    return replace(inputs, vectors=embed_queries(store, inputs.queries, rules.model, progress))
 
 
-def query_vectors(
+def embed_queries(
     store: Store, queries: Mapping[str, str], model: str = DEFAULT_MODEL, progress: Progress = silent
 ) -> Vectors:
     """Return unit vectors of the query texts, shape (queries, d), ordered by query id.
@@ -148,7 +148,7 @@ def _read_groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
     ]
 
 
-def known_keys(cursor: Cursor) -> list[str]:
+def list_key_kinds(cursor: Cursor) -> list[str]:
     """List the kinds of key that can tie queries: session and group, if the project has any, and fields."""
     present = [kind for kind, sql in _ANY.items() if cursor.execute(sql).fetchall()]
     return [*present, *(name for name in _field_names(cursor) if name not in _ANY)]

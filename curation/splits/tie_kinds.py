@@ -1,59 +1,51 @@
-"""Kinds of ties between queries that must stay in one part: a record (`TieKind`) with a search for each kind.
+"""The kinds of ties between queries that must stay in one part, each a record (`TieKind`) with its search.
 
-The direct ties between two queries that are cut by name do not count, but all other ties of both do. So every
-tie of a query in a cut is listed: a tie that a spanning forest leaves out may still join both queries.
+- Query text: the Jaccard similarity of character 3-grams of the texts as they are written, and then with
+  their words in alphabetical order (`core.similarity.shingles`).
+- Paraphrase: the cosine of embeddings, all queries with all, by an exact matrix product in blocks. Character
+  3-grams find only about a fifth of the paraphrases. Cosines are rounded to four decimals, because the last
+  digits differ between machines. A query in a language that the model cannot read
+  (`retrieval.unread_texts`) has no ties of this kind.
+- Shared document, near-duplicate document: one document that is relevant to both queries, or two documents
+  with nearly the same word 3-shingles. A document that contains nearly all of a smaller document is a
+  near-duplicate, too, unless the smaller document is very short.
+- Same key: the same session, group of a relevant document, or field of the query (`tie_data`).
 
-Query text: the Jaccard similarity of character 3-grams of the texts as they are written, and then with their
-words in alphabetical order (`core.similarity.shingles`).
-Paraphrase: the cosine of embeddings, all queries with all, by an exact matrix product in blocks. Character
-3-grams find only about a fifth of the paraphrases. Cosines are rounded to four decimals, because the last
-digits differ between machines. A query in a language that the model cannot read (`retrieval.unread_texts`)
-has no ties of this kind. Shared and near-duplicate documents: one document that is relevant to both queries,
-or two documents with nearly the same word 3-shingles. A document that contains nearly all of a smaller
-document is a near-duplicate, too, unless the smaller document is very short. Same key: the same session,
-group of a relevant document, or field of the query (`tie_data`). If groups are a tie, similarity does not tie
-two queries or documents that both have a group. Otherwise the standard words that all policies of a company
-share would join different groups.
+If groups are a tie, similarity does not tie two queries or documents that both have a group. Otherwise the
+standard words that all policies of a company share would join different groups.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from curation.core.progress import Progress, silent
-from curation.core.similarity.pairs import (
-    EXACTLY,
-    VERIFIED,
-    Links,
-    PairCollector,
-    Search,
-    alike,
-    contained_links,
-    exact_links,
-    joined,
-)
+from curation.core.similarity.pairs import EXACTLY, Links, PairCollector, alike, contained_links
 from curation.core.similarity.shingles import (
     CHARACTERS,
     NAME,
     WORDS,
+    Sets,
+    Shingles,
     character_shingles,
     distinct,
     essentials,
     reworded_shingles,
     word_shingles,
 )
+from curation.core.statistics.arrays import Ints
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.unread_texts import MULTILINGUAL
-from curation.splits.edges import Edge, QueryPair, ordered_pair
+from curation.splits.edges import Edge, QueryPair
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import CONTAINED, DECIMALS, GROUP, MIN_SHINGLES, SESSION, SESSIONS, Rules
+from curation.splits.tie_search import FoundTies, TieSearch, list_links
 
 OFF = "not looked for"
 QUERY_TEXT = "query text"
@@ -67,32 +59,13 @@ IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so the
 _BLOCK = 256
 
 
-class FoundTies(NamedTuple):
-    """The ties between queries that the search for one kind of tie found.
-
-    Attributes
-    ----------
-    edges: edges that hold together what all ties hold together, and every edge of a query that a cut names.
-    ties: number of all ties.
-    method: how the kind was searched.
-    left_out: reason, written to be read after its number → number of queries.
-    further: more parameters of a stored split, where the search found ties that older goldgrades missed.
-    """
-
-    edges: list[Edge]
-    ties: int
-    method: str
-    left_out: Mapping[str, int] = {}
-    further: Mapping[str, Any] = {}
-
-
 @dataclass(frozen=True)
 class TieKind:
     """A kind of tie between queries, such as similar texts or a shared relevant document.
 
     Attributes
     ----------
-    label: its name in stored splits, in JSON and on screen.
+    label: name of the kind in stored splits, in JSON and on screen.
     setting: the field of `Rules` that switches the kind; None, False or () there switch it off.
     parameter: the name under which a stored split has that field.
     find: the search, which is called only where the kind is switched on.
@@ -115,13 +88,13 @@ class TieKind:
     unsearchable: Callable[[SplitInputs], str | None] = lambda inputs: None
     minhashed: bool = False
 
-    def value(self, rules: Rules) -> Any:
+    def read_setting(self, rules: Rules) -> Any:
         """Return the threshold or switch of this kind of tie in the rules."""
         return getattr(rules, self.setting)
 
     def is_on(self, rules: Rules) -> bool:
         """Check whether the rules of a split ask for this kind of tie."""
-        return bool(self.value(rules))
+        return bool(self.read_setting(rules))
 
     def search(self, search: TieSearch) -> FoundTies:
         """Find the ties of this kind. There are no ties if the kind is switched off or cannot be searched."""
@@ -131,130 +104,62 @@ class TieKind:
         return FoundTies([], 0, reason) if reason else self.find(search)
 
 
-@dataclass(frozen=True)
-class TieSearch:
-    """The queries and rules of a search for ties.
-
-    Attributes
-    ----------
-    named: queries whose ties are all listed.
-    compare: the search for similar texts.
-    """
-
-    inputs: SplitInputs
-    rules: Rules
-    named: frozenset[str]
-    compare: Search
-    progress: Progress
-
-    @cached_property
-    def ids(self) -> list[str]:
-        """The ids of all queries in the search for ties, in order."""
-        return sorted(self.inputs.queries)
-
-    @cached_property
-    def cut(self) -> frozenset[QueryPair]:
-        """The pairs of queries whose direct ties do not count."""
-        return frozenset(ordered_pair(*pair) for pair in self.rules.cut)
-
-    @property
-    def named_places(self) -> list[int]:
-        """The positions in `ids` of the named queries."""
-        return [index for index, name in enumerate(self.ids) if name in self.named]
-
-    @property
-    def grouped_places(self) -> list[int]:
-        """The positions in `ids` of the queries that have a group.
-
-        No two queries with groups are compared.
-        """
-        grouped = self.inputs.grouped_queries
-        return [index for index, name in enumerate(self.ids) if name in grouped]
-
-    @property
-    def method(self) -> str:
-        """The name of the method that searches for similar texts."""
-        return EXACTLY if self.compare is exact_links else VERIFIED
-
-    def of_similar_queries(self, similar: PairCollector, label: str, method: str) -> FoundTies:
-        """Turn pairs of positions in `ids` into edges, without pairs of queries that are cut."""
-        edges = [Edge(self.ids[a], self.ids[b], label, similarity) for a, b, similarity in each_link(similar)]
-        kept = [edge for edge in edges if edge[:2] not in self.cut]
-        return FoundTies(kept, similar.pairs - (len(edges) - len(kept)), method)
-
-    def of_equal_keys(self, holders: Mapping[str, Sequence[str]], label: str) -> FoundTies:
-        """Tie all queries that share a key; `holders`: key → query ids."""
-        edges = [
-            Edge(*pair, label, 1.0, (), key)
-            for key, queries in sorted(holders.items())
-            for pair in self.pairs_among(queries)
-        ]
-        return FoundTies(edges, sum(map(self.count_among, holders.values())), EXACTLY)
-
-    def count_among(self, queries: Collection[str]) -> int:
-        """Count the pairs of these queries that no cut separates."""
-        inside = set(queries)
-        return len(inside) * (len(inside) - 1) // 2 - sum(inside.issuperset(pair) for pair in self.cut)
-
-    def pairs_among(self, queries: Sequence[str]) -> list[QueryPair]:
-        """List in order enough pairs to connect these queries, and all pairs of a query that a cut names."""
-        return sorted({ordered_pair(*pair) for pair in self.pairs_between(queries, queries)})
-
-    def pairs_between(self, left: Sequence[str], right: Sequence[str]) -> list[QueryPair]:
-        """List pairs of a left and a right query that connect all queries of both sides.
-
-        On each side, the first query that no cut names is paired with all queries of the other side.
-        Each query that a cut names is also paired with all queries of the other side.
-        """
-        pairs = {(query, other) for query in self._centers(left) for other in right if query != other}
-        pairs |= {(query, other) for other in self._centers(right) for query in left if query != other}
-        return sorted(pair for pair in pairs if ordered_pair(*pair) not in self.cut)
-
-    def _centers(self, queries: Sequence[str]) -> list[str]:
-        """List the first query that no cut names, and all queries that a cut names."""
-        free = [name for name in queries if name not in self.named]
-        return [*free[:1], *(name for name in queries if name in self.named)]
-
-
-def each_link(*collected: PairCollector) -> Iterable[tuple[int, int, float]]:
-    """Yield the links of these pairs as Python numbers."""
-    links = joined([pairs.links() for pairs in collected])
-    return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)
-
-
 def find_query_text_ties(search: TieSearch) -> FoundTies:
     """Find pairs of queries whose texts, as written or with sorted words, reach the similarity threshold."""
     threshold = search.rules.query
     assert threshold is not None
-    texts = [search.inputs.queries[name] for name in search.ids]
+    texts = [search.inputs.queries[query_id] for query_id in search.ids]
     similar = alike(
         map(character_shingles, texts),
         threshold,
         search.compare,
         progress=search.progress,
-        single=search.named_places,
-        apart=search.grouped_places,
+        single=search.cut_indices,
+        apart=search.grouped_indices,
     )
-    written = search.of_similar_queries(similar, QUERY_TEXT, search.method)
-    reworded = search.of_similar_queries(_find_reworded(search, texts, threshold), QUERY_TEXT, search.method)
-    further = {"query_rewording": NAME} if reworded.edges else {}
-    return FoundTies(written.edges + reworded.edges, written.ties + reworded.ties, search.method, {}, further)
+    reordered = _collect_query_pairs(search, _link_reordered_texts(search, texts, threshold))
+    written_ties = search.tie_similar_queries(similar, QUERY_TEXT, search.method)
+    reordered_ties = search.tie_similar_queries(reordered, QUERY_TEXT, search.method)
+    return FoundTies(
+        edges=written_ties.edges + reordered_ties.edges,
+        ties=written_ties.ties + reordered_ties.ties,
+        method=search.method,
+        parameters={"query_rewording": NAME} if reordered_ties.edges else {},
+    )
 
 
-def _find_reworded(search: TieSearch, texts: Sequence[str], threshold: float) -> PairCollector:
-    """Find pairs of queries whose texts reach the similarity threshold only with sorted words."""
-    places = range(len(texts))
-    sets, class_of = distinct(map(reworded_shingles, texts), single=places)
-    place_of = np.flatnonzero(class_of >= 0)
-    written = distinct((character_shingles(texts[index]) for index in place_of.tolist()), single=places)[0]
-    label_of = np.unique(np.asarray([essentials(text) for text in texts], np.str_), return_inverse=True)[1]
-    collected = PairCollector(len(texts), search.named_places, search.grouped_places)
+def _link_reordered_texts(search: TieSearch, texts: Sequence[str], threshold: float) -> Iterator[Links]:
+    """Find pairs of queries whose texts reach the similarity threshold only with sorted words.
+
+    Both texts must have the same essentials, such as numbers.
+    """
+    sets, text_of_set = _separate_sets(map(reworded_shingles, texts), len(texts))
+    shingles = (character_shingles(texts[index]) for index in text_of_set.tolist())
+    written, _ = _separate_sets(shingles, len(text_of_set))
+    essentials_of = np.asarray([essentials(text) for text in texts], np.str_)
+    essential_class = np.unique(essentials_of, return_inverse=True)[1]
     for links in search.compare(sets, threshold, search.progress):
-        first, second = place_of[links.first], place_of[links.second]
-        apart = written.similarity(links.first, links.second) < threshold
-        new = links._replace(first=first, second=second).at(apart & (label_of[first] == label_of[second]))
-        collected.add(new)
-    return collected
+        first, second = text_of_set[links.first], text_of_set[links.second]
+        is_new = written.similarity(links.first, links.second) < threshold
+        is_comparable = essential_class[first] == essential_class[second]
+        yield links._replace(first=first, second=second).at(is_new & is_comparable)
+
+
+def _separate_sets(shingles: Iterable[Shingles], texts: int) -> tuple[Sets, Ints]:
+    """Return a set for each text that has shingles, and the index of the text of each set.
+
+    `texts` is the number of texts.
+    """
+    sets, set_of_text = distinct(shingles, single=range(texts))
+    return sets, np.flatnonzero(set_of_text >= 0)
+
+
+def _collect_query_pairs(search: TieSearch, links_by_block: Iterable[Links]) -> PairCollector:
+    """Collect linked pairs of queries, given as positions in `search.ids`."""
+    collector = PairCollector(len(search.ids), search.cut_indices, search.grouped_indices)
+    for links in links_by_block:
+        collector.add(links)
+    return collector
 
 
 QUERY_TEXT_TIE = TieKind(
@@ -273,10 +178,8 @@ def find_paraphrases(search: TieSearch) -> FoundTies:
     vectors, threshold = search.inputs.vectors, search.rules.paraphrase
     assert vectors is not None
     assert threshold is not None
-    collected = PairCollector(len(vectors), search.named_places, search.grouped_places)
-    for links in paraphrase_links(vectors, threshold, search.progress):
-        collected.add(links)
-    ties = search.of_similar_queries(collected, PARAPHRASE, EXACTLY)
+    paraphrases = _collect_query_pairs(search, link_paraphrases(vectors, threshold, search.progress))
+    ties = search.tie_similar_queries(paraphrases, PARAPHRASE, EXACTLY)
     unread = int((~vectors.any(axis=1)).sum())
     if not unread:
         return ties
@@ -284,14 +187,14 @@ def find_paraphrases(search: TieSearch) -> FoundTies:
         f"query in a language that the model {Path(search.rules.model).name} cannot read, so not compared by "
         f"meaning: choose a multilingual model, such as {MULTILINGUAL}"
     )
-    return ties._replace(left_out={reason: unread}, further={"not_read": unread})
+    return ties._replace(left_out={reason: unread}, parameters={"not_read": unread})
 
 
-def paraphrase_links(vectors: Vectors, threshold: float, progress: Progress = silent) -> Iterator[Links]:
+def link_paraphrases(vectors: Vectors, threshold: float, progress: Progress = silent) -> Iterator[Links]:
     """Find all pairs with at least this cosine, by an exact comparison of all vectors in blocks."""
     for start in range(0, len(vectors), _BLOCK):
-        block = vectors[start : start + _BLOCK] @ vectors[start:].T
-        cosines = np.round(block.astype(np.float64), DECIMALS)
+        products = vectors[start : start + _BLOCK] @ vectors[start:].T
+        cosines = np.round(products.astype(np.float64), DECIMALS)
         first, second = np.nonzero(np.triu(cosines >= threshold, k=1))
         similarity = np.minimum(cosines[first, second], 1.0)
         yield Links(first + start, second + start, similarity)
@@ -318,46 +221,49 @@ PARAPHRASE_TIE = TieKind(
 def find_near_duplicates(search: TieSearch) -> FoundTies:
     """Find pairs of similar documents. Each pair ties the queries of its first and its second document.
 
-    If a shared document ties these queries already, only queries that a cut names get these ties, too.
+    If a shared document ties these queries already, only queries in a cut get these ties, too.
     """
     threshold = search.rules.document
     assert threshold is not None
     inputs = search.inputs
     ids, queries_of = sorted(inputs.documents), inputs.queries_of
-    named = {place for place, name in enumerate(ids) if not search.named.isdisjoint(queries_of[name])}
+    in_cut = {index for index, name in enumerate(ids) if not search.cut_queries.isdisjoint(queries_of[name])}
     grouped = [index for index, name in enumerate(ids) if name in inputs.grouped]
     similar = alike(
-        (word_shingles(inputs.documents[name]) for name in ids),
+        (word_shingles(inputs.documents[document_id]) for document_id in ids),
         threshold,
         search.compare,
         progress=search.progress,
-        single=named,
+        single=in_cut,
         apart=grouped,
     )
-    contained = PairCollector(len(ids), named, grouped)
-    for links in _contained_documents(search, ids, threshold):
+    contained = PairCollector(len(ids), in_cut, grouped)
+    for links in _link_contained_documents(search, ids, threshold):
         contained.add(links)
     edges = []
-    for a, b, similarity in each_link(similar, contained):
+    for a, b, similarity in list_links(similar, contained):
         left, right = queries_of[ids[a]], queries_of[ids[b]]
-        if search.rules.shared and not ({a, b} & named) and not set(left).isdisjoint(right):
+        has_shared_tie = search.rules.shared and not set(left).isdisjoint(right)
+        if has_shared_tie and in_cut.isdisjoint({a, b}):
             continue
-        for pair in search.pairs_between(left, right):
+        for pair in search.connect_sides(left, right):
             (query_a, document_a), (query_b, document_b) = sorted(zip(pair, (ids[a], ids[b]), strict=True))
             edges.append(Edge(query_a, query_b, NEAR_DUPLICATE, similarity, (document_a, document_b)))
-    further = (
-        {"document_containment": CONTAINED, "contained_shingles": MIN_SHINGLES} if contained.pairs else {}
+    containment = {"document_containment": CONTAINED, "contained_shingles": MIN_SHINGLES}
+    return FoundTies(
+        edges=edges,
+        ties=similar.pairs + contained.pairs,
+        method=search.method,
+        parameters=containment if contained.pairs else {},
     )
-    return FoundTies(edges, similar.pairs + contained.pairs, search.method, {}, further)
 
 
-def _contained_documents(search: TieSearch, ids: Sequence[str], below: float) -> Iterator[Links]:
+def _link_contained_documents(search: TieSearch, ids: Sequence[str], threshold: float) -> Iterator[Links]:
     """Find pairs of documents below the similarity threshold where one contains the other."""
-    shingles = (word_shingles(search.inputs.documents[name]) for name in ids)
-    sets, class_of = distinct(shingles, single=range(len(ids)))
-    place_of = np.flatnonzero(class_of >= 0)
-    for links in contained_links(sets, CONTAINED, MIN_SHINGLES, below, search.progress):
-        yield links._replace(first=place_of[links.first], second=place_of[links.second])
+    shingles = (word_shingles(search.inputs.documents[document_id]) for document_id in ids)
+    sets, text_of_set = _separate_sets(shingles, len(ids))
+    for links in contained_links(sets, CONTAINED, MIN_SHINGLES, threshold, search.progress):
+        yield links._replace(first=text_of_set[links.first], second=text_of_set[links.second])
 
 
 NEAR_DUPLICATE_TIE = TieKind(
@@ -376,8 +282,8 @@ def find_shared_documents(search: TieSearch) -> FoundTies:
     shared: dict[QueryPair, list[str]] = defaultdict(list)
     ties = 0
     for document_id, queries in search.inputs.queries_of.items():
-        ties += search.count_among(queries)
-        for pair in search.pairs_among(queries):
+        ties += search.count_uncut_pairs(queries)
+        for pair in search.connect(queries):
             shared[pair].append(document_id)
     edges = [Edge(*pair, SHARED_DOCUMENT, 1.0, tuple(documents)) for pair, documents in shared.items()]
     return FoundTies(edges, ties, EXACTLY)
@@ -394,16 +300,16 @@ SHARED_DOCUMENT_TIE = TieKind(
 
 def find_same_keys(search: TieSearch) -> FoundTies:
     """Find pairs of queries that share a key, for the kinds of key that the rules name."""
-    keys, kinds = search.inputs.keys, search.rules.keys
+    keys, key_kinds = search.inputs.keys, search.rules.keys
     popular = {name for name in keys if sum(kind == SESSION for kind, _ in keys[name]) > SESSIONS}
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name in search.ids:
-        for kind, value in sorted(keys.get(name, ())):
-            if kind in kinds and not (kind == SESSION and name in popular):
-                holders[kind, value].append(name)
-    named_holders = {f"{kind} {value}": queries for (kind, value), queries in holders.items()}
-    found = search.of_equal_keys(named_holders, SAME_KEY)
-    return found._replace(left_out={IN_MANY_SESSIONS: len(popular)}) if SESSION in kinds else found
+    for query_id in search.ids:
+        for kind, value in sorted(keys.get(query_id, ())):
+            if kind in key_kinds and not (kind == SESSION and query_id in popular):
+                holders[kind, value].append(query_id)
+    holders_by_label = {f"{kind} {value}": queries for (kind, value), queries in holders.items()}
+    ties = search.tie_equal_keys(holders_by_label, SAME_KEY)
+    return ties._replace(left_out={IN_MANY_SESSIONS: len(popular)}) if SESSION in key_kinds else ties
 
 
 SAME_KEY_TIE = TieKind(

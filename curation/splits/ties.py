@@ -1,7 +1,7 @@
-"""Search for ties of every kind between all queries, and the form of the rules in stored splits.
+"""The search for ties of every kind between all queries, by rules that stored splits keep as parameters.
 
 A spanning forest of the strongest edges is enough to determine the leakage groups. `find_edges` keeps this
-forest, and counts all ties. `all_ties` lists every single tie, which pairs that are cut by name need.
+forest, and counts all ties. `list_ties` lists every single tie, which pairs that are cut by name need.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 from curation.core.progress import Progress, silent
 from curation.core.similarity.minhash import minhash_parameters
 from curation.core.similarity.pairs import Search, exact_links, minhash_links
-from curation.splits.edges import Edge, strongest_edges
-from curation.splits.inputs import SplitInputs, within
+from curation.splits.edges import Edge, keep_strongest_edges
+from curation.splits.inputs import SplitInputs, restrict_inputs
 from curation.splits.request import Rules
-from curation.splits.tie_kinds import KINDS, TieSearch
+from curation.splits.tie_kinds import KINDS
+from curation.splits.tie_search import TieSearch
 
 
 class Ties(NamedTuple):
@@ -28,11 +29,11 @@ class Ties(NamedTuple):
     edges: a spanning forest of the strongest edges, in order.
     counts: label → number of all ties: pairs of similar query texts; pairs of queries for each document that
         is relevant to both, and for each key; pairs of nearly identical relevant documents.
-    cut: ties that the rules cut by name. Neither `edges` nor `counts` has them; but `counts` has a pair of
-        nearly identical documents whose edge was cut.
+    cut: ties that the rules cut by name. Neither `edges` nor `counts` has these ties; but `counts` has a pair
+        of nearly identical documents whose edge was cut.
     methods: label → how the kind was searched.
     left_out: reason, written to be read after its number → number of queries.
-    further: more parameters of a stored split, see `FoundTies`.
+    parameters: more parameters of a stored split, see `FoundTies`.
     """
 
     edges: list[Edge]
@@ -40,7 +41,7 @@ class Ties(NamedTuple):
     cut: list[Edge]
     methods: dict[str, str]
     left_out: dict[str, int]
-    further: dict[str, Any]
+    parameters: dict[str, Any]
 
 
 def find_edges(
@@ -54,48 +55,52 @@ def find_edges(
     compare: the search for similar texts. MinHash may miss some similar texts, which the exhaustive check
         finds.
     """
-    named = frozenset(name for pair in rules.cut for name in pair)
-    search = TieSearch(inputs, rules, named, compare, progress)
+    cut_queries = frozenset(query_id for pair in rules.cut for query_id in pair)
+    search = TieSearch(inputs, rules, cut_queries, compare, progress)
     by_kind = {kind.label: kind.search(search) for kind in KINDS.values()}
-    uncut = replace(rules, cut=())
+    edges = [edge for ties in by_kind.values() for edge in ties.edges]
+    reasons = [reason for ties in by_kind.values() for reason in ties.left_out.items()]
+    uncut_rules = replace(rules, cut=())
     return Ties(
-        edges=strongest_edges(search.ids, [edge for ties in by_kind.values() for edge in ties.edges]),
+        edges=keep_strongest_edges(search.ids, edges),
         counts={label: ties.ties for label, ties in by_kind.items()},
-        cut=[edge for pair in sorted(search.cut) for edge in all_ties(within(inputs, pair), uncut)],
+        cut=[
+            edge
+            for pair in sorted(search.cuts)
+            for edge in list_ties(restrict_inputs(inputs, pair), uncut_rules)
+        ],
         methods={label: ties.method for label, ties in by_kind.items()},
-        left_out={
-            reason: count for ties in by_kind.values() for reason, count in ties.left_out.items() if count
-        },
-        further={name: value for ties in by_kind.values() for name, value in ties.further.items()},
+        left_out={reason: count for reason, count in reasons if count},
+        parameters={name: value for ties in by_kind.values() for name, value in ties.parameters.items()},
     )
 
 
-def all_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> list[Edge]:
+def list_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> list[Edge]:
     """List the strongest tie of each kind between each two queries.
 
     Use this list for a leakage group, not for a gold set: its length grows with the square of the number of
-        queries.
+    queries.
     """
     search = TieSearch(inputs, rules, frozenset(inputs.queries), exact_links, progress)
-    best: dict[tuple[str, str, str], Edge] = {}
+    strongest: dict[tuple[str, str, str], Edge] = {}
     for kind in KINDS.values():
         for edge in kind.search(search).edges:
-            known = best.get(edge[:3])
-            if known is None or (-edge.similarity, edge) < (-known.similarity, known):
-                best[edge[:3]] = edge
-    return sorted(best.values())
+            previous = strongest.get(edge[:3])
+            if previous is None or (-edge.similarity, edge) < (-previous.similarity, previous):
+                strongest[edge[:3]] = edge
+    return sorted(strongest.values())
 
 
-def ties_by_kind(inputs: SplitInputs, members: Iterable[str], rules: Rules) -> dict[str, int]:
+def count_ties_by_kind(inputs: SplitInputs, members: Iterable[str], rules: Rules) -> dict[str, int]:
     """Count the ties between these queries by kind, the largest number first."""
-    inside = set(members)
-    rules_within = replace(rules, cut=tuple(pair for pair in rules.cut if inside.issuperset(pair)))
-    counts = Counter(find_edges(within(inputs, inside), rules_within).counts)
+    query_ids = set(members)
+    cuts = tuple(pair for pair in rules.cut if query_ids.issuperset(pair))
+    counts = Counter(find_edges(restrict_inputs(inputs, query_ids), replace(rules, cut=cuts)).counts)
     return {kind: count for kind, count in counts.most_common() if count}
 
 
-def rule_parameters(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
-    """Return the rules under their names in stored splits, and the methods of computing similarity.
+def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
+    """Write the rules, and the methods of computing similarity, as parameters of a stored split.
 
     Parameters
     ----------
@@ -103,7 +108,7 @@ def rule_parameters(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
     """
     parameters: dict[str, Any] = {}
     for kind in sorted(KINDS.values(), key=lambda kind: not kind.is_threshold):
-        value = kind.value(rules)
+        value = kind.read_setting(rules)
         parameters[kind.parameter] = list(value) if isinstance(value, tuple) else value
         parameters |= kind.fixed
     parameters |= {
@@ -111,15 +116,17 @@ def rule_parameters(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
         "cut": [list(pair) for pair in rules.cut],
         "methods": dict(methods),
     }
-    switched_on = [kind for kind in KINDS.values() if kind.is_on(rules)]
-    for kind in switched_on:
+    active_kinds = [kind for kind in KINDS.values() if kind.is_on(rules)]
+    for kind in active_kinds:
         parameters |= kind.when_on(rules)
-    minhash = {kind.label: minhash_parameters(kind.value(rules)) for kind in switched_on if kind.minhashed}
+    minhash = {
+        kind.label: minhash_parameters(kind.read_setting(rules)) for kind in active_kinds if kind.minhashed
+    }
     return parameters | ({"minhash": minhash} if minhash else {})
 
 
-def rules_of(parameters: Mapping[str, Any]) -> Rules:
-    """Return the rules of a stored split, also of a split that is older than some kinds of tie."""
+def read_rules(parameters: Mapping[str, Any]) -> Rules:
+    """Read the rules of a stored split, also of a split that is older than some kinds of tie."""
     settings = {kind.setting: parameters.get(kind.parameter, kind.if_absent) for kind in KINDS.values()}
     return Rules(
         **settings | {"keys": tuple(settings["keys"])},

@@ -19,7 +19,7 @@ import pytest
 from curation.evaluation.scoring.measure_names import DEFAULT_MEASURES
 from curation.evaluation.stored_evaluations import submitted_evaluations, submitted_report
 from curation.people.annotators import require_annotators
-from curation.splits.certificate import shown_certificate
+from curation.splits.certificate import read_visible_certificate
 from curation.store import Store
 from tests.support import ROOT
 from tests.support.command_line import invoke
@@ -249,6 +249,6 @@ def test_a_split_with_blocks_of_time_is_still_the_split(project: Path, former: P
     splits = []
     for path in (project, former):
         with closing(Store(path)) as store, store.reading() as cursor:
-            certificate = shown_certificate(cursor)
+            certificate = read_visible_certificate(cursor)
         splits.append([(share.part, share.reached) for share in certificate.shares])
     assert splits[0] == splits[1]

@@ -13,7 +13,7 @@ from curation.retrieval.unread_texts import MULTILINGUAL, unread_texts
 from curation.splits.certify import certify
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import Rules
-from curation.splits.tie_data import query_vectors
+from curation.splits.tie_data import embed_queries
 from curation.splits.ties import find_edges
 from curation.store import Store
 
@@ -97,7 +97,7 @@ def test_queries_that_the_model_cannot_read_make_no_ties_aloud_and_are_not_compa
     queries = {
         f"q{number}": text for number, text in enumerate(["running shoes", "shoes for running", *thai])
     }
-    vectors = query_vectors(store, queries)
+    vectors = embed_queries(store, queries)
     inputs = SplitInputs(queries, {}, {}, vectors=vectors)
     rules = Rules(query=None)
     ties = find_edges(inputs, rules)
@@ -106,7 +106,7 @@ def test_queries_that_the_model_cannot_read_make_no_ties_aloud_and_are_not_compa
     assert count == 4
     assert "all-MiniLM-L6-v2 cannot read" in reason
     assert MULTILINGUAL in reason
-    assert ties.further == {"not_read": 4}
+    assert ties.parameters == {"not_read": 4}
     parts = {name: "dev" if name < "q3" else "test" for name in queries}
     (check,) = (made for made in certify(inputs, parts, rules).checks if made.kind == "paraphrase")
     assert (check.compared, check.crossing) == (0, 0)

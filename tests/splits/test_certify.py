@@ -17,11 +17,11 @@ from curation.core.similarity.pairs import exact_links
 from curation.splits import certificate_shingles
 from curation.splits.assignment import assign_parts
 from curation.splits.certify import ClosestPair, Crossing, Findings, TieCheck, certify
-from curation.splits.groups import leakage_groups
+from curation.splits.groups import find_leakage_groups
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import Rules
 from curation.splits.tie_kinds import KINDS
-from curation.splits.ties import all_ties, find_edges
+from curation.splits.ties import find_edges, list_ties
 
 RULES = Rules(paraphrase=None)
 BY_MEANING = Rules(query=None, paraphrase=0.8)
@@ -165,7 +165,7 @@ def test_the_exhaustive_maximum_never_exceeds_a_threshold_except_on_cut_ties(
     inputs: SplitInputs, data: st.DataObject
 ) -> None:
     rules = data.draw(rules_with_cuts(list(inputs.queries)))
-    groups = leakage_groups(inputs.queries, find_edges(inputs, rules, compare=exact_links).edges)
+    groups = find_leakage_groups(inputs.queries, find_edges(inputs, rules, compare=exact_links).edges)
     parts = assign_parts(groups, dict.fromkeys(groups, ()), {"dev": 0.5, "test": 0.5}, seed=0)
     findings = certify(inputs, parts, rules)
     assert findings.leaks == ()
@@ -185,7 +185,7 @@ def test_whatever_ties_two_parts_is_a_leak_however_the_parts_were_made(
 ) -> None:
     rules = data.draw(rules_with_cuts(list(inputs.queries)))
     torn = {name: data.draw(st.sampled_from(["dev", "test"])) for name in inputs.queries}
-    ties = all_ties(inputs, rules)
+    ties = list_ties(inputs, rules)
     crossing = {edge[:3] for edge in ties if torn[edge.query_a] != torn[edge.query_b]}
     leaks = {(leak.query_a, leak.query_b, leak.kind) for leak in certify(inputs, torn, rules).leaks}
     assert leaks <= crossing

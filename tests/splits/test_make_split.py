@@ -22,13 +22,13 @@ from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.splits.assignment import PartShare
-from curation.splits.certificate_page import findings
-from curation.splits.checked_assignment import NOTHING_CARRIED_OVER, assign_and_check
+from curation.splits.carried_over import NOTHING_CARRIED_OVER
+from curation.splits.certificate_page import summarize_certificate
 from curation.splits.edges import Edge
-from curation.splits.inputs import GradedQueries, SplitInputs, graded_queries, read_labels
-from curation.splits.refusals import balance_problem
+from curation.splits.inputs import GradedQueries, SplitInputs, collect_graded_queries, read_labels
+from curation.splits.refusals import find_balance_problem
 from curation.splits.request import Rules, SplitRequest
-from curation.splits.split import make_split
+from curation.splits.split import assign_and_check, make_split
 from curation.splits.tie_kinds import KINDS
 from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
 from curation.splits.ties import find_edges
@@ -113,7 +113,7 @@ def test_labels_are_read_in_one_turn_and_settled_without_the_file(store: Store, 
         labels = read_labels(cursor)
     store.close()
     store.path.unlink()
-    assert set(graded_queries(labels, compute_consensus(labels.votes)).inputs.queries) == set(NAMES)
+    assert set(collect_graded_queries(labels, compute_consensus(labels.votes)).inputs.queries) == set(NAMES)
 
 
 def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def _share(part: str, ideal: float, reached: int, dimension: str = "all", level:
 def test_a_group_spoils_what_it_fills_or_keeps_from_its_share(shares: list[PartShare], spoils: str) -> None:
     members = [str(number) for number in range(13)]
     levels = {name: frozenset({("stratum", "tail")}) for name in members}
-    problem = balance_problem(members, dict.fromkeys(members, "a"), shares, levels, balanced=True)
+    problem = find_balance_problem(members, dict.fromkeys(members, "a"), shares, levels, is_balanced=True)
     assert problem.startswith(spoils) if spoils else problem == ""
 
 
@@ -288,7 +288,7 @@ def test_documents_on_both_sides_are_counted_where_they_were_not_looked_for(
 ) -> None:
     judge(store, tmp_path, {(query, "amber"): 3 for query in NAMES} | own())
     report = make_split(store, SplitRequest(rules=replace(LEXICAL, shared=False, document=None)))
-    assert findings(report.certificate)[0] == (
+    assert summarize_certificate(report.certificate)[0] == (
         "1 document is relevant to queries of different parts: shared documents were not looked for. "
         "Nothing else crosses the parts."
     )

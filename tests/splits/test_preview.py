@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import RefusedError
-from curation.splits.current_split import split_state
-from curation.splits.operations import parsed_preview, preview_json, preview_split
+from curation.splits.operations import parse_preview, preview_split, write_preview
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
+from curation.splits.stored_split import read_split_state
 from curation.store import Store
 from tests.support.gold_project import LEXICAL, PARTS, frozen_project, labelled
 from tests.support.projects import rows_of
@@ -33,7 +33,7 @@ def test_a_preview_is_what_is_then_stored_and_stores_nothing(store: Store) -> No
         ("dev", 4, 8, None),
         ("test", 4, 8, None),
     ]
-    assert parsed_preview(preview_json(seen)) == seen
+    assert parse_preview(write_preview(seen)) == seen
     made = make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL, expected=seen.split_id))
     assert made.certificate == seen.certificate
 
@@ -42,7 +42,7 @@ def test_a_split_that_is_not_the_one_seen_is_refused(store: Store) -> None:
     other = preview_split(store, SplitRequest(tuple(PARTS.items()), 2, LEXICAL))
     with pytest.raises(RefusedError, match="preview the split again"):
         make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL, expected=other.split_id))
-    assert split_state(store).split_id is None
+    assert read_split_state(store).split_id is None
 
 
 def test_a_preview_shows_the_group_that_storing_would_refuse_and_names_no_command(store: Store) -> None:
@@ -59,14 +59,14 @@ def test_a_preview_shows_the_group_that_storing_would_refuse_and_names_no_comman
 
 def test_the_state_tells_the_request_again_and_what_waits(tmp_path: Path) -> None:
     store = frozen_project(tmp_path)
-    state = split_state(store)
+    state = read_split_state(store)
     assert state.request is not None
     assert state.request["parts"] == [["dev", 0.5], ["test", 0.5]]
     assert (state.request["seed"], state.request["relevant_grade"]) == (1, None)
     assert (state.graded, state.waiting) == (8, 0)
     with store.transaction() as cursor:
         cursor.execute("DELETE FROM split_assignments WHERE query_id = 'q-kettle'")
-    assert split_state(store).waiting == 1
+    assert read_split_state(store).waiting == 1
     seen = preview_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     assert seen.report.kept == 8
     assert seen.moved == 0

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from curation.core.errors import RefusedError
 from curation.core.similarity.pairs import exact_links
 from curation.core.similarity.shingles import character_shingles, jaccard, reworded_shingles, word_shingles
-from curation.splits.assignment import ALL, assign_parts, distances, members_of, shares
+from curation.splits.assignment import ALL, assign_parts, compute_distances, count_shares, list_members
+from curation.splits.carried_over import map_carried_groups
 from curation.splits.certify import certify
-from curation.splits.checked_assignment import carried_over_groups
 from curation.splits.edges import Edge
-from curation.splits.groups import leakage_groups, longest_chain
+from curation.splits.groups import find_leakage_groups, find_longest_chain
 from curation.splits.inputs import SplitInputs
-from curation.splits.refusals import refuse_joined
+from curation.splits.refusals import refuse_joined_queries
 from curation.splits.request import Rules
 from curation.splits.tie_kinds import NEAR_DUPLICATE as NEAR_DUPLICATE
 from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
@@ -64,13 +64,13 @@ def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_gro
 ) -> None:
     queries, edges = graph
     levels = {query: data.draw(LEVELS) for query in queries}
-    groups = leakage_groups(queries, edges)
+    groups = find_leakage_groups(queries, edges)
     assigned = assign_parts(groups, levels, parts, seed)
     assert set(assigned) == set(queries)
     assert all(assigned[edge.query_a] == assigned[edge.query_b] for edge in edges)
-    assert all(len({assigned[query] for query in group}) == 1 for group in members_of(groups).values())
-    largest = max(map(len, members_of(groups).values()))
-    for share in shares(assigned, levels, parts):
+    assert all(len({assigned[query] for query in group}) == 1 for group in list_members(groups).values())
+    largest = max(map(len, list_members(groups).values()))
+    for share in count_shares(assigned, levels, parts):
         if share.dimension == ALL:
             assert abs(share.reached - share.ideal) <= largest + 1e-9
 
@@ -81,20 +81,20 @@ def test_no_dimension_is_nearer_than_its_bound_and_a_small_assignment_is_near_th
     graph: tuple[list[str], list[Edge]], parts: dict[str, float], data: st.DataObject
 ) -> None:
     queries, edges = graph
-    groups = leakage_groups(queries, edges)
+    groups = find_leakage_groups(queries, edges)
     names = sorted(set(groups.values()))
     assume(len(parts) ** len(names) <= 300)
     levels = {query: data.draw(LEVELS) for query in queries}
     nearest = assign_parts(groups, levels, parts, seed=1)
-    reached = distances(nearest, levels, parts)
+    reached = compute_distances(nearest, levels, parts)
     assert all(distance.queries >= distance.least - 1e-6 for distance in reached)
     weight = max(1, len({dimension for level in levels.values() for dimension, _ in level}))
 
     def cost(assigned: dict[str, str]) -> float:
-        gaps = distances(assigned, levels, parts)
+        gaps = compute_distances(assigned, levels, parts)
         return sum(gap.queries * (weight if gap.dimension == ALL else 1) for gap in gaps)
 
-    largest = max(map(len, members_of(groups).values()))
+    largest = max(map(len, list_members(groups).values()))
     every = [
         {query: dict(zip(names, choice, strict=True))[groups[query]] for query in queries}
         for choice in product(parts, repeat=len(names))
@@ -104,7 +104,7 @@ def test_no_dimension_is_nearer_than_its_bound_and_a_small_assignment_is_near_th
         for assigned in every
         if all(
             abs(share.reached - share.ideal) <= largest + 1e-9
-            for share in shares(assigned, levels, parts)
+            for share in count_shares(assigned, levels, parts)
             if share.dimension == ALL
         )
     ]
@@ -120,10 +120,10 @@ def test_growing_the_set_never_moves_a_released_query(
     """A part of the graph is split and released; then the other queries and all other edges come."""
     queries, edges = graph
     early = set(queries[:size])
-    first = leakage_groups(early, [edge for edge in edges if early.issuperset(edge[:2])])
+    first = find_leakage_groups(early, [edge for edge in edges if early.issuperset(edge[:2])])
     released = assign_parts(first, dict.fromkeys(early, ()), parts, seed=0)
-    groups = leakage_groups(queries, edges)
-    sides, chains = carried_over_groups(groups, released, edges)
+    groups = find_leakage_groups(queries, edges)
+    sides, chains = map_carried_groups(groups, released, edges)
     for steps in chains:
         ends = Counter(name for step in steps for name in step[:2])
         inside = {released[name] for name, times in ends.items() if times == 1}
@@ -131,7 +131,7 @@ def test_growing_the_set_never_moves_a_released_query(
         assert len(inside) == 2, "a chain leads from a released query to one of another part"
     if chains:
         with pytest.raises(RefusedError, match="A released query never changes its part"):
-            refuse_joined(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
+            refuse_joined_queries(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
         return
     grown = assign_parts(groups, dict.fromkeys(queries, ()), parts, 1, sides)
     assert {query: grown[query] for query in released} == released
@@ -143,7 +143,7 @@ def test_groups_are_the_connected_components_named_after_their_smallest_query(
     graph: tuple[list[str], list[Edge]],
 ) -> None:
     queries, edges = graph
-    groups = leakage_groups(queries, edges)
+    groups = find_leakage_groups(queries, edges)
     reach = {query: {query} for query in queries}
     for edge in edges:
         joined = reach[edge.query_a] | reach[edge.query_b]
@@ -157,8 +157,8 @@ def test_a_chain_leads_by_edges_through_its_group_without_coming_back(
     graph: tuple[list[str], list[Edge]],
 ) -> None:
     queries, edges = graph
-    for members in members_of(leakage_groups(queries, edges)).values():
-        steps = longest_chain(members, edges)
+    for members in list_members(find_leakage_groups(queries, edges)).values():
+        steps = find_longest_chain(members, edges)
         assert set(steps) <= set(edges)
         assert len(steps) == 0 if len(members) == 1 else len(steps) >= 1
         ends = Counter(name for step in steps for name in (step.query_a, step.query_b))
@@ -175,12 +175,12 @@ def test_several_dimensions_are_balanced_together_and_not_only_crossed() -> None
     }
     parts = {"dev": 0.6, "test": 0.4}
     assigned = assign_parts({query: query for query in queries}, levels, parts, seed=3)
-    reached = {(row.part, row.level): row.reached for row in shares(assigned, levels, parts)}
+    reached = {(row.part, row.level): row.reached for row in count_shares(assigned, levels, parts)}
     assert {key: count for key, count in reached.items() if key[0] == "dev"} == {
         **{("dev", "all"): 60, ("dev", "head"): 15, ("dev", "tail"): 30, ("dev", "torso"): 15},
         **{("dev", "a"): 42, ("dev", "b"): 18, ("dev", "question"): 12},
     }
-    gaps = distances(assigned, levels, parts)
+    gaps = compute_distances(assigned, levels, parts)
     assert {distance.dimension: distance.queries for distance in gaps} == dict.fromkeys(
         ("all", "band", "segment", "tag"), 0.0
     )
@@ -213,8 +213,8 @@ def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_the
     judged = {name: corpus[name] for name in sorted(set().union(*relevant.values()))}
     whole = SplitInputs(texts, relevant, judged)
     edges = tied(whole)
-    groups = leakage_groups(texts, find_edges(whole, RULES, compare=exact_links).edges)
-    assert groups == leakage_groups(texts, sorted(edges))
+    groups = find_leakage_groups(texts, find_edges(whole, RULES, compare=exact_links).edges)
+    assert groups == find_leakage_groups(texts, sorted(edges))
     parts = assign_parts(groups, dict.fromkeys(texts, ()), {"dev": 0.5, "test": 0.5}, seed=0)
     assert certify(whole, parts, RULES).leaks == ()
 

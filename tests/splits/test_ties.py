@@ -16,17 +16,17 @@ from curation.core.errors import RefusedError
 from curation.core.similarity.pairs import EXACTLY, exact_links
 from curation.splits.certify import certify
 from curation.splits.edges import Edge
-from curation.splits.groups import leakage_groups
-from curation.splits.inputs import SplitInputs, within
-from curation.splits.request import Rules, rule_problems
-from curation.splits.tie_data import query_vectors
-from curation.splits.tie_kinds import KINDS, OFF, paraphrase_links
+from curation.splits.groups import find_leakage_groups
+from curation.splits.inputs import SplitInputs, restrict_inputs
+from curation.splits.request import Rules, find_rule_problems
+from curation.splits.tie_data import embed_queries
+from curation.splits.tie_kinds import KINDS, OFF, link_paraphrases
 from curation.splits.tie_kinds import NEAR_DUPLICATE as NEAR_DUPLICATE
 from curation.splits.tie_kinds import PARAPHRASE as PARAPHRASE
 from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
 from curation.splits.tie_kinds import SAME_KEY as SAME_KEY
 from curation.splits.tie_kinds import SHARED_DOCUMENT as SHARED_DOCUMENT
-from curation.splits.ties import all_ties, find_edges
+from curation.splits.ties import find_edges, list_ties
 from curation.store import Store
 from tests.support import examples
 
@@ -97,7 +97,7 @@ def test_near_duplicates_tie_all_queries_of_both_documents_also_when_sharing_one
         name: frozenset({document}) for name, document in zip("abcd", ("d1", "d1", "d2", "d2"), strict=True)
     }
     inputs = SplitInputs({name: name for name in "abcd"}, relevant, documents)
-    groups = leakage_groups("abcd", find_edges(inputs, replace(NONE, document=0.8)).edges)
+    groups = find_leakage_groups("abcd", find_edges(inputs, replace(NONE, document=0.8)).edges)
     assert set(groups.values()) == {"a"}
 
 
@@ -125,16 +125,16 @@ def test_a_query_of_many_sessions_is_tied_by_none_of_them_and_the_report_says_so
 
 def test_rules_that_cannot_be_are_named_all_together() -> None:
     wrong = Rules(query=1.5, paraphrase=0.1, document=0.0, cut=(("a", "a"),))
-    assert [text.partition("; expected")[0] for text in rule_problems(wrong)] == [
+    assert [text.partition("; expected")[0] for text in find_rule_problems(wrong)] == [
         "“Similarity of query texts from”: 1.5 is out of range",
         "“Similarity of paraphrases from”: 0.1 is out of range",
         "“Similarity of documents from”: 0 is out of range",
         "Cut a~a: a query is not tied to itself",
     ]
-    assert rule_problems(NONE) == [
+    assert find_rule_problems(NONE) == [
         "every kind of tie is switched off; expected at least one kind, or no queries are kept together"
     ]
-    assert rule_problems(Rules()) == []
+    assert find_rule_problems(Rules()) == []
 
 
 def test_embeddings_that_cannot_be_had_are_refused_with_the_way_out(
@@ -142,7 +142,7 @@ def test_embeddings_that_cannot_be_had_are_refused_with_the_way_out(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(RefusedError, match=r"needs sentence-transformers.*--no-paraphrase"):
-        query_vectors(store, {"a": "never embedded before"})
+        embed_queries(store, {"a": "never embedded before"})
 
 
 @st.composite
@@ -168,15 +168,15 @@ def test_likeness_ties_no_two_that_both_have_a_group_and_the_search_finds_all_ot
 ) -> None:
     grouped = inputs.documents.keys() & {f"d{number}" for number in numbers}
     rules = Rules(query=0.5, paraphrase=0.9, document=0.7, shared=False, cut=(("q0", "q1"),) * with_cut)
-    without = all_ties(inputs, rules)
+    without = list_ties(inputs, rules)
     inputs = replace(inputs, grouped=frozenset(grouped))
     inside = inputs.grouped_queries
     texts = [e for e in without if e.kind != NEAR_DUPLICATE and not inside.issuperset(e[:2])]
-    every = all_ties(inputs, rules)
+    every = list_ties(inputs, rules)
     assert [edge for edge in every if edge.kind != NEAR_DUPLICATE] == texts
     assert not [edge for edge in every if edge.kind == NEAR_DUPLICATE and grouped.issuperset(edge.documents)]
     ids = sorted(inputs.queries)
-    parts = leakage_groups(ids, find_edges(inputs, rules, compare=exact_links).edges)
+    parts = find_leakage_groups(ids, find_edges(inputs, rules, compare=exact_links).edges)
     assert parts == joined(ids, [edge[:2] for edge in every])
     assert certify(inputs, parts, rules).leaks == ()
 
@@ -198,13 +198,13 @@ def test_the_kept_edges_join_what_all_ties_join_whatever_is_cut(
     ids = sorted(inputs.queries)
     cut = data.draw(st.lists(st.sampled_from(list(combinations(ids, 2))), max_size=4, unique=True))
     rules = replace(rules, cut=tuple(cut))
-    every = all_ties(inputs, replace(rules, cut=()))
+    every = list_ties(inputs, replace(rules, cut=()))
     left = [edge[:2] for edge in every if edge[:2] not in cut]
     found = find_edges(inputs, rules, compare=exact_links)
     assert not {edge[:2] for edge in found.edges} & set(cut)
     assert joined(ids, [edge[:2] for edge in found.edges]) == joined(ids, left)
     assert found.cut == [edge for edge in every if edge[:2] in cut]
-    assert [edge for edge in every if edge[:2] not in cut] == all_ties(inputs, rules)
+    assert [edge for edge in every if edge[:2] not in cut] == list_ties(inputs, rules)
 
 
 @pytest.mark.slow
@@ -212,9 +212,11 @@ def test_the_kept_edges_join_what_all_ties_join_whatever_is_cut(
 @settings(max_examples=examples(25))
 def test_all_ties_are_what_comparing_two_queries_at_a_time_finds(inputs: SplitInputs, rules: Rules) -> None:
     by_two = [
-        edge for pair in combinations(inputs.queries, 2) for edge in all_ties(within(inputs, pair), rules)
+        edge
+        for pair in combinations(inputs.queries, 2)
+        for edge in list_ties(restrict_inputs(inputs, pair), rules)
     ]
-    assert sorted(by_two) == all_ties(inputs, rules)
+    assert sorted(by_two) == list_ties(inputs, rules)
     pairs = Counter(edge.kind for edge in by_two)
     counts = find_edges(inputs, rules, compare=exact_links).counts
     assert all(counts[kind] == pairs[kind] for kind in (QUERY_TEXT, PARAPHRASE, SAME_KEY))
@@ -241,7 +243,7 @@ def test_cosines_are_compared_in_blocks_as_all_at_once() -> None:
     expected = {(a, b) for a, b in zip(*np.nonzero(np.triu(cosines >= 0.9, 1)), strict=True)}
     found = {
         pair
-        for links in paraphrase_links(vectors, 0.9)
+        for links in link_paraphrases(vectors, 0.9)
         for pair in zip(links.first, links.second, strict=True)
     }
     assert found == expected

@@ -13,9 +13,9 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
-from curation.splits.current_split import current_parts
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
+from curation.splits.stored_split import read_current_parts
 from curation.store import Store, utc_now
 from curation.store.rows import Query
 from tests.support.freezing import export as export_release
@@ -106,7 +106,7 @@ def frozen_project(folder: Path) -> Store:
 def parts_of(store: Store) -> dict[str, str]:
     """The split in force: query id → part."""
     with store.reading() as cursor:
-        return current_parts(cursor)
+        return read_current_parts(cursor)
 
 
 def add_pool(store: Store, ranks: Mapping[tuple[str, str], int | None], system: str = "bm25") -> None:

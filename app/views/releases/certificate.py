@@ -9,7 +9,7 @@ from app.views.releases.bars import StackRow, stacks
 from curation.core.characters import isolated
 from curation.splits.assignment import ALL, PartShare
 from curation.splits.certificate import Certificate
-from curation.splits.certificate_page import certificate_sections, findings
+from curation.splits.certificate_page import build_sections, summarize_certificate
 
 MAX_LEVELS = 16
 """Maximum number of kinds of queries with a bar; the certificate contains all kinds."""
@@ -17,12 +17,12 @@ MAX_LEVELS = 16
 
 def show_certificate(certificate: Certificate) -> None:
     """Show the findings of the search for leakage between the parts of the split."""
-    ui.findings(findings(certificate))
+    ui.findings(summarize_certificate(certificate))
 
 
 def show_tables(certificate: Certificate) -> None:
     """Show the sections of the certificate of a split."""
-    ui.folded(certificate_sections(certificate))
+    ui.folded(build_sections(certificate))
 
 
 def part_bars(certificate: Certificate, further: list[StackRow] | None = None) -> None:

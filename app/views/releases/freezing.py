@@ -26,7 +26,7 @@ from curation.releases.freeze.freeze import freeze_problem, readiness
 from curation.releases.freeze.reading import HOW_TO_SPLIT, NO_SPLIT
 from curation.releases.freeze.sharing import IDENTICAL
 from curation.releases.requests import FreezeRequest
-from curation.splits.certificate import shown_certificate
+from curation.splits.certificate import read_visible_certificate
 
 KIND = "freeze"
 """The kind of background job that freezes a release."""
@@ -60,7 +60,7 @@ def show(context: PageContext) -> None:
         with st.spinner("Reading the contents of the next release…"):
             draft = figures_of(context.store).now(readiness, FreezeRequest(**asked))
         with context.store.reading() as cursor:
-            certificate = shown_certificate(cursor)
+            certificate = read_visible_certificate(cursor)
     except CurationError as error:
         st.info(ui.plain(error.found), icon=":material/info:")
         ui.quiet("A release needs grades and a split. Both come from earlier stages.")

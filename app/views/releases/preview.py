@@ -9,7 +9,7 @@ from app.views.releases import certificate
 from app.views.releases.bars import StackRow
 from curation.core.characters import isolated
 from curation.core.text import left_out_sentences, pluralize
-from curation.splits.groups import LeakageGroup, edge_sentence
+from curation.splits.groups import LeakageGroup, describe_edge
 from curation.splits.operations import SplitPreview
 
 MAX_QUERIES = 50
@@ -91,7 +91,7 @@ def _group(group: LeakageGroup) -> None:
     texts = list(group.queries.values())
     queries = " · ".join(map(isolated, texts[:MAX_QUERIES]))
     ui.said("Queries", queries, *_more(len(texts) - MAX_QUERIES))
-    ties = [edge_sentence(edge, group.queries) for edge in group.chain[:MAX_TIES]]
+    ties = [describe_edge(edge, group.queries) for edge in group.chain[:MAX_TIES]]
     ui.said("Ties", *ties, *_more(len(group.chain) - MAX_TIES))
 
 

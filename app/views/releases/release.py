@@ -40,8 +40,8 @@ from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.releases.requests import ExportRequest
 from curation.releases.sealed_log import monthly_limit, sealed_evaluations, set_monthly_limit
 from curation.releases.verify import Verified, load_release, verify
-from curation.splits.certificate import shown_certificate
-from curation.splits.certificate_page import certificate_page
+from curation.splits.certificate import read_visible_certificate
+from curation.splits.certificate_page import make_certificate_page
 from curation.store import Store
 
 KEPT = 4
@@ -112,13 +112,13 @@ def _show_parts(shown_release: ShownRelease) -> None:
 def _show_certificate(store: Store, release: ReleaseRow) -> None:
     try:
         with store.reading() as cursor:
-            certificate = shown_certificate(cursor, release.name)
+            certificate = read_visible_certificate(cursor, release.name)
     except CurationError as error:
         ui.quiet(error.found)
         return
     ui.heading("Certificate of the split")
     show_certificate(certificate)
-    page = certificate_page(certificate, release.name)
+    page = make_certificate_page(certificate, release.name)
     ui.download("Download this certificate", page, "certificate.html")
     show_kinds(certificate)
     show_tables(certificate)

@@ -21,10 +21,10 @@ from curation.guides.guide import current_guide
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
 from curation.releases.release_rows import list_releases
-from curation.splits.current_split import SplitState, split_state
-from curation.splits.operations import PREVIEW, SplitPreview, parsed_preview
-from curation.splits.request import Rules, SplitRequest, part_problems
-from curation.splits.tie_data import known_keys
+from curation.splits.operations import PREVIEW, SplitPreview, parse_preview
+from curation.splits.request import Rules, SplitRequest, find_part_problems
+from curation.splits.stored_split import SplitState, read_split_state
+from curation.splits.tie_data import list_key_kinds
 
 PREVIEWING, STORING = "split preview", "split"
 """The kinds of background jobs that preview and store a split."""
@@ -34,7 +34,7 @@ OF_PARTS = ("parts", "by_time", "largest_group", "fresh")
 
 
 def show(context: PageContext) -> None:
-    state = figures_of(context.store).now(split_state)
+    state = figures_of(context.store).now(read_split_state)
     shown = _previewed(context)
     job = context.jobs.get(PREVIEWING)
     start = _start(job if shown else None, state)
@@ -92,7 +92,7 @@ def _form(
     """Ask for the settings of a split; return the request and the problems of the entries."""
     asked, key = start
     with context.store.reading() as cursor:
-        known, scale = known_keys(cursor), current_guide(cursor).values
+        known, scale = list_key_kinds(cursor), current_guide(cursor).values
         released = bool(list_releases(cursor))
     ui.heading("Parts")
     parts, problems = _parts(asked.parts, key)
@@ -148,7 +148,7 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
     )
     names = [name for name, _ in parts]
     problems = (
-        part_problems(dict(parts)) if len(set(names)) == len(names) else ["two parts have the same name"]
+        find_part_problems(dict(parts)) if len(set(names)) == len(names) else ["two parts have the same name"]
     )
     return tuple(parts), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
 
@@ -167,7 +167,7 @@ def _previewed(context: PageContext) -> SplitPreview | None:
     if job is None or context.is_running(job):
         return None
     try:
-        return parsed_preview((Path(job.parameters["folder"]) / PREVIEW).read_bytes())
+        return parse_preview((Path(job.parameters["folder"]) / PREVIEW).read_bytes())
     except (OSError, ValueError):
         return None
 

@@ -52,10 +52,14 @@ def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]
 
 def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
     """Return the row of the split, with a certificate that names no documents of these queries."""
-    from curation.splits.certificate import parsed_certificate, without_sealed
+    from curation.splits.certificate import parse_certificate
+    from curation.splits.sealed_ties import hide_sealed_documents
 
-    certificate = parsed_certificate(canonical_json(row), "The release")
-    return {**row, "certificate": json.loads(canonical_json(asdict(without_sealed(certificate, closed))))}
+    certificate = parse_certificate(canonical_json(row), "The release")
+    return {
+        **row,
+        "certificate": json.loads(canonical_json(asdict(hide_sealed_documents(certificate, closed)))),
+    }
 
 
 def write_full(folder: Path, source: ExportSource) -> Written:

@@ -43,7 +43,7 @@ from curation.releases.freeze.reading import Rows, Split
 from curation.releases.release_id import rounded
 from curation.releases.release_rows import FORMAT, NO_NUMBER, PartRows, Table, without_relevant
 from curation.releases.requests import FreezeRequest
-from curation.splits.inputs import GradedQueries, graded_queries
+from curation.splits.inputs import GradedQueries, collect_graded_queries
 from curation.store.release_parts import PartText, table_rows
 
 DISPUTED = "disputed pair"
@@ -184,7 +184,7 @@ def draft_of(
         split=split,
         scale=rows.labels.scale,
         gate=gate,
-        graded=graded_queries(relevant, consensus),
+        graded=collect_graded_queries(relevant, consensus),
         queries=_count_by_part(split, Counter(split.parts[query_id] for query_id in selection.queries)),
         grades=_count_by_part(split, selection.grades),
         documents=rows.labels.snapshot.num_rows,

@@ -33,12 +33,13 @@ from curation.releases.release_id import release_id_of, rounded
 from curation.releases.release_rows import signed_row
 from curation.releases.requests import FreezeRequest
 from curation.releases.seal import chosen_seals
-from curation.splits.certificate import Certificate, certificate_of, without_sealed
+from curation.splits.certificate import Certificate, make_certificate
 from curation.splits.certify import certify
-from curation.splits.groups import edge_sentence
-from curation.splits.inputs import within
-from curation.splits.tie_data import with_tie_data
-from curation.splits.ties import rules_of
+from curation.splits.groups import describe_edge
+from curation.splits.inputs import restrict_inputs
+from curation.splits.sealed_ties import hide_sealed_documents
+from curation.splits.tie_data import add_tie_data
+from curation.splits.ties import read_rules
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
 from curation.store.release_parts import PartText, add_part, read_parts
@@ -291,14 +292,14 @@ def check_name(name: str) -> None:
 def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certificate:
     """Check the split against the current labels, which may be newer than the split."""
     split = draft.split
-    rules = rules_of(split.parameters)
-    inputs = within(draft.graded.inputs, split.parts)
+    rules = read_rules(split.parameters)
+    inputs = restrict_inputs(draft.graded.inputs, split.parts)
     graded = replace(draft.graded, inputs=inputs)
-    inputs = with_tie_data(store, inputs, rules, progress)
+    inputs = add_tie_data(store, inputs, rules, progress)
     parts = {name: split.parts[name] for name in inputs.queries}
     findings = certify(inputs, parts, rules, progress)
     if findings.leaks:
-        first = edge_sentence(without_sealed(findings.leaks[0], inputs.sealed), inputs.queries)
+        first = describe_edge(hide_sealed_documents(findings.leaks[0], inputs.sealed), inputs.queries)
         if draft.sharing is not None and rules.document is None:
             raise RefusedError(
                 "The split ignored near-duplicate documents, so identical documents may be relevant in "
@@ -312,7 +313,7 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
             f"tie between parts: {first}. Make a new split.",
             command="`goldgrade split` makes a new split.",
         )
-    return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
+    return make_certificate(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
 
 def _part_texts(

@@ -37,7 +37,7 @@ def test_punctuation_and_the_order_of_words_hide_no_tie_from_either_search(first
     ties = find_edges(inputs, RULES)
     assert [edge.kind for edge in ties.edges] == ["query text"]
     assert ties.counts["query text"] == 1
-    assert ties.further == {"query_rewording": "words in any order, same numbers"}
+    assert ties.parameters == {"query_rewording": "words in any order, same numbers"}
     leaks = certify(inputs, {"q0": "dev", "q1": "test"}, RULES).leaks
     assert [leak.kind for leak in leaks] == ["query text"]
 
@@ -56,7 +56,7 @@ def test_other_numbers_and_signs_are_tied_no_more_than_ever(first: str, second: 
     inputs = queries(first, second)
     ties = find_edges(inputs, RULES)
     assert ties.edges == []
-    assert ties.further == {}
+    assert ties.parameters == {}
     assert certify(inputs, {"q0": "dev", "q1": "test"}, RULES).leaks == ()
 
 
@@ -64,7 +64,7 @@ def test_a_pair_that_is_alike_as_it_is_written_is_one_tie_of_that_similarity() -
     ties = find_edges(queries("red running shoes", "red running shoes!"), RULES)
     assert ties.counts["query text"] == 1
     assert ties.edges[0].similarity == pytest.approx(15 / 16)
-    assert ties.further == {}
+    assert ties.parameters == {}
 
 
 def test_cut_by_name_a_reworded_pair_is_residual_once() -> None:
@@ -97,7 +97,7 @@ def test_an_abstract_within_a_longer_document_ties_and_leaks() -> None:
     ties = find_edges(inputs, RULES)
     assert [(edge.kind, edge.documents) for edge in ties.edges] == [("near-duplicate document", ("d0", "d1"))]
     assert ties.edges[0].similarity == 1.0
-    assert ties.further == {"document_containment": 0.9, "contained_shingles": 20}
+    assert ties.parameters == {"document_containment": 0.9, "contained_shingles": 20}
     findings = certify(inputs, {"q0": "dev", "q1": "test"}, RULES)
     assert [leak.documents for leak in findings.leaks] == [("d0", "d1")]
     (check,) = (made for made in findings.checks if made.kind == "near-duplicate document")

@@ -16,8 +16,8 @@ from curation.evaluation.report import comparison, judged, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_runs import RunSource
-from curation.splits.certificate import shown_certificate
-from curation.splits.certificate_page import certificate_sections
+from curation.splits.certificate import read_visible_certificate
+from curation.splits.certificate_page import build_sections
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
@@ -169,7 +169,7 @@ def test_no_figure_or_name_of_the_report_and_the_certificate_is_broken_in_a_term
     store: Store, two: Evaluation, width: int
 ) -> None:
     with store.reading() as cursor:
-        certificate = certificate_sections(shown_certificate(cursor))
+        certificate = build_sections(read_visible_certificate(cursor))
     assert broken([*report_sections(two), *certificate], width) == []
     lines = [line for line in drawn(report_sections(two), width).splitlines() if two.release_id not in line]
     assert max(map(len, lines)) <= width

@@ -40,7 +40,7 @@ from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.releases.verify import load_release, verify
-from curation.splits.inputs import read_labels, settled_queries
+from curation.splits.inputs import find_graded_queries, read_labels
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import COMMAND_LINE, Store
@@ -251,7 +251,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     assert any(map(relevance.is_relevant, everything - outside_all))
     assert compute_contributions(store, relevance).relevant == sum(map(relevance.is_relevant, everything))
     with store.reading() as cursor:
-        inputs = settled_queries(read_labels(cursor)).inputs
+        inputs = find_graded_queries(read_labels(cursor)).inputs
     assert not {(one, name) for one, names in inputs.relevant.items() for name in names} & outside_all
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     freeze(store, "v1", override="to test it", allow_disputed=True)

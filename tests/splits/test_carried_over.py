@@ -15,8 +15,8 @@ from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.splits.certificate import read_certificate, shown_certificate
-from curation.splits.certificate_page import certificate_page
+from curation.splits.certificate import read_certificate, read_visible_certificate
+from curation.splits.certificate_page import make_certificate_page
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -92,10 +92,10 @@ def test_a_tie_between_released_queries_of_different_parts_is_refused_with_its_c
     ]
     frozen = freeze(released, "v2", override="a small set")
     with released.reading() as cursor:
-        certificate = shown_certificate(cursor, "v2")
+        certificate = read_visible_certificate(cursor, "v2")
     assert frozen.created
     assert certificate.residual == report.certificate.residual
-    assert "Residual leakage" in certificate_page(certificate, "v2")
+    assert "Residual leakage" in make_certificate_page(certificate, "v2")
 
 
 def test_of_two_releases_the_newer_one_says_where_a_query_lies(released: Store) -> None:
@@ -158,5 +158,5 @@ def test_the_page_escapes_what_queries_say(released: Store) -> None:
     judge(released, {("<b>bold one</b>", "hazel"): 3, ("<b>bold two</b>", "iris"): 3})
     make_split(released, SplitRequest(tuple(PARTS.items()), 1, Rules(query=1.0, paraphrase=None)))
     with released.reading() as cursor:
-        page = certificate_page(read_certificate(cursor))
+        page = make_certificate_page(read_certificate(cursor))
     assert "<b>" not in page

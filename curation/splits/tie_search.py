@@ -1,0 +1,136 @@
+"""The search for the ties of one kind: the queries to compare, and the edges that a search makes of its ties.
+
+A group of queries that share a document or a key has as many ties as pairs. A search makes only enough edges
+to connect the group. The direct ties between two queries that are cut by name do not count, but all other
+ties of both do. So a search lists every tie of a query in a cut: a tie that a spanning forest leaves out may
+still join both queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from curation.core.progress import Progress
+from curation.core.similarity.pairs import EXACTLY, VERIFIED, PairCollector, Search, exact_links, joined
+from curation.splits.edges import Edge, QueryPair, ordered_pair
+from curation.splits.inputs import SplitInputs
+from curation.splits.request import Rules
+
+
+class FoundTies(NamedTuple):
+    """The ties between queries that the search for one kind of tie found.
+
+    Attributes
+    ----------
+    edges: edges that hold together what all ties hold together, and every edge of a query in a cut.
+    ties: number of all ties.
+    method: how the kind was searched.
+    left_out: reason, written to be read after its number → number of queries.
+    parameters: more parameters of a stored split, where the search found ties that older goldgrades missed.
+    """
+
+    edges: list[Edge]
+    ties: int
+    method: str
+    left_out: Mapping[str, int] = {}
+    parameters: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class TieSearch:
+    """The queries and rules of a search for ties.
+
+    Attributes
+    ----------
+    cut_queries: queries in a cut, whose ties are all listed.
+    compare: the search for similar texts.
+    """
+
+    inputs: SplitInputs
+    rules: Rules
+    cut_queries: frozenset[str]
+    compare: Search
+    progress: Progress
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of all queries in the search for ties, in order."""
+        return sorted(self.inputs.queries)
+
+    @cached_property
+    def cuts(self) -> frozenset[QueryPair]:
+        """The pairs of queries whose direct ties do not count."""
+        return frozenset(ordered_pair(*pair) for pair in self.rules.cut)
+
+    @property
+    def cut_indices(self) -> list[int]:
+        """The positions in `ids` of the queries in a cut."""
+        return [index for index, query_id in enumerate(self.ids) if query_id in self.cut_queries]
+
+    @property
+    def grouped_indices(self) -> list[int]:
+        """The positions in `ids` of the queries that have a group.
+
+        No two queries with groups are compared.
+        """
+        grouped = self.inputs.grouped_queries
+        return [index for index, query_id in enumerate(self.ids) if query_id in grouped]
+
+    @property
+    def method(self) -> str:
+        """The name of the method that searches for similar texts."""
+        return EXACTLY if self.compare is exact_links else VERIFIED
+
+    def tie_similar_queries(self, similar: PairCollector, label: str, method: str) -> FoundTies:
+        """Turn pairs of positions in `ids` into edges, without pairs of queries that are cut."""
+        edges = [
+            Edge(self.ids[a], self.ids[b], label, similarity) for a, b, similarity in list_links(similar)
+        ]
+        uncut_edges = [edge for edge in edges if edge[:2] not in self.cuts]
+        return FoundTies(uncut_edges, similar.pairs - (len(edges) - len(uncut_edges)), method)
+
+    def tie_equal_keys(self, holders: Mapping[str, Sequence[str]], label: str) -> FoundTies:
+        """Tie all queries that share a key; `holders`: key → query ids."""
+        edges = [
+            Edge(*pair, label, 1.0, (), key)
+            for key, queries in sorted(holders.items())
+            for pair in self.connect(queries)
+        ]
+        return FoundTies(edges, sum(map(self.count_uncut_pairs, holders.values())), EXACTLY)
+
+    def count_uncut_pairs(self, queries: Collection[str]) -> int:
+        """Count the pairs of these queries that no cut separates."""
+        distinct = set(queries)
+        cut_pairs = sum(distinct.issuperset(pair) for pair in self.cuts)
+        return len(distinct) * (len(distinct) - 1) // 2 - cut_pairs
+
+    def connect(self, queries: Sequence[str]) -> list[QueryPair]:
+        """List in order enough pairs to connect these queries, and all pairs of a query in a cut."""
+        return sorted({ordered_pair(*pair) for pair in self.connect_sides(queries, queries)})
+
+    def connect_sides(self, left: Sequence[str], right: Sequence[str]) -> list[QueryPair]:
+        """List pairs of a left and a right query that connect all queries of both sides.
+
+        On each side, the first query outside all cuts is paired with all queries of the other side. Each
+        query in a cut is also paired with all queries of the other side.
+        """
+        pairs = {(center, query) for center in self._find_centers(left) for query in right if center != query}
+        pairs |= {
+            (query, center) for center in self._find_centers(right) for query in left if center != query
+        }
+        return sorted(pair for pair in pairs if ordered_pair(*pair) not in self.cuts)
+
+    def _find_centers(self, queries: Sequence[str]) -> list[str]:
+        """List the first query outside all cuts, and all queries in a cut."""
+        outside_cuts = [query_id for query_id in queries if query_id not in self.cut_queries]
+        in_cuts = [query_id for query_id in queries if query_id in self.cut_queries]
+        return [*outside_cuts[:1], *in_cuts]
+
+
+def list_links(*collectors: PairCollector) -> Iterable[tuple[int, int, float]]:
+    """Yield first position, second position and similarity of each collected pair, as Python numbers."""
+    links = joined([collector.links() for collector in collectors])
+    return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)
