@@ -240,7 +240,7 @@ class SplitRequest:
     by_time: whether queries go to the parts by the time when they were first asked; otherwise parts are
         balanced.
     largest_group: the largest share of the queries that a group may have; None: any share, unless a large
-        group spoils the split (`refusals.balance_problem`).
+        group spoils the split (`refusals.find_balance_problem`).
     expected: the id of the split that was previewed; a split with a different id is refused.
     folder: the folder for a preview.
     """
