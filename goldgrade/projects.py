@@ -50,9 +50,9 @@ class Project:
         """
 
         from curation.ingest.requests import request_of
-        from curation.operations.import_jobs import carry_out
+        from curation.operations.import_jobs import import_for_page
 
-        return carry_out(self._store, request_of(what, path, fields, **options), COMMAND_LINE)
+        return import_for_page(self._store, request_of(what, path, fields, **options), COMMAND_LINE)
 
     def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
         """Draw queries from the traffic; each query is stored with its inclusion probability."""

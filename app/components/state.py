@@ -12,7 +12,7 @@ from curation.agreement.gate import GateCheck
 from curation.core.text import decimal, percent, pluralize
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.operations.workflow.project_workflow import WorkflowState
-from curation.operations.workflow.stage import WORDS, State
+from curation.operations.workflow.stage import STATE_LABELS, State
 
 MAX_PEOPLE = 12
 """Maximum number of people in the list of active people."""
@@ -56,14 +56,14 @@ def three_figures(workflow_state: WorkflowState, alpha: GateCheck | None, waitin
     grades, rounds = workflow_state.grades, workflow_state.rounds
     judged, of = f"{grades.judged:,}", "pairs judged"
     below = f"{pluralize(grades.graded, 'query', 'queries')} with a grade"
-    if rounds.open:
+    if rounds.open_rounds:
         judged, of = percent(rounds.share), "of open rounds judged"
-        below = f"{rounds.answered:,} of {rounds.answered + rounds.left:,} answers · {below}"
+        below = f"{rounds.answered:,} of {rounds.answered + rounds.unanswered:,} answers · {below}"
     drawn = '<div class="gs-alpha"></div><p class="gs-quiet">Ordinal alpha is being computed…</p>'
     if not waiting:
         drawn = interval(alpha) if alpha else '<p class="gs-quiet">Not enough data yet</p>'
     decided = f"{grades.decided:,} decided so far"
-    awaited = f" · {grades.awaited:,} with another opinion asked" if grades.awaited else ""
+    awaited = f" · {grades.awaiting_opinion:,} with another opinion asked" if grades.awaiting_opinion else ""
     return (
         f'<div class="gs-figures">{_tile(judged, of, f"<p>{escape(below)}</p>")}'
         f"{_tile(decimal(alpha.value if alpha else None), 'ordinal alpha', drawn)}"
@@ -140,6 +140,6 @@ def stage_row(
     return (
         f'<section class="gs-step gs-is-{state.replace(" ", "-")}{" gs-next" if is_next else ""}">'
         f'<span class="gs-mark" aria-hidden="true">{MARKS[state] or escape(mark)}</span>'
-        f"<h2>{escape(name)}<small>{escape(said or WORDS.get(state, state))}</small></h2>"
+        f"<h2>{escape(name)}<small>{escape(said or STATE_LABELS.get(state, state))}</small></h2>"
         f'<div><p dir="auto">{escape(line)}</p>{figures}</div></section>'
     )

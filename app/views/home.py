@@ -68,7 +68,7 @@ def _follow(store: Store) -> None:
 
 
 def _draw(state: WorkflowState, stages: Sequence[Stage], waiting: bool = False) -> None:
-    if state.grades.judged or state.rounds.open:
+    if state.grades.judged or state.rounds.open_rounds:
         alpha = next((stage.alpha for stage in stages if stage.alpha), None)
         st.html(three_figures(state, alpha, waiting) + team(state.answers, state.now))
     following = next_stage(stages)

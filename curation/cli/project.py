@@ -89,7 +89,7 @@ def restore(
       goldgrade restore backups/goldgrade-20261123-020000.duckdb --replace
       goldgrade --project data/copy.duckdb restore backups/goldgrade-20261123-020000.duckdb
     """
-    from curation.operations.backup import restore as restore_backup
+    from curation.operations.restore import restore as restore_backup
 
     show(restore_backup(file, project_path(), replace=replace))
 
@@ -201,7 +201,7 @@ def status(
     from curation.operations.doctor import look_at_backups
     from curation.operations.notices import send_due
     from curation.operations.workflow.project_workflow import build_stages, read_figures, read_state
-    from curation.operations.workflow.stage import WORDS, next_stage
+    from curation.operations.workflow.stage import STATE_LABELS, next_stage
 
     store = project_store()
     if notify:
@@ -212,7 +212,7 @@ def status(
     stages = build_stages(read_state(store), figures)
     following = next_stage(stages)
     backups = [finding.sentence for finding in look_at_backups(store)]
-    rows = tuple((stage.name, WORDS.get(stage.state, stage.state), stage.line) for stage in stages)
+    rows = tuple((stage.name, STATE_LABELS.get(stage.state, stage.state), stage.line) for stage in stages)
     next_sentence = "Nothing waits."
     if following is not None:
         next_sentence = f"Next: {following.action.label} ({following.action.command})"

@@ -1,17 +1,14 @@
-"""Backups of a project and their restoring: a checked copy of the file, with a file of sums next to the copy.
+"""Backups: a checked copy of the project file, with a file of sums next to the copy.
 
 A backup locks the project file only while the bytes are copied, and contains every acknowledged answer. The
 copy gets its name after each of its values was read (`operations.whole_file`), so a damaged copy never
-becomes a backup.
-
-A restored backup becomes the project. The former project file is kept next to it.
+becomes a backup. `operations.restore` makes a backup the project again.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -24,124 +21,15 @@ import duckdb
 from curation import __version__
 from curation.core.digests import canonical_json, file_digest
 from curation.core.errors import InputError, RefusedError, StoreError
-from curation.core.text import pluralize
 from curation.operations.whole_file import Rows, read_whole_file
-from curation.store import COMMAND_LINE, Store, note_event, open_store, record_event, utc_now
-from curation.store.project_file import is_served, refuse_name
+from curation.store import COMMAND_LINE, Store, note_event, utc_now
+from curation.store.project_file import refuse_name
 from curation.store.staging import staged, sync
-from curation.store.write_ahead_log import log_of
 
 FORM = 1
+"""The form of the file of sums."""
 OWNER_ONLY = 0o600
-
-
-@dataclass(frozen=True)
-class Restored:
-    """A project that was restored from a backup.
-
-    Attributes
-    ----------
-    taken_at: the time of the backup by its sums (ISO 8601, UTC); None for a backup without sums.
-    rows: number of rows of each table of the backup.
-    kept: the former project file; None if there was no project.
-    """
-
-    path: Path
-    backup: Path
-    taken_at: str | None
-    rows: Rows
-    kept: Path | None
-
-    @property
-    def sentences(self) -> list[str]:
-        """Sentences on the restored backup, and on the place of the former project file."""
-        when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no file of sums"
-        rows = pluralize(sum(self.rows.values()), "row")
-        kept = [f"The former project is kept: {self.kept}"] if self.kept else []
-        return [f"{self.path} is now {self.backup.name}, {when}: {rows}.", *kept]
-
-
-def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = COMMAND_LINE) -> Restored:
-    """Restore a backup as the project, after its sums were compared and all of its values were read.
-
-    Parameters
-    ----------
-    replace: move an existing project file to `NAME.before-restore-TIME` and keep it there.
-
-    Raises
-    ------
-    InputError: the backup does not exist or was altered, or its copy could not be written.
-    RefusedError: a project exists and `replace` is False, or an app serves the project.
-    StoreError, StoreVersionError: the backup is damaged, is no project, or was written by a newer goldgrade.
-    """
-    backup, project = backup.resolve(), project.resolve()
-    refuse_name(project)
-    if project.exists() and not replace:
-        raise RefusedError(
-            f"{project} exists already, and nothing was restored.",
-            command="Add --replace to move the project aside and keep it, or name a different --project.",
-        )
-    if project.exists() and is_served(project):
-        raise RefusedError(
-            f"An app serves {project}: new grades would go to the file that is moved aside. "
-            "Nothing was restored.",
-            command="Stop the app, then try again.",
-        )
-    sums = refuse_altered(backup)
-    try:
-        with staged(project, private=True) as folder:
-            new = folder / project.name
-            rows = _copy_backup(backup, new)
-            kept = _put_into_place(new, project)
-    except OSError as error:
-        raise InputError(
-            f"{project}: the backup could not be restored ({error.strerror}); expected a folder that can be "
-            "written and has room for a copy. The project is unchanged."
-        ) from error
-    taken_at = str(sums["taken_at"]) if sums else None
-    with open_store(project).transaction() as cursor:
-        detail = {"backup": backup.name, "taken_at": taken_at, "kept": kept and kept.name}
-        record_event(cursor, "restore", detail, actor)
-    return Restored(project, backup, taken_at, rows, kept)
-
-
-def _copy_backup(backup: Path, new: Path) -> Rows:
-    """Copy a backup and its log, which exists if the backup was copied by hand, and read all of the copy."""
-    shutil.copyfile(backup, new)
-    new.chmod(OWNER_ONLY)
-    if log_of(backup).exists():
-        shutil.copyfile(log_of(backup), log_of(new))
-    rows = read_whole_file(new)
-    sync(new)
-    return rows
-
-
-def _put_into_place(new: Path, project: Path) -> Path | None:
-    """Give the new file the name of the project; return the new name of the former project file, if any."""
-    if not project.exists():
-        os.link(new, project)  # unlike a rename, a link never replaces a file that was made meanwhile
-        sync(project.parent)
-        return None
-    kept = project.with_name(f"{project.stem}.before-restore-{utc_now():%Y%m%d-%H%M%S}{project.suffix}")
-    store = open_store(project)
-    try:
-        with store.reading():
-            pass
-        store.close()  # the log is part of the file now
-        with store.reading():  # no other process can open the file meanwhile
-            _exchange_files(new, project, kept)
-        store.close()
-    except StoreError:  # the former project is damaged
-        _exchange_files(new, project, kept)
-    return kept
-
-
-def _exchange_files(new: Path, project: Path, kept: Path) -> None:
-    os.link(project, kept)
-    if log_of(project).exists():
-        log_of(project).rename(log_of(kept))
-    new.replace(project)
-    sync(project.parent)
+"""The mode of a file that only its owner can read and write."""
 
 
 @dataclass(frozen=True)
@@ -199,24 +87,24 @@ def back_up(
     StoreError, StoreBusyError: the project cannot be read, or its copy is damaged.
     """
     taken_at = utc_now().replace(microsecond=0)
-    target = _checked_target(store.path, target, taken_at)
+    target = _find_target(store.path, target, taken_at)
     try:
         with staged(target, private=True) as folder:
             new = folder / target.name
             store.copy_to(new)
             rows = _read_copy(new, store.path)
-            taken = Backup(target, store.path.name, taken_at, new.stat().st_size, file_digest(new), rows)
-            _publish_backup(new, taken)
+            backup = Backup(target, store.path.name, taken_at, new.stat().st_size, file_digest(new), rows)
+            _publish_backup(new, backup)
     except FileExistsError:
-        raise _name_taken(target) from None
+        raise _existing_target_error(target) from None
     except OSError as error:
         raise InputError(
             f"{target}: the backup could not be written ({error.strerror}); expected a folder that can be "
             "written and has room for a copy of the project."
         ) from error
-    sums = {"file": target.name, "sha256": taken.sha256, "bytes": taken.bytes}
-    note_event(store, action, {**sums, **detail}, actor)
-    return taken
+    written = {"file": target.name, "sha256": backup.sha256, "bytes": backup.bytes}
+    note_event(store, action, {**written, **detail}, actor)
+    return backup
 
 
 def make_folder(folder: Path) -> None:
@@ -259,7 +147,7 @@ def read_sums(backup: Path) -> Mapping[str, Any] | None:
     return sums
 
 
-def refuse_altered(backup: Path) -> Mapping[str, Any] | None:
+def verify_sums(backup: Path) -> Mapping[str, Any] | None:
     """Read the sums of a backup and compare the backup with them; None for a backup without sums.
 
     Raises
@@ -278,7 +166,7 @@ def refuse_altered(backup: Path) -> Mapping[str, Any] | None:
     return sums
 
 
-def _checked_target(project: Path, target: Path, taken_at: datetime) -> Path:
+def _find_target(project: Path, target: Path, taken_at: datetime) -> Path:
     """Return the path of the new backup; refuse a path that exists or whose folder does not."""
     target = target.resolve()
     refuse_name(target)
@@ -287,7 +175,7 @@ def _checked_target(project: Path, target: Path, taken_at: datetime) -> Path:
     if not target.parent.is_dir():
         raise InputError(f"{target}: its folder does not exist; expected a file in an existing folder.")
     if target.exists() or sums_path(target).exists():
-        raise _name_taken(target)
+        raise _existing_target_error(target)
     return target
 
 
@@ -301,22 +189,22 @@ def _read_copy(copy: Path, project: Path) -> Rows:
         raise StoreError(f"{message} No backup was written.", command=command) from error
 
 
-def _name_taken(target: Path) -> RefusedError:
+def _existing_target_error(target: Path) -> RefusedError:
     return RefusedError(
         f"{target} or its sums exist already. A backup never replaces a file: choose a different name, or "
         "name a folder, and the time becomes part of the name."
     )
 
 
-def _publish_backup(new: Path, taken: Backup) -> None:
+def _publish_backup(new: Path, backup: Backup) -> None:
     """Give the new file and its sums their names."""
-    sums = {name: value for name, value in asdict(taken).items() if name != "path"} | {"form": FORM}
-    companion = sums_path(new)
-    companion.touch(OWNER_ONLY)
-    companion.write_text(
-        f"{canonical_json(sums | {'taken_at': taken.taken_at.isoformat()})}\n", encoding="utf-8"
+    sums = {name: value for name, value in asdict(backup).items() if name != "path"} | {"form": FORM}
+    sums_file = sums_path(new)
+    sums_file.touch(OWNER_ONLY)
+    sums_file.write_text(
+        f"{canonical_json(sums | {'taken_at': backup.taken_at.isoformat()})}\n", encoding="utf-8"
     )
-    for source, target in ((companion, sums_path(taken.path)), (new, taken.path)):
+    for source, target in ((sums_file, sums_path(backup.path)), (new, backup.path)):
         sync(source)
         os.link(source, target)  # unlike a rename, a link never replaces a file that was made meanwhile
-    sync(taken.path.parent)
+    sync(backup.path.parent)

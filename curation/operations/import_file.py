@@ -1,6 +1,6 @@
-"""Imports of files by kind, which `goldgrade import` and the page Import start with a request.
+"""The import of a file by its kind, which `goldgrade import` and the page Import start with a request.
 
-Errors of these functions name options of the command line; `operations.import_jobs` rewrites them for the
+Errors of these functions name options of the command line; `operations.import_wording` rewrites them for the
 page.
 """
 
@@ -47,6 +47,19 @@ from curation.store import Store
 from curation.store.documents import first_documents
 
 
+def import_file(store: Store, request: ImportRequest, progress: Progress, by: str) -> Any:
+    """Import a file in one transaction; errors name options of the command line.
+
+    The result is the record of the kind's import, which has an `outcome`.
+
+    Raises
+    ------
+    InputError: the file or an option of the request cannot be taken.
+    NotFoundError, RefusedError: see the import of the kind.
+    """
+    return IMPORTERS[request.what](store, request, progress, by)
+
+
 def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, author: str) -> CorpusImport:
     """Import documents, and set the markup in which the guide shows their text."""
     markup = request.markup
@@ -60,7 +73,9 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             store, request.path, fields, request.layout, progress, author, withdraw_outside
         )
         with store.reading() as cursor:
-            seen = guess_markup(document.body for document in first_documents(cursor, SAMPLED_ROWS))
+            recognized_markup = guess_markup(
+                document.body for document in first_documents(cursor, SAMPLED_ROWS)
+            )
     else:
         imported = import_corpus(
             *(store, request.file, fields, request.layout),
@@ -69,36 +84,50 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             author=author,
             withdraw=withdraw_outside,
         )
-        seen = guess_markup(preview_file(request).texts_in(imported.fields.body))
-    shown = tuple(field for field in AS_BEFORE.fields if getattr(imported.fields, field.field))
-    before = PresentationTemplate(fields=shown)
-    return replace(imported, shown=_set_markup(store, cast("BodyKind | None", markup), seen, before, author))
+        recognized_markup = guess_markup(preview_file(request).texts_in(imported.fields.body))
+    shown_fields = tuple(field for field in AS_BEFORE.fields if getattr(imported.fields, field.field))
+    first_presentation = PresentationTemplate(fields=shown_fields)
+    return replace(
+        imported,
+        shown=_set_markup(
+            store, cast("BodyKind | None", markup), recognized_markup, first_presentation, author
+        ),
+    )
 
 
 def _set_markup(
-    store: Store, asked: BodyKind | None, seen: BodyKind, before: PresentationTemplate, author: str
+    store: Store,
+    requested_markup: BodyKind | None,
+    recognized_markup: BodyKind,
+    first_presentation: PresentationTemplate,
+    author: str,
 ) -> str:
-    """Change the guide so that it shows documents in the markup that was asked for, or that their text has.
+    """Change the guide so that it shows documents in the requested markup, or in the markup of their text.
 
     Returns a sentence on the change or on a doubt; '' without either.
 
     Parameters
     ----------
-    asked: the markup that the request names; None keeps the markup of a guide that has a presentation.
-    seen: the markup that the text looks like. before: the presentation of a guide that has none.
+    requested_markup: None keeps the markup of a guide that has a presentation.
+    recognized_markup: the markup that the text looks like.
+    first_presentation: the presentation of a guide that has none yet.
     """
     with store.reading() as cursor:
         guide = current_guide(cursor)
     presentation = guide.presentation
-    kind: BodyKind = asked or (seen if presentation is None else presentation.body)
-    if kind != (presentation or PresentationTemplate()).body:
-        changed = replace_presentation(guide, (presentation or before).model_copy(update={"body": kind}))
-        done = use_guide(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[kind]}.")
-        kept = f" Open rounds keep their guide: {', '.join(done.kept)}." if done.kept else ""
-        return f"The guide shows documents as {MARKUPS[kind]}.{kept}"
-    if asked is None and kind != seen:
-        seems = f"The text looks like {MARKUPS[seen]}, and the guide shows it as {kind}."
-        return f"{seems} Say --markup {seen} if that is wrong."
+    markup: BodyKind = requested_markup or (recognized_markup if presentation is None else presentation.body)
+    if markup != (presentation or PresentationTemplate()).body:
+        changed = replace_presentation(
+            guide, (presentation or first_presentation).model_copy(update={"body": markup})
+        )
+        change = use_guide(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[markup]}.")
+        open_rounds_sentence = (
+            f" Open rounds keep their guide: {', '.join(change.kept)}." if change.kept else ""
+        )
+        return f"The guide shows documents as {MARKUPS[markup]}.{open_rounds_sentence}"
+    if requested_markup is None and markup != recognized_markup:
+        doubt = f"The text looks like {MARKUPS[recognized_markup]}, and the guide shows it as {markup}."
+        return f"{doubt} Say --markup {recognized_markup} if that is wrong."
     return ""
 
 
@@ -113,17 +142,17 @@ def _import_judgments(
         annotator_name=request.annotator or None,
         grade_given=request.grade,
     )
-    written = (request.grade_map or "").strip()
-    common: dict[str, Any] = {
-        "grade_map": parse_grade_map(written) if written else None,
+    grade_map = (request.grade_map or "").strip()
+    options: dict[str, Any] = {
+        "grade_map": parse_grade_map(grade_map) if grade_map else None,
         "skip_unknown": request.skip_unknown,
         "progress": progress,
         "author": author,
     }
     if request.judge is not None:
-        return import_judge(store, request.file, request.judge, fields, request.layout, **common)
-    common |= {"about": request.about, "round_name": request.round}
-    return import_judgments(store, request.file, fields, request.layout, **common)
+        return import_judge(store, request.file, request.judge, fields, request.layout, **options)
+    options |= {"about": request.about, "round_name": request.round}
+    return import_judgments(store, request.file, fields, request.layout, **options)
 
 
 def _import_decisions(
@@ -143,9 +172,11 @@ def _import_answers(
     store: Store, request: AnswersRequest, progress: Progress, author: str
 ) -> QueryItemsImport:
     """Import reference answers or nuggets."""
-    run: Callable[..., QueryItemsImport] = import_nuggets if request.what == "nuggets" else import_answers
+    import_items: Callable[..., QueryItemsImport] = (
+        import_nuggets if request.what == "nuggets" else import_answers
+    )
     columns = request.columns_of()
-    return run(store, request.file, columns, request.layout, request.skip_unknown, progress, author)
+    return import_items(store, request.file, columns, request.layout, request.skip_unknown, progress, author)
 
 
 def _import_run(store: Store, request: RunRequest, progress: Progress, author: str) -> RunImport:
@@ -169,20 +200,7 @@ def _import_traffic(store: Store, request: TrafficRequest, progress: Progress, a
     return import_log(store, request.file, columns, request.layout, progress, request.rules, author)
 
 
-def import_file(store: Store, request: ImportRequest, progress: Progress, by: str) -> Any:
-    """Import a file in one transaction; errors name options of the command line.
-
-    The result is the record of the kind's import, which has an `outcome`.
-
-    Raises
-    ------
-    InputError: the file or an option of the request cannot be taken.
-    NotFoundError, RefusedError: see the import of the kind.
-    """
-    return WORK[request.what](store, request, progress, by)
-
-
-WORK: dict[str, Callable[[Store, Any, Progress, str], Any]] = {
+IMPORTERS: dict[str, Callable[[Store, Any, Progress, str], Any]] = {
     "corpus": _import_corpus,
     "traffic": _import_traffic,
     "queries": _import_queries,

@@ -200,7 +200,7 @@ def _waiting_disputes(project: Path, _version: str) -> int:
     """Count the pairs that wait for a decision, once for each state of the judgments."""
     with open_store(project).reading() as cursor:
         settled = read_settled(cursor)
-    return settled.disputed - settled.awaited
+    return settled.disputed - settled.awaiting_opinion
 
 
 @lru_cache(maxsize=2)

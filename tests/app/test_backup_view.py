@@ -16,9 +16,9 @@ from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
 from curation.core.digests import file_digest
-from curation.operations.backup import restore
 from curation.operations.backup_schedule import BackupSchedule, read_schedule, set_schedule, start_due
 from curation.operations.jobs import jobs_of
+from curation.operations.restore import restore
 from curation.people.accounts import set_role
 from curation.store import Store
 from tests.support.page import LEE, html, page_at, press, run

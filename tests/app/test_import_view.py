@@ -19,7 +19,7 @@ from app.views.importing import verdict
 from curation.core.errors import RefusedError
 from curation.ingest.readers.problems import Problems
 from curation.ingest.requests import REQUESTS, request_of
-from curation.operations.import_jobs import DryRun
+from curation.operations.import_wording import DryRun
 from curation.operations.jobs import jobs_of, worker
 from curation.operations.jobs.files import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store
@@ -142,7 +142,7 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     file = uploads.held_file(project.path, "mia")
     assert file
     asked = request_of("corpus", file.path, {"id": "id", "body": ["text"]})
-    verdict.write_findings(file.folder / f"{asked.key}.json", DryRun(None, []))
+    verdict.write_dry_run(file.folder / f"{asked.key}.json", DryRun(None, []))
     with pytest.raises(RefusedError, match="started by lee"):
         verdict._import(waiting, file, asked)
     refused.set()
@@ -179,7 +179,7 @@ def test_a_file_in_another_encoding_is_read_with_one_click(project: Store) -> No
 def test_a_double_click_imports_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Check the file")
     button(shown, "Import").click()
-    twice(shown, verdict, "parameters_of", monkeypatch)
+    twice(shown, verdict, "write_parameters", monkeypatch)
     jobs_of(project).wait(30)
     assert rows_of(project, "SELECT count(*) FROM jobs WHERE kind = 'import'") == [(1,)]
 

@@ -15,7 +15,8 @@ import pytest
 
 from curation.cli import main
 from curation.core.errors import CurationError, InputError, RefusedError, StoreError, StoreVersionError
-from curation.operations.backup import back_up, restore, sums_path
+from curation.operations.backup import back_up, sums_path
+from curation.operations.restore import restore
 from curation.store import Store, get_setting, open_store, put_setting
 from curation.store.project_file import lock_for_serving
 from tests.support.command_line import invoke

@@ -14,11 +14,12 @@ import pytest
 
 from curation.core.errors import NotFoundError
 from curation.ingest.importers.external_corpus import link_corpus
-from curation.operations.backup import back_up, restore
+from curation.operations.backup import back_up
 from curation.operations.doctor import Examination, examine, look_at_permissions
 from curation.operations.jobs.files import new_result_folder
 from curation.operations.jobs.running import WORKER
 from curation.operations.jobs.stored import begin
+from curation.operations.restore import restore
 from curation.retrieval.index import index_folder
 from curation.store import Store, put_setting, utc_now
 from curation.store.write_ahead_log import log_of

@@ -17,9 +17,9 @@ from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.jobs.stored import begin, end
 from curation.operations.registry import OPERATIONS
-from curation.operations.workflow.judging import OpenWork
+from curation.operations.workflow.judging import RoundProgress
 from curation.operations.workflow.project_workflow import read_figures
-from curation.operations.workflow.stage import NAMES, Stage, named, next_stage
+from curation.operations.workflow.stage import STAGE_NAMES, Stage, join_names, next_stage
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.plan import make_plan
@@ -53,7 +53,7 @@ def step(store: Store, name: str, running: Collection[str] | None = None, figure
 
 def test_an_empty_project_has_all_steps_before_it_and_begins_with_the_import(store: Store) -> None:
     found = path_of(store)
-    assert tuple(one.name for one in found) == NAMES
+    assert tuple(one.name for one in found) == STAGE_NAMES
     assert {one.state for one in found} == {"not begun"}
     assert next_of(found) == "import"
 
@@ -108,9 +108,9 @@ def test_an_open_round_says_how_far_it_is_and_who_is_at_it(judging: Store) -> No
 
 
 def test_a_round_with_an_item_left_is_not_at_100_percent() -> None:
-    at_work = OpenWork((), 205, 1, 0, 0, None, (), ())
+    at_work = RoundProgress((), 205, 1, 0, 0, None, (), ())
     assert percent(at_work.share) == "99\u00a0%"
-    assert at_work._replace(answered=206, left=0).share == 1.0
+    assert at_work._replace(answered=206, unanswered=0).share == 1.0
 
 
 def test_a_round_at_work_has_a_forecast_in_days(judging: Store) -> None:
@@ -251,11 +251,11 @@ def begin_as_lead(store: Store, kind: str) -> str:
 
 
 def test_every_kind_of_job_with_a_step_is_one() -> None:
-    assert {step.stage for step in OPERATIONS.values()} <= {"", *NAMES}
+    assert {step.stage for step in OPERATIONS.values()} <= {"", *STAGE_NAMES}
 
 
 def test_many_names_are_cut() -> None:
-    assert named([]) == ""
-    assert named(["ada"]) == "ada"
-    assert named(["ada", "ben"]) == "ada and ben"
-    assert named(["ada", "ben", "cleo", "dora", "emil"]) == "ada, ben, cleo and 2 more"
+    assert join_names([]) == ""
+    assert join_names(["ada"]) == "ada"
+    assert join_names(["ada", "ben"]) == "ada and ben"
+    assert join_names(["ada", "ben", "cleo", "dora", "emil"]) == "ada, ben, cleo and 2 more"

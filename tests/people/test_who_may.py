@@ -22,7 +22,7 @@ from curation.labeling.rounds.moving import reassign
 from curation.labeling.rounds.practice import practise_again, waive_practice
 from curation.labeling.rounds.rounds import delete_round, set_round_state
 from curation.labeling.rounds.use_guide import use_guide
-from curation.operations.import_jobs import carry_out, dry_run
+from curation.operations.import_jobs import dry_run, import_for_page
 from curation.operations.jobs import jobs_of
 from curation.people.accounts import (
     activate,
@@ -68,7 +68,7 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "tags": lambda store, who: find_tags(store, author=who),
     "set tags": lambda store, who: set_tags(store, "q0", ["question"], [], actor=who),
     "write a query": lambda store, who: write_query(store, "one more", actor=who),
-    "import": lambda store, who: carry_out(store, request_of("traffic", Path("any.csv")), who),
+    "import": lambda store, who: import_for_page(store, request_of("traffic", Path("any.csv")), who),
     "rehearse an import": lambda store, who: dry_run(store, request_of("traffic", Path("any.csv")), who),
     "add somebody": lambda store, who: add_annotator(store, "eve", "lead", None, "eve@x.org", author=who),
     "invite": lambda store, who: invite(store, "eve", "annotator", who),

@@ -31,7 +31,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
-from curation.operations.backup import back_up, refuse_altered, sums_path
+from curation.operations.backup import back_up, sums_path, verify_sums
 from curation.operations.doctor import examine
 from curation.releases.verify_export import verify_export
 from curation.store import Store, open_store
@@ -221,7 +221,7 @@ def _look_at_exports(exports: Path, acknowledged: set[str], found: Verdict) -> N
 def _look_at_backups(folder: Path, acknowledged: set[str], found: Verdict) -> None:
     for path in sorted(folder.glob("backup-*.duckdb")):
         try:
-            refuse_altered(path)
+            verify_sums(path)
         except CurationError as error:
             found.broken.append(f"{path.name}: {error.found}")
     whole = {

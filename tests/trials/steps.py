@@ -35,7 +35,7 @@ from curation.core.operation import written
 from curation.evaluation.request import EvaluateRequest
 from curation.ingest.requests import request_of
 from curation.operations.doctor import examine
-from curation.operations.import_jobs import parameters_of
+from curation.operations.import_jobs import write_parameters
 from curation.operations.jobs import worker
 from curation.operations.jobs.stored import begin, find_job, last_job
 from curation.operations.whole_file import Rows, read_all_rows
@@ -118,7 +118,7 @@ def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
         "evaluate v1": ("evaluate", run),
         "relabel plan": ("plan re-labeling", PlanRequest(0.2, 1)),
     }
-    corpus = parameters_of(request_of("corpus", files / "corpus.jsonl"), folder="")
+    corpus = write_parameters(request_of("corpus", files / "corpus.jsonl"), folder="")
     return {
         "import corpus": ("import", corpus),
         **{words: (kind, written(request)) for words, (kind, request) in requests.items()},

@@ -19,13 +19,12 @@ from curation.ingest.requests import ImportRequest
 from curation.operations.import_jobs import (
     CHECK,
     IMPORT,
-    DryRun,
     dry_run,
-    parameters_of,
-    read_findings,
-    refused,
-    write_findings,
+    read_dry_run,
+    write_dry_run,
+    write_parameters,
 )
+from curation.operations.import_wording import DryRun, describe_refusal
 
 MAX_SHOWN = 50
 """Maximum number of problems in the table; the download contains all stored problems."""
@@ -37,7 +36,7 @@ _ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
     """Show the buttons that check and import; return the dry run of exactly this request, or None."""
     result = file.folder / f"{asked.key}.json"
-    findings = read_findings(result)
+    findings = read_dry_run(result)
     form = context.acts.form(FORM)
     with st.container(horizontal=True, vertical_alignment="center"):
         checked = st.button(
@@ -76,21 +75,21 @@ def show(context: PageContext, file: HeldFile, asked: ImportRequest, rehearsal: 
 
 def show_unreadable(error: CurationError, file: HeldFile, asked: ImportRequest) -> None:
     """Show the reason why the file cannot be read."""
-    _show_problems(refused(error, asked), file, asked)
+    _show_problems(describe_refusal(error, asked), file, asked)
 
 
 def _check(context: PageContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
     now = read_now([file.path], lambda: dry_run(context.store, asked, context.annotator.name))
     if now is None:
-        context.begin(CHECK, parameters_of(asked, result=str(result)))
+        context.begin(CHECK, write_parameters(asked, result=str(result)))
     else:
-        write_findings(result, now)
+        write_dry_run(result, now)
 
 
 def _import(context: PageContext, file: HeldFile, asked: ImportRequest) -> None:
-    if read_findings(file.folder / f"{asked.key}.json") is None:
+    if read_dry_run(file.folder / f"{asked.key}.json") is None:
         raise InputError("The file has changed since it was checked. Check it again.")
-    context.begin(IMPORT, parameters_of(asked, folder=str(file.folder)))
+    context.begin(IMPORT, write_parameters(asked, folder=str(file.folder)))
     hand_over(context.store.path, context.annotator.name)
 
 

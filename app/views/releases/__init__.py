@@ -12,8 +12,7 @@ from app.views.releases import freezing, relabel, release, rule, split
 from curation.agreement.gate import gate_now
 from curation.operations.jobs.figures import figures_of
 from curation.operations.jobs.files import remove_old_results
-from curation.operations.workflow.project_workflow import read_state
-from curation.operations.workflow.release_stages import release_stages
+from curation.operations.workflow.project_workflow import build_release_stages, read_state
 from curation.store import Annotator
 
 RELABEL = "Re-label"
@@ -40,7 +39,7 @@ def show(annotator: Annotator) -> None:
         ui.as_of(of)
         with st.spinner("Computing intervals…"):
             read = figures.figure(of, read_state), figures.figure(of, gate_now)
-        steps = release_stages(context.store, *read)
+        steps = build_release_stages(context.store, *read)
         rows = [
             stage_row(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))
             for number, step in enumerate(steps, 1)

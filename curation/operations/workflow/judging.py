@@ -1,4 +1,4 @@
-"""The stages in which people judge and decide: people, rounds, disputes and the split."""
+"""The stages in which people judge pairs and settle the grades: people, round, adjudicate and split."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from curation.labeling.rounds.pace import (
 )
 from curation.labeling.rounds.practice import read_practice_statuses
 from curation.labeling.rounds.rounds import RoundState, compute_answered_share, read_round_states
-from curation.operations.workflow.stage import Action, Prepared, Stage, State, named
+from curation.operations.workflow.preparing import Preparation
+from curation.operations.workflow.stage import Action, Stage, State, join_names
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Cursor, Store, get_setting
 
@@ -37,60 +38,61 @@ MAX_SILENCE = timedelta(days=3)
 """The time without an answer after which an open round needs attention."""
 
 
-class OpenWork(NamedTuple):
+class RoundProgress(NamedTuple):
     """The rounds of a project and the people who judge in them.
 
     Attributes
     ----------
-    open: rounds with open items, paused rounds included.
-    answered, left: numbers of answered and of open items in the open rounds.
+    open_rounds: rounds with open items, paused rounds included.
+    answered, unanswered: numbers of answered and of open items in the open rounds.
     finished: number of rounds that are closed or have no open item.
     imported: number of imported sets of judgments.
     opened_at: time at which the newest round was opened.
-    people: names of the annotators who can judge, without leads and reviewers.
+    annotators: names of the annotators who can judge, without leads and reviewers.
     failed: names of the annotators who did not pass practice.
     """
 
-    open: tuple[RoundState, ...]
+    open_rounds: tuple[RoundState, ...]
     answered: int
-    left: int
+    unanswered: int
     finished: int
     imported: int
     opened_at: datetime | None
-    people: tuple[str, ...]
+    annotators: tuple[str, ...]
     failed: tuple[str, ...]
 
     @property
     def share(self) -> float:
         """The answered share of the items of the open rounds."""
-        return compute_answered_share(self.answered, self.left)
+        return compute_answered_share(self.answered, self.unanswered)
 
 
-def read_rounds(cursor: Cursor) -> OpenWork:
+def read_rounds(cursor: Cursor) -> RoundProgress:
     """Read the rounds and their people; practice rounds and pilots do not count."""
     states = [state for state in read_round_states(cursor) if state.kind not in ("practice", "pilot")]
-    asked = [state for state in states if state.kind != "imported"]
-    open_rounds = tuple(state for state in asked if not state.closed and state.open_items)
+    labeling_rounds = [state for state in states if state.kind != "imported"]
+    open_rounds = tuple(state for state in labeling_rounds if not state.closed and state.open_items)
     failed = [status.annotator for status in read_practice_statuses(cursor) if status.state.passed is False]
-    return OpenWork(
-        open=open_rounds,
-        answered=sum(open_round.answered for open_round in open_rounds),
-        left=sum(open_round.open_items for open_round in open_rounds),
-        finished=len(asked) - len(open_rounds),
-        imported=len(states) - len(asked),
-        opened_at=max((state.opened_at for state in asked), default=None),
-        people=tuple(usual_names(able_to_judge(cursor))),
+    return RoundProgress(
+        open_rounds=open_rounds,
+        answered=sum(state.answered for state in open_rounds),
+        unanswered=sum(state.open_items for state in open_rounds),
+        finished=len(labeling_rounds) - len(open_rounds),
+        imported=len(states) - len(labeling_rounds),
+        opened_at=max((state.opened_at for state in labeling_rounds), default=None),
+        annotators=tuple(usual_names(able_to_judge(cursor))),
         failed=tuple(dict.fromkeys(failed)),
     )
 
 
-def people_stage(open_work: OpenWork) -> Stage:
+def people_stage(round_progress: RoundProgress) -> Stage:
     """Make the stage of people; a project with imported judgments only needs no annotator."""
     add = Action("Add people", "team", "goldgrade people add NAME")
-    if open_work.people:
-        line = f"{pluralize(len(open_work.people), 'annotator')}: {named(open_work.people)}."
+    if round_progress.annotators:
+        names = join_names(round_progress.annotators)
+        line = f"{pluralize(len(round_progress.annotators), 'annotator')}: {names}."
         return Stage("people", "done", line, replace(add, label="See the people"))
-    if open_work.open or open_work.finished or open_work.imported:
+    if round_progress.open_rounds or round_progress.finished or round_progress.imported:
         return Stage("people", "done", "No annotator; leads and reviewers can judge, too.", add)
     return Stage(
         "people",
@@ -101,62 +103,66 @@ def people_stage(open_work: OpenWork) -> Stage:
 
 
 def round_stage(
-    open_work: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime
+    round_progress: RoundProgress, work: Sequence[AnnotatorWork], preparation: Preparation, now: datetime
 ) -> Stage:
     """Make the stage of rounds: the progress of open rounds, or the pairs that wait for a round."""
-    new = prepared.pool is not None and (
-        open_work.opened_at is None or prepared.pool.built_at > open_work.opened_at
+    is_pool_newer = preparation.pool is not None and (
+        round_progress.opened_at is None or preparation.pool.built_at > round_progress.opened_at
     )
-    is_judged = bool(open_work.finished or open_work.imported)
-    opens = Action(OPEN, "rounds", "goldgrade round open NAME --annotators a,b", {"part": OPEN})
-    if open_work.open:
-        stage = _open_rounds_stage(open_work, work, now)
-    elif prepared.unshown and (new or not is_judged):
-        state: State = "needs attention" if open_work.finished else "not begun"
-        line = f"{pluralize(prepared.unshown, 'pair waits', 'pairs wait')} to be judged"
-        can_judge = f"{pluralize(len(open_work.people), 'annotator')} can judge"
-        who = can_judge if open_work.people else "the project has no annotator yet"
-        stage = Stage("round", state, f"{line}; {who}.", opens)
+    is_judged = bool(round_progress.finished or round_progress.imported)
+    open_round = Action(OPEN, "rounds", "goldgrade round open NAME --annotators a,b", {"part": OPEN})
+    if round_progress.open_rounds:
+        stage = _open_rounds_stage(round_progress, work, now)
+    elif preparation.unassigned_pairs and (is_pool_newer or not is_judged):
+        state: State = "needs attention" if round_progress.finished else "not begun"
+        line = f"{pluralize(preparation.unassigned_pairs, 'pair waits', 'pairs wait')} to be judged"
+        can_judge = f"{pluralize(len(round_progress.annotators), 'annotator')} can judge"
+        who = can_judge if round_progress.annotators else "the project has no annotator yet"
+        stage = Stage("round", state, f"{line}; {who}.", open_round)
     elif is_judged:
-        rounds = f"{pluralize(open_work.finished, 'round')} judged" if open_work.finished else ""
-        files = pluralize(open_work.imported, "file") if open_work.imported else ""
-        parts = filter(None, [rounds, files and f"{files} of judgments imported"])
+        rounds = f"{pluralize(round_progress.finished, 'round')} judged" if round_progress.finished else ""
+        files = pluralize(round_progress.imported, "file") if round_progress.imported else ""
+        counts = filter(None, [rounds, files and f"{files} of judgments imported"])
         see = Action("See the rounds", "rounds", "goldgrade round status")
-        stage = Stage("round", "done", f"{' · '.join(parts)}. No round is open.", see)
+        stage = Stage("round", "done", f"{' · '.join(counts)}. No round is open.", see)
     else:
-        stage = Stage("round", "not begun", "People judge the documents of each query.", opens)
-    if open_work.failed:
-        who = f"{named(open_work.failed)} did not pass practice and cannot begin."
+        stage = Stage("round", "not begun", "People judge the documents of each query.", open_round)
+    if round_progress.failed:
+        who = f"{join_names(round_progress.failed)} did not pass practice and cannot begin."
         people = Action("See who practises", "team", "goldgrade practice NAME")
         stage = replace(stage, state="needs attention", line=f"{who} {stage.line}", action=people)
     return stage
 
 
-def _open_rounds_stage(open_work: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
-    whole = open_work.answered + open_work.left
-    names = named([state.round for state in open_work.open])
-    line = f"{names}: {open_work.answered:,} of {whole:,} answered ({percent(open_work.share)})."
-    newest = open_work.open[-1].round
+def _open_rounds_stage(round_progress: RoundProgress, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
+    item_count = round_progress.answered + round_progress.unanswered
+    names = join_names([state.round for state in round_progress.open_rounds])
+    line = (
+        f"{names}: {round_progress.answered:,} of {item_count:,} answered ({percent(round_progress.share)})."
+    )
+    newest = round_progress.open_rounds[-1].round
     progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
     stage = Stage("round", "at work", line, progress, count_daily_answers(work, now))
-    paused = [state.round for state in open_work.open if state.paused]
+    paused = [state.round for state in round_progress.open_rounds if state.paused]
     if paused:
         manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})
-        return replace(stage, state="needs attention", line=f"{line} Paused: {named(paused)}.", action=manage)
+        return replace(
+            stage, state="needs attention", line=f"{line} Paused: {join_names(paused)}.", action=manage
+        )
     last_answer = {annotator.annotator: annotator.answered[-1] for annotator in work if annotator.answered}
-    since = max(last_answer.values(), default=open_work.open[-1].opened_at)
+    since = max(last_answer.values(), default=round_progress.open_rounds[-1].opened_at)
     if now - since > MAX_SILENCE:
-        silent = f"{line} Nobody has answered since {since:%d %b %Y}."
-        return replace(stage, state="needs attention", line=silent)
+        line += f" Nobody has answered since {since:%d %b %Y}."
+        return replace(stage, state="needs attention", line=line)
     recent = [name for name, at in last_answer.items() if now - at <= RECENT]
     if recent:
-        line += f" In the last hour: {named(recent)}."
+        line += f" In the last hour: {join_names(recent)}."
     if (done_at := forecast_end(work, now)[0]) is not None:
         line += f" Done about {done_at:%d %b}."
     return replace(stage, line=line)
 
 
-def read_answers(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWork]:
+def read_annotator_work(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWork]:
     """Read the work of each annotator, summed over the rounds."""
     work_of: defaultdict[str, list[AnnotatorWork]] = defaultdict(list)
     for state in rounds:
@@ -180,17 +186,17 @@ class SettledGrades(NamedTuple):
     Attributes
     ----------
     judged, disputed, decided: numbers of pairs that are judged, disputed, and decided by a reviewer.
-    awaited: number of disputed pairs that wait for a second opinion.
-    graded, outside: numbers of active queries with a grade, and of these queries in no part of the split.
+    awaiting_opinion: number of disputed pairs that wait for a second opinion.
+    graded, unassigned: numbers of active queries with a grade, and of these queries in no part of the split.
     parts: number of queries in each part; None without a split.
     """
 
     judged: int
     disputed: int
-    awaited: int
+    awaiting_opinion: int
     decided: int
     graded: int
-    outside: int
+    unassigned: int
     parts: Mapping[str, int] | None
 
 
@@ -207,39 +213,38 @@ def read_settled(cursor: Cursor) -> SettledGrades:
     return SettledGrades(
         judged=len(pairs),
         disputed=len(disputed),
-        awaited=sum(pair in waiting for pair in disputed),
+        awaiting_opinion=sum(pair in waiting for pair in disputed),
         decided=sum(pair.how == "adjudicated" for pair in pairs),
         graded=len(graded),
-        outside=len(graded - part_of.keys()),
+        unassigned=len(graded - part_of.keys()),
         parts=dict(sorted(Counter(part_of.values()).items())) if split_id is not None else None,
     )
 
 
-def adjudicate_stage(settled_grades: SettledGrades, alpha: GateCheck | None) -> Stage:
+def adjudicate_stage(grades: SettledGrades, alpha: GateCheck | None) -> Stage:
     """Make the stage of adjudication: the disputed pairs that wait for a decision."""
     agreement = Action("See agreement", "agreement", "goldgrade agreement")
-    if not settled_grades.judged:
-        waits = "A reviewer settles the pairs on which annotators differ."
-        return Stage("adjudicate", "not begun", waits, agreement)
-    decided = f"{pluralize(settled_grades.decided, 'pair')} decided" if settled_grades.decided else ""
-    waiting = settled_grades.disputed - settled_grades.awaited
+    if not grades.judged:
+        line = "A reviewer settles the pairs on which annotators differ."
+        return Stage("adjudicate", "not begun", line, agreement)
+    decided = f"{pluralize(grades.decided, 'pair')} decided" if grades.decided else ""
+    waiting = grades.disputed - grades.awaiting_opinion
     if waiting:
-        more = (
-            f"; {settled_grades.awaited:,} more get one more opinion first" if settled_grades.awaited else ""
-        )
-        more += f"; {decided} so far." if decided else "."
-        line = f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
+        line = f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision"
+        if grades.awaiting_opinion:
+            line += f"; {grades.awaiting_opinion:,} more get one more opinion first"
+        line += f"; {decided} so far." if decided else "."
         label = f"Decide {pluralize(waiting, 'pair')}"
         decide = Action(label, "adjudicate", "goldgrade disputes")
         return Stage("adjudicate", "needs attention", line, decide, alpha=alpha)
-    if settled_grades.awaited:
-        asked = f"{pluralize(settled_grades.awaited, 'pair gets', 'pairs get')} one more opinion first."
-        return Stage("adjudicate", "at work", asked, agreement, alpha=alpha)
+    if grades.awaiting_opinion:
+        line = f"{pluralize(grades.awaiting_opinion, 'pair gets', 'pairs get')} one more opinion first."
+        return Stage("adjudicate", "at work", line, agreement, alpha=alpha)
     line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
     return Stage("adjudicate", "done", line, agreement, alpha=alpha)
 
 
-def split_stage(settled_grades: SettledGrades, is_settled: bool) -> Stage:
+def split_stage(grades: SettledGrades, is_settled: bool) -> Stage:
     """Make the stage of the split: its parts, and the graded queries in no part.
 
     Parameters
@@ -248,16 +253,15 @@ def split_stage(settled_grades: SettledGrades, is_settled: bool) -> Stage:
     """
     command = "goldgrade split"
     split = Action("Split the queries", "releases", command, {"stage": "Split"})
-    if settled_grades.parts is None:
+    if grades.parts is None:
         line = "A split divides queries into dev and test without leakage."
-        if settled_grades.graded:
-            are = pluralize(settled_grades.graded, "graded query is", "graded queries are")
-            line = f"{are} in no part yet."
+        if grades.graded:
+            line = f"{pluralize(grades.graded, 'graded query is', 'graded queries are')} in no part yet."
         return Stage("split", "not begun", line, split)
-    sizes = " · ".join(f"{part} {count:,}" for part, count in settled_grades.parts.items())
+    sizes = " · ".join(f"{part} {count:,}" for part, count in grades.parts.items())
     line = f"{sizes} queries."
-    if settled_grades.outside:
-        line += f" {pluralize(settled_grades.outside, 'graded query is', 'graded queries are')} in no part."
+    if grades.unassigned:
+        line += f" {pluralize(grades.unassigned, 'graded query is', 'graded queries are')} in no part."
         if is_settled:
             again = Action("Split again", "releases", command, {"stage": "Split"})
             return Stage("split", "needs attention", line, again)

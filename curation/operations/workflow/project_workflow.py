@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from curation.agreement.gate import ALPHA, Gate, gate_now
 from curation.core.errors import CurationError
+from curation.labeling.consensus.rule import DESCRIPTIONS, read_rule
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.operations.jobs.stored import Job, last_jobs
-from curation.operations.workflow import judging, releasing, stage
-from curation.operations.workflow.job_states import with_job_states
+from curation.operations.registry import OPERATIONS
+from curation.operations.workflow import judging, preparing, releasing
+from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import QuarterWork
 from curation.relabeling.staleness import RelabelingCalendar, staleness
 from curation.releases.release_rows import list_releases
@@ -47,8 +49,8 @@ class WorkflowState:
 
     now: datetime
     answers: tuple[AnnotatorWork, ...]
-    prepared: stage.Prepared
-    rounds: judging.OpenWork
+    preparation: preparing.Preparation
+    rounds: judging.RoundProgress
     grades: judging.SettledGrades
     newest: releasing.NewestRelease | None
     quarter: str
@@ -62,14 +64,14 @@ def read_figures(store: Store, now: datetime | None = None) -> SlowFigures:
     with store.reading() as cursor:
         is_judged = bool(cursor.execute("SELECT 1 FROM judgment_events LIMIT 1").fetchall())
         _, work = releasing.read_quarter(cursor, today)
-        is_asked = work is None and bool(list_releases(cursor))
+        needs_calendar = work is None and bool(list_releases(cursor))
     gate, due, not_computed = None, None, []
     try:
         gate = gate_now(store) if is_judged else None
     except CurationError as error:
         not_computed.append(f"Agreement: {error.found}")
     try:
-        due = staleness(store, today).calendar if is_asked else None
+        due = staleness(store, today).calendar if needs_calendar else None
     except CurationError as error:
         not_computed.append(f"Re-labeling: {error.found}")
     return SlowFigures(gate, due, tuple(not_computed))
@@ -81,15 +83,15 @@ def read_state(store: Store, now: datetime | None = None) -> WorkflowState:
     with store.reading() as cursor:
         quarter, work = releasing.read_quarter(cursor, now.date())
         rounds = judging.read_rounds(cursor)
-        prepared, grades = stage.read_prepared(cursor), judging.read_settled(cursor)
+        preparation, grades = preparing.read_preparation(cursor), judging.read_settled(cursor)
         newest, jobs = releasing.read_newest(cursor), tuple(last_jobs(cursor).values())
-    answers = tuple(judging.read_answers(store, rounds.open))
-    return WorkflowState(now, answers, prepared, rounds, grades, newest, quarter, work, jobs)
+    answers = tuple(judging.read_annotator_work(store, rounds.open_rounds))
+    return WorkflowState(now, answers, preparation, rounds, grades, newest, quarter, work, jobs)
 
 
 def build_stages(
     state: WorkflowState, figures: SlowFigures | None = None, running: Collection[str] | None = None
-) -> list[stage.Stage]:
+) -> list[Stage]:
     """Make the stages of a project, in their order.
 
     Parameters
@@ -98,18 +100,18 @@ def build_stages(
     running: ids of the jobs that are at work; None if that is not known.
     """
     gate = figures.gate if figures else None
-    rounds = judging.round_stage(state.rounds, state.answers, state.prepared, state.now)
+    rounds = judging.round_stage(state.rounds, state.answers, state.preparation, state.now)
     alpha = next((check for check in gate.checks if check.figure == ALPHA), None) if gate else None
-    deciding = judging.adjudicate_stage(state.grades, alpha)
-    is_settled = rounds.state == deciding.state == "done"
+    adjudication = judging.adjudicate_stage(state.grades, alpha)
+    is_settled = rounds.state == adjudication.state == "done"
     split = judging.split_stage(state.grades, is_settled)
     stages = [
-        stage.import_stage(state.prepared),
-        stage.sample_stage(state.prepared),
-        stage.pool_stage(state.prepared),
+        preparing.import_stage(state.preparation),
+        preparing.sample_stage(state.preparation),
+        preparing.pool_stage(state.preparation),
         judging.people_stage(state.rounds),
         rounds,
-        deciding,
+        adjudication,
         split,
         releasing.freeze_stage(state.newest, state.grades, gate, is_settled and split.state == "done"),
         releasing.evaluate_stage(state.newest, state.now),
@@ -117,4 +119,52 @@ def build_stages(
             state.newest is not None, state.quarter, state.work, figures.due if figures else None
         ),
     ]
-    return with_job_states(stages, state.jobs, running)
+    return _add_job_states(stages, state.jobs, running)
+
+
+def build_release_stages(store: Store, state: WorkflowState, gate: Gate) -> list[Stage]:
+    """Make the stages to the next release; split and freeze are the stages of the workflow."""
+    with store.reading() as cursor:
+        rule = read_rule(cursor).name
+    stages = {stage.name: stage for stage in build_stages(state, SlowFigures(gate, None))}
+    single_judge = ", with one judge: nobody knows the agreement" if gate.without_agreement else ""
+    see_gate = Action("See the gate", "releases", "goldgrade gate", {"stage": "Gate"})
+    line = releasing.describe_shut_gate(gate) or f"The gate is open{single_judge}."
+    return [
+        Stage("rule", "done", DESCRIPTIONS[rule], see_gate),
+        Stage("gate", "done" if gate.open else "needs attention", line, see_gate),
+        stages["split"],
+        stages["freeze"],
+    ]
+
+
+def _add_job_states(
+    stages: Sequence[Stage], jobs: Sequence[Job], running: Collection[str] | None
+) -> list[Stage]:
+    """Add the jobs that are at work, and the job that was started last, to the stages.
+
+    Parameters
+    ----------
+    jobs: the last job of each kind, in the order in which the jobs were started.
+    running: ids of the jobs that are known to be at work; None if that is not known.
+    """
+    shown = [job for job in jobs if job is jobs[-1] or job.job_id in (running or ())]
+    unfinished = [job for job in shown if job.kind in OPERATIONS and job.outcome not in ("done", "stopped")]
+    job_of = {OPERATIONS[job.kind].stage: job for job in unfinished}
+    return [
+        _add_job_state(stage, job_of[stage.name], running) if stage.name in job_of else stage
+        for stage in stages
+    ]
+
+
+def _add_job_state(stage: Stage, job: Job, running: Collection[str] | None) -> Stage:
+    doing = OPERATIONS[job.kind].doing
+    if job.outcome is not None:
+        message = (job.message or "").splitlines()
+        why = f"The last job failed: {message[0] if message else job.outcome}"
+    elif running is None or job.job_id in running:
+        started = f"started by {job.started_by} at {job.started_at:%H:%M} UTC"
+        return replace(stage, state="at work", line=f"{doing[0].upper()}{doing[1:]}, {started}.")
+    else:
+        why = f"The server was stopped while {doing.replace(' is ', ' was ')}."
+    return replace(stage, state="needs attention", line=f"{why} {stage.line}")

@@ -1,4 +1,4 @@
-"""The stages of releases: freezing the next release, evaluations on the newest release, and re-labeling."""
+"""The stages of a release's life: freeze, evaluate and re-label."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from curation.releases.release_rows import (
 from curation.releases.sealed_log import SealedEvaluation, sealed_evaluations
 from curation.store import Cursor
 
-PART = {"stage": "Re-label"}
+RELABEL_PARAMETERS = {"stage": "Re-label"}
 """The parameters that open re-labeling on the page Releases."""
 RECENT = timedelta(days=7)
 """The time for which a sealed evaluation by a person who is no lead asks for attention."""
-_SINCE = """
+_ACTIVITY = """
 SELECT (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
         JOIN rounds r USING (round_id)
         WHERE e.submitted_at > $at AND e.kind IN ('grade', 'cannot_tell')
@@ -44,24 +44,25 @@ class NewestRelease(NamedTuple):
 
     Attributes
     ----------
-    since: number of answers and decisions after the freeze.
+    answers_since: number of answers and decisions after the freeze.
     evaluations, systems: numbers of evaluations on the page Evaluate and of their systems.
-    sealed: number of sealed evaluations. others: the sealed evaluations by people who are no leads.
-    mark: a warning if the release was frozen despite the agreement gate.
+    sealed: number of sealed evaluations.
+    by_others: the sealed evaluations by people who are no leads.
+    gate_override: a warning if the release was frozen despite the agreement gate.
     """
 
     row: ReleaseRow
-    since: int
+    answers_since: int
     evaluations: int
     systems: int
     sealed: int
-    others: tuple[SealedEvaluation, ...]
-    mark: str | None = None
+    by_others: tuple[SealedEvaluation, ...]
+    gate_override: str | None = None
 
     @property
     def name(self) -> str:
-        """The name of the release with its mark."""
-        return with_gate_override(self.row.name, self.mark)
+        """The name of the release, with the warning."""
+        return with_gate_override(self.row.name, self.gate_override)
 
 
 def read_newest(cursor: Cursor) -> NewestRelease | None:
@@ -71,12 +72,12 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
         return None
     row = rows[-1]
     values = {"at": row.frozen_at, "release": row.release_id}
-    [(since, evaluations, systems)] = cursor.execute(_SINCE, values).fetchall()
+    [(answers_since, evaluations, systems)] = cursor.execute(_ACTIVITY, values).fetchall()
     leads = {name for (name,) in cursor.execute("SELECT name FROM annotators WHERE role = 'lead'").fetchall()}
-    every = sealed_evaluations(cursor, row.release_id)
-    others = tuple(evaluation for evaluation in every if evaluation.evaluated_by not in leads)
-    mark = gate_overrides(cursor).get(row.name)
-    return NewestRelease(row, since, evaluations, systems, len(every), others, mark)
+    sealed = sealed_evaluations(cursor, row.release_id)
+    by_others = tuple(evaluation for evaluation in sealed if evaluation.evaluated_by not in leads)
+    gate_override = gate_overrides(cursor).get(row.name)
+    return NewestRelease(row, answers_since, evaluations, systems, len(sealed), by_others, gate_override)
 
 
 def freeze_stage(
@@ -90,30 +91,31 @@ def freeze_stage(
     """
     page, command = "releases", "goldgrade freeze NAME"
     freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
-    shut = shut_by(gate) if grades.judged else ""
-    attention = bool(shut) and is_settled
+    shut_gate = describe_shut_gate(gate) if grades.judged else ""
     if newest_release is None:
         line = "The first release fixes the settled grades."
-        if shut:
-            line = shut
+        if shut_gate:
+            line = shut_gate
         elif gate is not None and grades.graded:
             line = f"The gate is open. {line}"
-        action = Action("See the gate", page, "goldgrade gate", {"stage": "Gate"}) if attention else freeze
-        return Stage("freeze", "needs attention" if attention else "not begun", line, action)
+        if shut_gate and is_settled:
+            see_gate = Action("See the gate", page, "goldgrade gate", {"stage": "Gate"})
+            return Stage("freeze", "needs attention", line, see_gate)
+        return Stage("freeze", "not begun", line, freeze)
     count = graded_pairs(newest_release.row)
-    what = "altered since" if count is None else pluralize(count, "grade")
+    size = "altered since" if count is None else pluralize(count, "grade")
     line = (
-        f"{newest_release.name}: {what}, frozen on {newest_release.row.frozen_at:%d %b %Y} by "
+        f"{newest_release.name}: {size}, frozen on {newest_release.row.frozen_at:%d %b %Y} by "
         f"{newest_release.row.frozen_by}."
     )
-    if newest_release.since:
-        came = pluralize(newest_release.since, "answer or decision", "answers and decisions")
-        line += f" {came} came since."
+    if newest_release.answers_since:
+        answers = pluralize(newest_release.answers_since, "answer or decision", "answers and decisions")
+        line += f" {answers} came since."
         if is_settled:
             again = replace(freeze, label="Freeze again")
-            return Stage("freeze", "needs attention", f"{line} {shut}".rstrip(), again)
-    for lacking in half_judged_sentence(half_judged(newest_release.row)):
-        return Stage("freeze", "needs attention", f"{line} {lacking}", freeze)
+            return Stage("freeze", "needs attention", f"{line} {shut_gate}".rstrip(), again)
+    for sentence in half_judged_sentence(half_judged(newest_release.row)):
+        return Stage("freeze", "needs attention", f"{line} {sentence}", freeze)
     return Stage("freeze", "done", line, Action("See the releases", page, "goldgrade releases"))
 
 
@@ -121,8 +123,8 @@ def evaluate_stage(newest_release: NewestRelease | None, now: datetime) -> Stage
     """Make the stage of evaluations on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
     if newest_release is None:
-        about = "An evaluation scores systems on a release, with intervals."
-        return Stage("evaluate", "not begun", about, score)
+        line = "An evaluation scores systems on a release, with intervals."
+        return Stage("evaluate", "not begun", line, score)
     name = newest_release.name
     if not (newest_release.evaluations or newest_release.sealed):
         return Stage("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
@@ -133,67 +135,71 @@ def evaluate_stage(newest_release: NewestRelease | None, now: datetime) -> Stage
     if newest_release.sealed:
         counts.append(pluralize(newest_release.sealed, "sealed evaluation"))
     line = f"{name}: {' · '.join(counts)}."
-    recent = [other for other in newest_release.others if now - other.evaluated_at <= RECENT]
+    recent = [
+        evaluation for evaluation in newest_release.by_others if now - evaluation.evaluated_at <= RECENT
+    ]
     if recent:
         last = recent[-1]
-        did = "was refused to evaluate" if last.refused else "evaluated"
-        when = f"{last.evaluated_at:%d %b}"
-        line += f" {last.evaluated_by} {did} {last.system} on {', '.join(last.parts)} on {when}."
-        who = Action("See who evaluated", "releases", f"goldgrade releases {newest_release.row.name}")
-        return Stage("evaluate", "needs attention", line, who)
+        verb = "was refused to evaluate" if last.refused else "evaluated"
+        parts, day = ", ".join(last.parts), f"{last.evaluated_at:%d %b}"
+        line += f" {last.evaluated_by} {verb} {last.system} on {parts} on {day}."
+        see_evaluators = Action(
+            "See who evaluated", "releases", f"goldgrade releases {newest_release.row.name}"
+        )
+        return Stage("evaluate", "needs attention", line, see_evaluators)
     return Stage("evaluate", "done", line, score)
 
 
-def shut_by(gate: Gate | None) -> str:
+def describe_shut_gate(gate: Gate | None) -> str:
     """Say which figures shut the gate; '' if the gate is open or not known."""
     if gate is None or gate.open:
         return ""
-    against = (shortfall(check.figure, check.state) for check in gate.against)
-    return f"The gate is shut: {' and '.join(against)}."
+    shortfalls = (shortfall(check.figure, check.state) for check in gate.against)
+    return f"The gate is shut: {' and '.join(shortfalls)}."
 
 
 def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
     """Read the present quarter, and its re-labeling or an earlier re-labeling that is still open."""
     quarter, work = present_quarter(cursor, today), read_work(cursor)
-    of_quarter = [row for row in work if row.quarter == quarter or row.state == OPEN]
-    return quarter, of_quarter[-1] if of_quarter else None
+    open_or_present = [row for row in work if row.quarter == quarter or row.state == OPEN]
+    return quarter, open_or_present[-1] if open_or_present else None
 
 
 def relabel_stage(
-    released: bool, quarter: str, work: QuarterWork | None, due: RelabelingCalendar | None
+    has_release: bool, quarter: str, work: QuarterWork | None, due: RelabelingCalendar | None
 ) -> Stage:
     """Make the stage of re-labeling.
 
     Parameters
     ----------
-    released: whether the project has a release.
+    has_release: whether the project has a release.
     due: the re-labeling that is due; None if it was not read.
     """
-    look = Action("See what is due", "releases", "goldgrade relabel plan --due", PART)
-    if not released:
-        begins = "Re-labeling begins with the first release: people judge a part again each quarter."
-        return Stage("re-label", "not begun", begins, look)
+    see_due = Action("See what is due", "releases", "goldgrade relabel plan --due", RELABEL_PARAMETERS)
+    if not has_release:
+        line = "Re-labeling begins with the first release: people judge a part again each quarter."
+        return Stage("re-label", "not begun", line, see_due)
     if work is not None and work.state != PLANNED:
-        name = work.quarter
-        line = f"{name}: {work.whole:,} of {pluralize(work.pairs, 'pair')} judged again."
+        line = f"{work.quarter}: {work.whole:,} of {pluralize(work.pairs, 'pair')} judged again."
         if work.state not in (OPEN, DONE):
             line = f"{line} The round {work.round!r} was closed before: reopen it."
-            return Stage("re-label", "needs attention", line, look)
-        report = {**PART, "quarter": "Report"}
-        changed = Action("See what changed", "releases", "goldgrade relabel report", report)
-        return Stage("re-label", "at work" if work.state == OPEN else "done", line, changed)
-    plan = Action("Plan the quarter", "releases", "goldgrade relabel plan", {**PART, "quarter": "Plan"})
+            return Stage("re-label", "needs attention", line, see_due)
+        parameters = {**RELABEL_PARAMETERS, "quarter": "Report"}
+        see_report = Action("See what changed", "releases", "goldgrade relabel report", parameters)
+        return Stage("re-label", "at work" if work.state == OPEN else "done", line, see_report)
+    plan = Action(
+        "Plan the quarter", "releases", "goldgrade relabel plan", {**RELABEL_PARAMETERS, "quarter": "Plan"}
+    )
     if work is not None:
         line = f"{quarter} is planned: {pluralize(work.pairs, 'pair')}. Its round is not open yet."
         command = "goldgrade relabel open --annotators a,b"
-        return Stage(
-            "re-label", "needs attention", line, replace(plan, label="Open the quarter", command=command)
-        )
+        open_quarter = replace(plan, label="Open the quarter", command=command)
+        return Stage("re-label", "needs attention", line, open_quarter)
     if due is None:
-        return Stage("re-label", "done", f"{quarter}.", look)
+        return Stage("re-label", "done", f"{quarter}.", see_due)
     if due.is_due:
-        most = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
-        reasons = ", ".join(counted(count, reason) for reason, count in most)
+        main_reasons = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
+        reasons = ", ".join(counted(count, reason) for reason, count in main_reasons)
         return Stage("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
     line = due.stale_sentence if due.stale else f"Nothing is due in {quarter}."
-    return Stage("re-label", "done", line, look)
+    return Stage("re-label", "done", line, see_due)

@@ -32,7 +32,7 @@ from curation.labeling.rounds.status import read_round_status
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.queue import read_queue
 from curation.negatives.hard_negatives import hard_negatives
-from curation.operations.import_jobs import carry_out
+from curation.operations.import_jobs import import_for_page
 from curation.people.annotators import add_annotator
 from curation.people.seal_access import unseal
 from curation.pooling.contributions import compute_contributions
@@ -230,7 +230,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     file = write_corpus(
         folder / "filters.jsonl", [{"id": one, "text": one, "filter": wanted[one]} for one in WORDS]
     )
-    imported = carry_out(store, request_of("queries", file), COMMAND_LINE)
+    imported = import_for_page(store, request_of("queries", file), COMMAND_LINE)
     everything = {(word, f"{word}-{number}") for word in WORDS for number in range(9)}
     outside_all = set(read_filters(store).among(everything))
     assert {len([pair for pair in outside_all if pair[0] == word]) for word in WORDS} == {6, 0}

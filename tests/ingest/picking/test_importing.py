@@ -10,8 +10,8 @@ import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.requests import REQUESTS, ImportRequest, request_of
-from curation.operations.import_file import WORK
-from curation.operations.import_jobs import carry_out, dry_run
+from curation.operations.import_file import IMPORTERS
+from curation.operations.import_jobs import dry_run, import_for_page
 from curation.store import Store
 from tests.support.projects import all_rows, rows_of
 
@@ -49,19 +49,19 @@ def test_a_dry_run_says_what_the_import_does_and_the_same_again_changes_nothing(
 ) -> None:
     what, file, text, options = FILES[name]
     if name == "decisions":
-        carry_out(project, request_for("judgments", *FILES["a wide table"][1:]), "lee")
+        import_for_page(project, request_for("judgments", *FILES["a wide table"][1:]), "lee")
     asked = request_for(what, file, text, options)
     before = all_rows(project)
     rehearsed = dry_run(project, asked, "lee")
     assert all_rows(project) == before
-    done = carry_out(project, asked, "lee")
+    done = import_for_page(project, asked, "lee")
     assert rehearsed.outcome == done
     assert done.changes
     assert next(iter(done.figures)) not in ("new", "changed"), "a headline says of what"
     assert all_rows(project) != before
     assert rows_of(project, "SELECT actor FROM events ORDER BY rowid DESC LIMIT 1") == [("lee",)]
     imported = all_rows(project) | {"events": []}
-    again = carry_out(project, asked, "lee")
+    again = import_for_page(project, asked, "lee")
     assert not again.changes
     assert again.sentence.startswith("Nothing changed")
     assert all_rows(project) | {"events": []} == imported
@@ -69,7 +69,7 @@ def test_a_dry_run_says_what_the_import_does_and_the_same_again_changes_nothing(
 
 def test_a_rehearsal_that_is_refused_changes_nothing(project: Store, request_for: Request) -> None:
     first = request_for("runs", "a.trec", "tea Q0 d1 1 9 x\n", {"name": "bm25"})
-    carry_out(project, first, "lee")
+    import_for_page(project, first, "lee")
     before = all_rows(project)
     other = request_for("runs", "b.trec", "tea Q0 d2 1 9 x\n", {"name": "bm25"})
     dry = dry_run(project, other, "lee")
@@ -106,13 +106,13 @@ def test_a_bad_file_is_told_in_words_of_the_page(project: Store, request_for: Re
     try:
         asked = request_for(what, file, content, options)
     except InputError as error:  # there is nothing to look at: as the page tells it
-        from curation.operations.import_jobs import refused
+        from curation.operations.import_wording import describe_refusal
 
-        dry = refused(error, asked)
+        dry = describe_refusal(error, asked)
     else:
         dry = dry_run(project, asked, "lee")
         with pytest.raises((InputError, RefusedError)) as caught:
-            carry_out(project, asked, "lee")
+            import_for_page(project, asked, "lee")
         assert "secret-folder" not in caught.value.found
     assert dry.outcome is None
     assert dry.problems
@@ -124,5 +124,5 @@ def test_a_bad_file_is_told_in_words_of_the_page(project: Store, request_for: Re
 
 
 def test_every_kind_has_its_import() -> None:
-    assert list(WORK) == list(REQUESTS)
+    assert list(IMPORTERS) == list(REQUESTS)
     assert {what for what, *_ in FILES.values()} == set(REQUESTS)

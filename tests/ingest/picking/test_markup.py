@@ -14,7 +14,7 @@ from curation.guides.guide_text import replace_presentation
 from curation.ingest.requests import ImportRequest
 from curation.labeling.presentation.markup import guess_markup
 from curation.labeling.rounds.use_guide import use_guide
-from curation.operations.import_jobs import carry_out, dry_run
+from curation.operations.import_jobs import dry_run, import_for_page
 from curation.store import Store
 from tests.support.projects import rows_of
 
@@ -49,12 +49,12 @@ def test_a_corpus_in_html_is_shown_as_html_and_keeps_its_date_on_screen(
     asked = request_for("corpus", "pages.csv", HTML)
     rehearsed = dry_run(project, asked, "lee").outcome
     assert template(project) is None
-    done = carry_out(project, asked, "lee")
+    done = import_for_page(project, asked, "lee")
     assert done == rehearsed
     assert any(remark.startswith("The guide shows documents as HTML") for remark in done.remarks)
     date = TemplateField(field="date", label="")
     assert template(project) == PresentationTemplate(body="html", fields=(date,))
-    assert carry_out(project, asked, "lee").changes is False
+    assert import_for_page(project, asked, "lee").changes is False
     used = "SELECT count(*) FROM events WHERE action = 'use guide'"
     assert rows_of(project, used) == [(1,)]
 
@@ -64,7 +64,7 @@ def test_what_a_lead_says_of_the_text_counts_and_what_the_guide_says_stays(
 ) -> None:
     def remarks(**options: Any) -> str:
         asked = request_for("corpus", "pages.csv", HTML, options)
-        return " ".join(carry_out(project, asked, "lee").remarks)
+        return " ".join(import_for_page(project, asked, "lee").remarks)
 
     assert "shows documents as" not in remarks(markup="plain")
     with pytest.raises(InputError, match="expected one of plain, html, markdown, code"):
@@ -83,6 +83,6 @@ def test_an_import_leaves_the_draft_of_its_lead_alone(
     with project.reading() as cursor:
         source = current_guide(cursor).source
     save_draft(project, source + "More.\n", "lee", None)
-    carry_out(project, request_for("corpus", "pages.csv", HTML), "lee")
+    import_for_page(project, request_for("corpus", "pages.csv", HTML), "lee")
     with project.reading() as cursor:
         assert find_draft(cursor, "lee")

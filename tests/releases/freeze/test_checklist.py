@@ -14,8 +14,7 @@ from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit_judgments
-from curation.operations.workflow.project_workflow import read_figures, read_state
-from curation.operations.workflow.release_stages import release_stages
+from curation.operations.workflow.project_workflow import build_release_stages, read_figures, read_state
 from curation.releases.card import card_text
 from curation.releases.freeze.checklist import checklist
 from curation.releases.freeze.draft import INCOMPLETE
@@ -114,7 +113,7 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     assert within.why in found["consistency"][1]
     assert f"Not checked: consistency of annotators with themselves: {within.why}." in not_checked(report)
     assert figures.gate.checks[0].value == report.between.ordinal.value
-    stages = {one.name: one for one in release_stages(half, read_state(half), figures.gate)}
+    stages = {one.name: one for one in build_release_stages(half, read_state(half), figures.gate)}
     assert (
         stages["gate"].line
         == steps["freeze"].line

@@ -1,0 +1,94 @@
+"""The wording of imports on a page: sentences without options and commands of the command line.
+
+Errors and outcomes of `operations.import_file` name options of the command line; a page names the labels of
+its fields instead.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.core.errors import CurationError, InputError
+from curation.core.operation import options_of
+from curation.ingest.import_outcome import ImportOutcome
+from curation.ingest.readers.fields import file_fields
+from curation.ingest.requests import ImportRequest
+
+MAX_PROBLEMS = 1_000
+"""The number of problems that a dry run keeps."""
+_LOCATION = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
+_VERBS = ("Is ", "Are ", "Holds ", "Cannot ")
+_REPLACEMENTS = {
+    "First write one object on each line: jq -c '.[]' FILE": "Save the file with one object on each line.",
+    "A folder of BEIR may stay packed for `goldgrade import collection`.": "",
+    "pip install python-calamine, or save": "Save",
+    "Give the names as in --columns time,query.": "Write the names in “Names of the columns”.",
+    "say so with `--encoding latin-1`": "choose the encoding latin-1",
+    "try `--encoding utf-16`": "choose the encoding utf-16",
+}
+_NAME_WITH = re.compile(r"\bname (it|one|the column with their texts) with (?=--)")
+_COMMAND = re.compile(r" ?\(`[^`]*`\)")
+_COLUMN = re.compile(r"--map (\w+)(?:=COLUMN)?")
+_OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
+
+
+class DryRun(NamedTuple):
+    """The outcome of a dry run of an import, or the problems for which the import would be refused.
+
+    Attributes
+    ----------
+    outcome: None if the import would be refused.
+    problems: the first problems, each with its location in the file, such as "line 3" or '', and a
+        sentence.
+    more: number of further problems.
+    way_out: sentences on how to solve the problems, a line each.
+    """
+
+    outcome: ImportOutcome | None
+    problems: list[tuple[str, str]]
+    more: int = 0
+    way_out: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The outcome in one sentence."""
+        return [self.outcome.sentence if self.outcome else "The file cannot be imported as it is."]
+
+
+def describe_refusal(error: CurationError, request: ImportRequest) -> DryRun:
+    """Report the problems of an error in the words of a page."""
+    if not isinstance(error, InputError):
+        return DryRun(None, [("", reword(error.found, request))])
+    problems = []
+    for problem in error.problems[:MAX_PROBLEMS]:
+        match = _LOCATION.match(problem)
+        location, sentence = match.groups() if match else ("", problem)
+        sentence = reword(sentence, request)
+        if not location and sentence.startswith(_VERBS):
+            sentence = f"{Path(request.source).name} {sentence[:1].lower()}{sentence[1:]}"
+        problems.append((location, sentence))
+    more = len(error.problems) - len(problems)
+    ways_out = [reword(line, request) for line in error.way_out.splitlines()]
+    return DryRun(None, problems, more, "\n".join(ways_out))
+
+
+def reword(sentence: str, request: ImportRequest) -> str:
+    """Rewrite a sentence on an import for a page: without commands, with the labels of options and fields."""
+    for words, page_words in _REPLACEMENTS.items():
+        sentence = sentence.replace(words, page_words)
+    sentence = _NAME_WITH.sub(r"choose \1 in ", sentence)
+    sentence = _COMMAND.sub("", sentence).replace("`", "")
+    fields = {field.name: field.label for field in file_fields(request.record)}
+    sentence = _COLUMN.sub(lambda match: f"“{fields.get(match[1], match[1])}”", sentence)
+    labels = {option.spelling: option.label for option in options_of(type(request))}
+    sentence = _OPTION.sub(
+        lambda match: f"“{labels.get(match[0], match[0][2:].replace('-', ' '))}”", sentence
+    )
+    return sentence[:1].upper() + sentence[1:]
+
+
+def reword_outcome(outcome: ImportOutcome, request: ImportRequest) -> ImportOutcome:
+    """Rewrite the remarks of an outcome for a page."""
+    return outcome._replace(remarks=[reword(remark, request) for remark in outcome.remarks])
