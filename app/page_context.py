@@ -13,7 +13,7 @@ from app.acts import Acts, FormState
 from app.context import project_store
 from curation.core.errors import CurationError
 from curation.core.operation import written
-from curation.operations.jobs import Job, jobs_of, last_job, last_jobs, may_stop, problem
+from curation.operations.jobs import Job, find_problem, jobs_of, last_job, last_jobs, may_stop
 from curation.operations.jobs.files import new_result_folder, remove_result
 from curation.operations.jobs.stored import last_job_of
 from curation.operations.registry import OPERATIONS
@@ -103,11 +103,11 @@ class PageContext(NamedTuple):
         if it can start.
         """
         parameters = request if request is None or isinstance(request, dict) else written(request)
-        return self.blocked(kind) or problem(self.store, kind, parameters)
+        return self.blocked(kind) or find_problem(self.store, kind, parameters)
 
     def blocked(self, kind: str) -> str | None:
         """Return the reason why a job of this kind must wait for running jobs; None if it need not wait."""
-        return jobs_of(self.store).hindrance(kind, self.annotator)
+        return jobs_of(self.store).find_hindrance(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:
         """Return whether a job is running."""
@@ -130,8 +130,8 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
     kinds: the kinds of background jobs that the page shows.
     """
     acts, store = Acts(annotator), project_store()
-    jobs_of(store).prepare()
-    found = jobs_of(store).at_work()  # read before the ends: a job that ends meanwhile counts as ended
+    jobs_of(store).start_waiting_process()
+    found = jobs_of(store).running_jobs()  # read before the ends: a job that ends meanwhile counts as ended
     with store.reading() as cursor:
         own = None if annotator.role == "lead" else annotator.name
         jobs, last = last_jobs(cursor, own), last_job(cursor)
@@ -165,7 +165,7 @@ def submit(label: str, name: str, form: FormState, state: str, disabled: bool = 
 
 
 def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
-    found = jobs_of(store).at_work().get(job_id)
+    found = jobs_of(store).running_jobs().get(job_id)
     if found is None:
         st.rerun()
     job, (step, done, total) = found

@@ -33,7 +33,7 @@ from app.signin.first_lead import first_lead
 from app.views.releases import downloads
 from curation.core import log
 from curation.operations.jobs import jobs_of
-from curation.operations.jobs.files import remove_abandoned, remove_old_results
+from curation.operations.jobs.files import remove_abandoned_uploads, remove_old_results
 from curation.store.project_file import lock_for_serving
 
 OTHERS_CAN_READ = (
@@ -67,7 +67,7 @@ def build(front: bool = True) -> st.App:
         not the page that goldgrade expects.
     """
     sessions()  # fail now, and not at the first request, if the project cannot be read
-    jobs_of(project_store()).keep_ready()
+    jobs_of(project_store()).keep_process_ready()
     own_routes = routes()
     middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard), Middleware(UploadLimits)]
     if front:
@@ -124,7 +124,7 @@ def serve(
     if project.is_file() and not lock_for_serving(project):
         log.write(logging.WARNING, SERVED_ALREADY.format(project))
     application = build()
-    remove_abandoned(project)
+    remove_abandoned_uploads(project)
     remove_old_results()
     listener = listening_socket(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound

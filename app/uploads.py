@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from curation.core.errors import InputError, RefusedError
-from curation.operations.jobs.files import discard, is_plain, uploads_folder
+from curation.operations.jobs.files import discard_upload, is_uncompressed, uploads_folder
 
 LARGEST = 200
 """Maximum megabytes of a file, and of all files of a person."""
@@ -56,7 +56,7 @@ def held_file(project: Path, person: str) -> HeldFile | None:
         for key, (file, used) in list(_held.items()):
             if now - used > KEPT or not file.folder.is_dir():
                 del _held[key]
-                discard(key[0], str(file.folder))
+                discard_upload(key[0], str(file.folder))
         if (project, person) not in _held:
             return None
         return _keep(project, person, _held[project, person][0])
@@ -80,7 +80,7 @@ def hold(project: Path, person: str, sent: UploadedFile) -> HeldFile:
         try:
             write_unread(path, sent)
         except OSError as error:
-            discard(project, str(folder))
+            discard_upload(project, str(folder))
             raise RefusedError(
                 f"{file_name(sent.name)} cannot be kept on the server ({error.strerror}). Nothing was "
                 "imported. Ask the operator of the server for more disk space."
@@ -126,7 +126,7 @@ def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None
     A page waits only for plain text of at most `AT_ONCE` bytes. Background jobs read compressed files,
     spreadsheets and Parquet.
     """
-    if sum(path.stat().st_size for path in files) > AT_ONCE or not all(map(is_plain, files)):
+    if sum(path.stat().st_size for path in files) > AT_ONCE or not all(map(is_uncompressed, files)):
         return None
     return read()
 
@@ -158,4 +158,4 @@ def _keep(project: Path, person: str, file: HeldFile) -> HeldFile:
 def _drop(project: Path, person: str) -> None:
     dropped = _held.pop((project, person), None)
     if dropped is not None:
-        discard(project, str(dropped[0].folder))
+        discard_upload(project, str(dropped[0].folder))

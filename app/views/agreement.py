@@ -33,7 +33,7 @@ from curation.labeling.rounds.control_items import build_control_item_table
 from curation.labeling.rounds.pilot import PilotReport, compute_pilot_report
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import RoundStatus, build_spacing_table, read_round_status
-from curation.operations.jobs.figures import DataState, Figures, figures_of
+from curation.operations.jobs.figures import DataState, FigureCache, figures_of
 from curation.people.seal_access import withheld
 from curation.store import Annotator, Store
 
@@ -142,7 +142,7 @@ def worth_a_look(round_quality: RoundQuality) -> None:
         )
 
 
-def blind_items(figures: Figures, of: DataState, name: str) -> None:
+def blind_items(figures: FigureCache, of: DataState, name: str) -> None:
     """Show the results of a round's pilot, blind duplicates and control items."""
     status = figures.figure(of, read_round_status, name)
     if status.kind == "pilot":

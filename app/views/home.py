@@ -34,7 +34,7 @@ _DRAWN, _FOLLOWS = "home", "home follows"
 
 def show(annotator: Annotator) -> None:
     store = project_store()
-    if jobs_of(store).at_work():  # read before the endings: a job that ends now then counts as ended
+    if jobs_of(store).running_jobs():  # read before the endings: a job that ends now then counts as ended
         read_context(annotator)
     st.session_state.pop(_FOLLOWS, None)
     st.fragment(_follow, run_every=EVERY)(store)
@@ -50,7 +50,7 @@ PAGE = AppPage(5, "Home", "home", LEADS, show)
 
 def _follow(store: Store) -> None:
     """Draw the page Home; on later calls, draw the page again only if the project has changed."""
-    running, now, figures = list(jobs_of(store).at_work()), utc_now(), figures_of(store)
+    running, now, figures = list(jobs_of(store).running_jobs()), utc_now(), figures_of(store)
     of, day, is_first = figures.state(), datetime.combine(now, time()), _FOLLOWS not in st.session_state
     ui.as_of(of)
     area = st.empty()

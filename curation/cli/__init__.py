@@ -67,7 +67,7 @@ def main() -> None:
         sys.exit(1)
     finally:
         if jobs := sys.modules.get("curation.operations.jobs.running"):
-            jobs.leave_all()
+            jobs.kill_all_jobs()
         if store := sys.modules.get("curation.store"):
             store.close_all()
         for number, handler in former.items():

@@ -23,7 +23,7 @@ from curation.core.text import pluralize
 from curation.ingest.importers.external_corpus import changed_files
 from curation.ingest.readers.folders import is_address
 from curation.operations.backup_schedule import DOWNLOADED, SNAPSHOT
-from curation.operations.jobs.files import old_results, remove_old_results
+from curation.operations.jobs.files import list_old_results, remove_old_results
 from curation.operations.jobs.running import WORKER
 from curation.operations.jobs.stored import last_jobs
 from curation.operations.whole_file import damage_of_blocks, read_all_rows
@@ -184,7 +184,7 @@ def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorF
         for path in clear_leftovers(folder) if clean else leftovers(folder):
             sentence = f"A process that was killed left {path}. {done}"
             yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
-    for path in remove_old_results() if clean else old_results():
+    for path in remove_old_results() if clean else list_old_results():
         sentence = f"A result of a job, older than an hour or of a killed process, is in {path}. {done}"
         # The server of a different project may have left the result, so this is no problem of this project.
         yield DoctorFinding("fine" if clean else "note", "leftovers", sentence, command)

@@ -26,8 +26,8 @@ from curation.evaluation.stored_evaluations import submitted_evaluations, submit
 from curation.ingest.importers.reference_answers import import_answers
 from curation.operations.jobs import Job, Jobs, jobs_of
 from curation.operations.jobs.files import uploads_root
-from curation.operations.jobs.running import Progressed
-from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs.running import JobProgress
+from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.query_documents import read_documents
 from curation.releases.overview import show
 from curation.store import Annotator, Store
@@ -467,8 +467,8 @@ def test_an_evaluator_sees_their_own_job_and_nothing_of_other_work(
 ) -> None:
     last = None
     for name, message in (("vera", "Evaluated 1 run on v1, dev."), ("walt", "Evaluated 7 runs on v1, test.")):
-        job = begin(project, "evaluate", {"folder": str(tmp_path / "gone")}, name, last)[0]
-        end(project, job.job_id, "done", message)
+        job = store_job(project, "evaluate", {"folder": str(tmp_path / "gone")}, name, last)[0]
+        store_ending(project, job.job_id, "done", message)
         last = job.job_id
     shown = html(opened(VERA))
     assert "Evaluated 1 run on" in shown
@@ -477,8 +477,8 @@ def test_an_evaluator_sees_their_own_job_and_nothing_of_other_work(
         Job("one", "evaluate", {"folder": ""}, "walt", datetime(2026, 5, 1)),
         Job("other", "pool", {}, "lee", datetime(2026, 5, 1)),
     ]
-    at_work = {job.job_id: (job, Progressed("at it", 1, 2)) for job in running}
-    monkeypatch.setattr(Jobs, "at_work", lambda _: at_work)
+    at_work = {job.job_id: (job, JobProgress("at it", 1, 2)) for job in running}
+    monkeypatch.setattr(Jobs, "running_jobs", lambda _: at_work)
     page = opened(VERA)
     assert not page.exception
     assert not [name for name in ("walt", "lee") if name in html(page)]

@@ -14,7 +14,7 @@ from app.views.releases import relabel
 from curation.ingest.requests import REQUESTS
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.workflow.judging import MANAGE, OPEN
 from curation.store import Store
 from curation.store.rows import Annotator
@@ -70,8 +70,8 @@ def test_a_lead_sees_who_is_at_work_how_fast_and_with_which_grades(store: Store)
 
 
 def test_a_refused_job_is_told_as_text(store: Store) -> None:
-    job = begin(store, "pool", {}, "lee", None)[0]
-    end(store, job.job_id, "refused", "There is no <b>corpus</b> yet.")
+    job = store_job(store, "pool", {}, "lee", None)[0]
+    store_ending(store, job.job_id, "refused", "There is no <b>corpus</b> yet.")
     (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
     assert "There is no &lt;b&gt;corpus&lt;/b&gt; yet." in following
 

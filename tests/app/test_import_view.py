@@ -21,7 +21,7 @@ from curation.ingest.readers.problems import Problems
 from curation.ingest.requests import REQUESTS, request_of
 from curation.operations.import_wording import DryRun
 from curation.operations.jobs import jobs_of, worker
-from curation.operations.jobs.files import discard, remove_abandoned, uploads_root
+from curation.operations.jobs.files import discard_upload, remove_abandoned_uploads, uploads_root
 from curation.store import Annotator, Store
 from tests.support.page import LEE, button, field, html, page_at, press, words
 from tests.support.projects import add_names, add_pairs, newest_job, rows_of
@@ -250,8 +250,8 @@ def test_uploads_of_a_server_that_was_killed_go_and_those_of_a_living_one_stay(
     assert own
     dead = uploads_root(project.path) / "dead"
     (dead / "x").mkdir(parents=True)
-    remove_abandoned(project.path)
+    remove_abandoned_uploads(project.path)
     assert not dead.exists()
     assert own.path.exists()
-    discard(project.path, str(tmp_path))  # no folder of uploads
+    discard_upload(project.path, str(tmp_path))  # no folder of uploads
     assert own.path.exists()

@@ -17,8 +17,8 @@ import pytest
 
 from curation.core.errors import CurationError, RefusedError
 from curation.core.progress import silent
-from curation.operations.jobs import Job, Jobs, jobs_of, last_jobs, problem
-from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs import Job, Jobs, find_problem, jobs_of, last_jobs
+from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS, clash
 from curation.store import Store, open_store
 from tests.support.projects import add_names, count_rows, import_rows, new_project, newest_job, rows_of
@@ -66,7 +66,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(prepared: Path, tmp_path: Path) -> Iterator[Store]:
     store = open_store(Path(shutil.copy(prepared, tmp_path / "project.duckdb")))
     yield store
-    jobs_of(store).leave()  # what a failed test has halted would never end
+    jobs_of(store).kill_all()  # what a failed test has halted would never end
     store.close()
 
 
@@ -88,7 +88,7 @@ def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(
     monkeypatch.setattr(Jobs, "_start_process", _start_process)  # as a served project starts it, in seconds
     jobs = jobs_of(project)
     job = jobs.start("pool", POOL, "lee", None)
-    assert list(jobs.at_work()) == [job.job_id]
+    assert list(jobs.running_jobs()) == [job.job_id]
     assert process_of(jobs) != os.getpid()
     running = jobs._running[0]
     jobs.wait()
@@ -97,7 +97,7 @@ def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(
     assert reached == total > 0, "what the process said last"
     jobs.stop(job.job_id, "lee")  # it is done: nothing changes
     done = newest_job(project)
-    assert jobs.at_work() == {}
+    assert jobs.running_jobs() == {}
     assert (done.job_id, done.kind, done.parameters, done.started_by) == (job.job_id, "pool", POOL, "lee")
     assert done.outcome == "done"
     assert done.message is not None
@@ -135,13 +135,15 @@ def test_what_is_known_to_fail_starts_no_job(
         jobs_of(project).start(kind, parameters, "lee", None)
     assert refused.value.found.startswith(sentence)
     assert "`" not in refused.value.found
-    assert problem(project, kind, parameters) == refused.value.found
+    assert find_problem(project, kind, parameters) == refused.value.found
     assert count_rows(project, "jobs") == 0
 
 
 def test_what_must_fail_is_told_in_the_words_of_the_work_itself(project: Store) -> None:
-    assert problem(project, "pool") is None
-    told = {kind: problem(project, kind, given) for kind, given in (("sample", DRAW), ("top up", TOP_UP))}
+    assert find_problem(project, "pool") is None
+    told = {
+        kind: find_problem(project, kind, given) for kind, given in (("sample", DRAW), ("top up", TOP_UP))
+    }
     for kind, parameters in (("sample", DRAW), ("top up", TOP_UP)):
         with pytest.raises(CurationError) as refused:
             OPERATIONS[kind].work(project, parameters, silent, "lee")
@@ -177,15 +179,15 @@ def test_a_job_does_not_wait_for_one_that_changes_nothing_of_what_it_needs(proje
     jobs = jobs_of(project)
     pool, halted_pool = halted(jobs), process_of(jobs)
     export, halted_export = halted(jobs, "export", EXPORT, pool.job_id), process_of(jobs)
-    assert list(jobs.at_work()) == [pool.job_id, export.job_id]
+    assert list(jobs.running_jobs()) == [pool.job_id, export.job_id]
     with pytest.raises(RefusedError, match=r"A pool is being built .* No more than 2 jobs run at once"):
         jobs.start("evaluate", {}, "mia", export.job_id)
     os.kill(halted_export, signal.SIGKILL)
     jobs._running[1].watcher.join()
-    assert list(jobs.at_work()) == [pool.job_id], "one that is killed leaves the other alone"
+    assert list(jobs.running_jobs()) == [pool.job_id], "one that is killed leaves the other alone"
     again = halted(jobs, "export", EXPORT, export.job_id)
     jobs.stop(again.job_id, "mia")
-    assert list(jobs.at_work()) == [pool.job_id], "and so does one that is stopped"
+    assert list(jobs.running_jobs()) == [pool.job_id], "and so does one that is stopped"
     os.kill(halted_pool, signal.SIGCONT)
     jobs.wait()
     with project.reading() as cursor:
@@ -214,9 +216,9 @@ def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
     started: list[str] = []
     for kind, ahead in (("pool", 2), ("sample", 1), ("pool", 0)):
         after = started[-1] if started else None
-        begun = begin(project, kind, {}, "lee", after)
-        assert (begun[1], begin(project, kind, {}, "lee", after)[1]) == (True, False)
-        end(project, begun[0].job_id, "done", "All is well.")
+        begun = store_job(project, kind, {}, "lee", after)
+        assert (begun[1], store_job(project, kind, {}, "lee", after)[1]) == (True, False)
+        store_ending(project, begun[0].job_id, "done", "All is well.")
         with project.transaction() as cursor:
             moved = "UPDATE jobs SET started_at = started_at + to_days(?) WHERE job_id = ?"
             cursor.execute(moved, [ahead, begun[0].job_id])
@@ -229,7 +231,7 @@ def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
 
 def test_who_did_not_see_the_last_job_is_told_of_it(project: Store) -> None:
     jobs = jobs_of(project)
-    end(project, begin(project, "pool", POOL, "lee", None)[0].job_id, "done", "All is well.")
+    store_ending(project, store_job(project, "pool", POOL, "lee", None)[0].job_id, "done", "All is well.")
     with pytest.raises(RefusedError, match="lee started another job"):
         jobs.start("sample", DRAW, "mia", None)
 
@@ -270,14 +272,14 @@ def test_a_killed_process_is_told_as_failed(project: Store) -> None:
     failed = newest_job(project)
     assert failed.outcome == "failed"
     assert "ended by SIGKILL" in (failed.message or "")
-    assert jobs.at_work() == {}
+    assert jobs.running_jobs() == {}
 
 
 @pytest.mark.slow
 def test_a_job_that_is_left_when_the_program_ends_has_no_ending(project: Store) -> None:
     halted(jobs_of(project))
-    jobs_of(project).leave()
-    assert jobs_of(project).at_work() == {}
+    jobs_of(project).kill_all()
+    assert jobs_of(project).running_jobs() == {}
     assert newest_job(project).outcome is None
 
 
@@ -309,7 +311,7 @@ def test_the_process_of_a_job_ends_with_the_one_that_serves(project: Store, tmp_
         time.sleep(0.05)
     orphan = newest_job(project)
     assert orphan.outcome is None, "nobody was there to store how it ended"
-    assert jobs_of(project).at_work() == {}, "and it is not taken for one at work"
+    assert jobs_of(project).running_jobs() == {}, "and it is not taken for one at work"
     again = jobs_of(project).start("pool", POOL, "lee", orphan.job_id)
     jobs_of(project).wait()
     assert (newest_job(project).job_id, newest_job(project).outcome) == (again.job_id, "done")
@@ -325,15 +327,15 @@ def is_alive(process: int) -> bool:
 
 
 def test_the_first_ending_stands(project: Store) -> None:
-    job = begin(project, "pool", POOL, "lee", None)[0]
-    end(project, job.job_id, "done", "All is well.")
-    end(project, job.job_id, "failed", "It was not.")
+    job = store_job(project, "pool", POOL, "lee", None)[0]
+    store_ending(project, job.job_id, "done", "All is well.")
+    store_ending(project, job.job_id, "failed", "It was not.")
     assert (newest_job(project).outcome, newest_job(project).message) == ("done", "All is well.")
 
 
 def test_the_last_job_of_a_person_is_found_below_everybody_elses(project: Store) -> None:
-    first = begin(project, "pool", POOL, "lee", None)[0].job_id
-    second = begin(project, "pool", POOL, "mia", first)[0].job_id
+    first = store_job(project, "pool", POOL, "lee", None)[0].job_id
+    second = store_job(project, "pool", POOL, "mia", first)[0].job_id
     with project.reading() as cursor:
         found = [last_jobs(cursor, by)["pool"].job_id for by in ("lee", "mia", None)]
     assert found == [first, second, second]
@@ -352,21 +354,21 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(project: Store) -> None:
 @pytest.mark.slow
 def test_a_process_that_waits_takes_the_next_job_and_says_at_once_what_it_does(project: Store) -> None:
     jobs = Jobs(project)
-    jobs.prepare()
-    assert jobs._ready is None, "only who serves a project keeps a process"
-    jobs.keep_ready()
-    jobs.prepare()
-    waiting = jobs._ready
-    jobs.prepare()
+    jobs.start_waiting_process()
+    assert jobs._waiting_process is None, "only who serves a project keeps a process"
+    jobs.keep_process_ready()
+    jobs.start_waiting_process()
+    waiting = jobs._waiting_process
+    jobs.start_waiting_process()
     assert waiting is not None
-    assert jobs._ready is waiting, "one is enough"
+    assert jobs._waiting_process is waiting, "one is enough"
     assert waiting.stdout is not None
     assert json.loads(waiting.stdout.readline()) == ["", 0, 0], "it has imported what jobs need"
     project.close()
     open_store(project.path).close()  # it holds no database
     jobs.start("pool", POOL, "lee", None)
     assert process_of(jobs) == waiting.pid
-    assert jobs._ready is None
+    assert jobs._waiting_process is None
     jobs.wait()
     assert newest_job(project).outcome == "done"
 
@@ -374,10 +376,10 @@ def test_a_process_that_waits_takes_the_next_job_and_says_at_once_what_it_does(p
 @pytest.mark.slow
 def test_a_waiting_process_that_was_killed_costs_no_job(project: Store) -> None:
     jobs = Jobs(project)
-    jobs.keep_ready()
-    jobs.prepare()
-    assert jobs._ready is not None
-    waiting = jobs._ready
+    jobs.keep_process_ready()
+    jobs.start_waiting_process()
+    assert jobs._waiting_process is not None
+    waiting = jobs._waiting_process
     waiting.kill()
     waiting.wait()
     jobs.start("pool", POOL, "lee", None)

@@ -17,7 +17,7 @@ from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.jobs import jobs_of
-from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -108,9 +108,9 @@ def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffi
 
 
 def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:
-    end(
+    store_ending(
         filled,
-        begin(filled, "sample", {}, "lee", None)[0].job_id,
+        store_job(filled, "sample", {}, "lee", None)[0].job_id,
         "refused",
         "4 queries and 5 were asked for.",
     )
@@ -257,7 +257,7 @@ def test_a_page_that_shows_an_older_state_opens_no_second_round(pooled: Store) -
 
 def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> None:
     page = run("Sample")
-    end(filled, begin(filled, "pool", {}, "mia", None)[0].job_id, "done", "Mia was quicker.")
+    store_ending(filled, store_job(filled, "pool", {}, "mia", None)[0].job_id, "done", "Mia was quicker.")
     press(page, "Draw the sample")
     assert not page.exception
     assert count_rows(filled, "jobs") == 1
@@ -286,7 +286,7 @@ def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(f
 @pytest.mark.parametrize("step", STEPS)
 def test_no_step_makes_html_or_markdown_of_what_people_wrote(pooled: Store, step: str) -> None:
     add_names(pooled, "_under_score_")
-    end(pooled, begin(pooled, "pool", {}, "lee", None)[0].job_id, "failed", HOSTILE)
+    store_ending(pooled, store_job(pooled, "pool", {}, "lee", None)[0].job_id, "failed", HOSTILE)
     page = run(step)
     assert "<img" not in html(page)
     assert not [text for text in (*page.markdown, *page.error) if "**bold**" in text.value]

@@ -18,7 +18,7 @@ from curation.operations.backup import back_up
 from curation.operations.doctor import Examination, examine, look_at_permissions
 from curation.operations.jobs.files import new_result_folder
 from curation.operations.jobs.running import WORKER
-from curation.operations.jobs.stored import begin
+from curation.operations.jobs.stored import store_job
 from curation.operations.restore import restore
 from curation.retrieval.index import index_folder
 from curation.store import Store, put_setting, utc_now
@@ -99,9 +99,9 @@ def test_results_of_jobs_are_removed_at_the_end_of_their_process_and_those_of_ki
 ) -> None:
     make = "import os; from curation.operations.jobs.files import new_result_folder as new; print(new());"
     left = []
-    for end in ("", "import sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"):
+    for store_ending in ("", "import sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"):
         done = subprocess.run(
-            [sys.executable, "-c", f"{make} {end}"],
+            [sys.executable, "-c", f"{make} {store_ending}"],
             env={**os.environ, "TMPDIR": str(temporary)},
             stdout=subprocess.PIPE,
             text=True,
@@ -127,7 +127,7 @@ def test_a_result_that_nobody_holds_is_left_over_whichever_process_has_its_numbe
 
 def test_a_job_whose_server_was_stopped_is_named(store: Store) -> None:
     add_names(store, "lena", role="lead")
-    begin(store, "tags", {}, "lena", None)
+    store_job(store, "tags", {}, "lena", None)
     assert "The job “tags” of lena" in said(examine(store.path), "jobs", "note")
     with subprocess.Popen(
         [sys.executable, "-c", "open(0).read()", WORKER, store.path], stdin=subprocess.PIPE

@@ -13,7 +13,7 @@ from curation.core.errors import CurationError, RefusedError
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.jobs import figures as module
-from curation.operations.jobs.figures import Figures
+from curation.operations.jobs.figures import FigureCache
 from curation.store import Store, put_setting
 from tests.support import ROOT
 from tests.support.projects import add_names, add_pairs, grade_next, grid, new_project, rows_of
@@ -30,11 +30,11 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def figures(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Figures]:
+def figures(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[FigureCache]:
     """Those of a project that counts as large."""
     monkeypatch.setattr(module, "MIN_LARGE_JUDGMENTS", 0)
     monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)  # of the process, which imports this file
-    found = Figures(store)
+    found = FigureCache(store)
     yield found
     found.close()
 
@@ -56,14 +56,14 @@ def refused(store: Store) -> None:
 
 
 def test_a_small_project_shows_every_grade_and_is_read_here(store: Store) -> None:
-    small = Figures(store)
+    small = FigureCache(store)
     before = small.now(process_and_events)
     grade_next(store, "ada", 1)
     assert (before, small.now(process_and_events)) == ((os.getpid(), 0), (os.getpid(), 1))
 
 
 def test_a_figure_is_computed_once_for_a_state(store: Store) -> None:
-    small = Figures(store)
+    small = FigureCache(store)
     asked: list[Store] = []
     for _ in range(2):
         small.figure(small.state(), asked.append)
@@ -71,7 +71,7 @@ def test_a_figure_is_computed_once_for_a_state(store: Store) -> None:
 
 
 def test_grades_of_annotators_wait_for_a_minute_and_what_leads_do_does_not(
-    store: Store, figures: Figures, monkeypatch: pytest.MonkeyPatch
+    store: Store, figures: FigureCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = figures.state()
     grade_next(store, "ada", 1)
@@ -86,13 +86,13 @@ def test_grades_of_annotators_wait_for_a_minute_and_what_leads_do_does_not(
     third = figures.state()
     assert third.key != second.key
     grade_next(store, "ada", 1)
-    monkeypatch.setattr(module, "FRESH", 0.0)
+    monkeypatch.setattr(module, "MAX_STATE_AGE", 0.0)
     assert figures.state().key != third.key
 
 
 @pytest.mark.costly("processes that import what they need")
 def test_a_large_project_is_read_by_a_process_that_follows_it_and_is_replaced(
-    store: Store, figures: Figures
+    store: Store, figures: FigureCache
 ) -> None:
     process, count = figures.now(process_and_events)
     assert process != os.getpid()

@@ -14,7 +14,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import set_round_state
-from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.notices import NoticeKinds, send_due, send_test, set_kinds
 from curation.operations.notices import webhook as read_webhook
 from curation.relabeling.plan import make_plan
@@ -70,8 +70,8 @@ def project(store: Store) -> Store:
 
 def failed(store: Store) -> None:
     last = rows_of(store, "SELECT job_id FROM jobs")
-    job = begin(store, "pool", {}, "lee", last[0][0] if last else None)[0]
-    end(store, job.job_id, "failed", "/srv/secret could not be read by ada")
+    job = store_job(store, "pool", {}, "lee", last[0][0] if last else None)[0]
+    store_ending(store, job.job_id, "failed", "/srv/secret could not be read by ada")
 
 
 def test_each_is_sent_once_and_says_no_more_than_rounds_and_counts(project: Store, webhook: Webhook) -> None:

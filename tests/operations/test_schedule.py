@@ -10,7 +10,7 @@ import pytest
 from curation.core.errors import RefusedError
 from curation.operations.backup_schedule import KIND, BackupSchedule, last_scheduled, set_schedule, start_due
 from curation.operations.jobs import Jobs, jobs_of
-from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs.stored import store_ending, store_job
 from curation.store import COMMAND_LINE, Store, utc_now
 from tests.support.jobs_inside import work_inside
 from tests.support.projects import add_names, built_once
@@ -88,7 +88,7 @@ def test_one_that_failed_is_tried_again_after_an_hour(project: Store, tmp_path: 
 
 
 def test_one_that_was_killed_is_tried_again_after_an_hour(project: Store, tmp_path: Path) -> None:
-    begin(project, KIND, {"folder": str(tmp_path), "keep": 2}, COMMAND_LINE, None)
+    store_job(project, KIND, {"folder": str(tmp_path), "keep": 2}, COMMAND_LINE, None)
     assert not taken(project, tmp_path, utc_now())
     assert taken(project, tmp_path, utc_now() + timedelta(minutes=61))
 
@@ -97,8 +97,8 @@ def test_every_third_day_counts_days_and_without_folder_or_schedule_none_is_take
     project: Store, tmp_path: Path
 ) -> None:
     set_schedule(project, BackupSchedule(days=3), "lee")
-    first = begin(project, KIND, {"folder": "", "keep": 2}, COMMAND_LINE, None)[0].job_id
-    end(project, first, "done", "All is well.")
+    first = store_job(project, KIND, {"folder": "", "keep": 2}, COMMAND_LINE, None)[0].job_id
+    store_ending(project, first, "done", "All is well.")
     dated(project, datetime(2026, 5, 4, 2, 10))
     turn = datetime(2026, 5, 7, 2)
     assert not taken(project, tmp_path, turn - timedelta(minutes=1))

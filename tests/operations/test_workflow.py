@@ -15,7 +15,7 @@ from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import set_round_state
-from curation.operations.jobs.stored import begin, end
+from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import RoundProgress
 from curation.operations.workflow.project_workflow import read_figures
@@ -239,7 +239,7 @@ def test_a_job_whose_process_is_gone_needs_attention(store: Store) -> None:
 def test_a_job_that_came_to_nothing_needs_attention_unless_somebody_stopped_it(
     store: Store, outcome: str, state: str
 ) -> None:
-    end(store, begin_as_lead(store, "pool"), outcome, "There is no corpus yet.")
+    store_ending(store, begin_as_lead(store, "pool"), outcome, "There is no corpus yet.")
     found = step(store, "pool", running=[])
     assert found.state == state
     assert ("There is no corpus yet." in found.line) == (state == "needs attention")
@@ -247,7 +247,7 @@ def test_a_job_that_came_to_nothing_needs_attention_unless_somebody_stopped_it(
 
 def begin_as_lead(store: Store, kind: str) -> str:
     add_names(store, "lena", role="lead")
-    return begin(store, kind, {}, "lena", None)[0].job_id
+    return store_job(store, kind, {}, "lena", None)[0].job_id
 
 
 def test_every_kind_of_job_with_a_step_is_one() -> None:

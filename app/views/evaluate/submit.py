@@ -28,7 +28,7 @@ from curation.evaluation.evaluate import Submitted, chosen_options, submit
 from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
 from curation.evaluation.scoring.measure_names import further_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
-from curation.operations.jobs.files import discard, uploads_folder
+from curation.operations.jobs.files import discard_upload, uploads_folder
 from curation.releases.export.trec import release_topics
 from curation.releases.sealed_log import left_this_month
 from curation.store import Store, utc_now
@@ -242,7 +242,7 @@ def _evaluate(
         return submitted
     finally:
         if not handed_over:
-            discard(store.path, str(folder))
+            discard_upload(store.path, str(folder))
 
 
 def _topics(store: Store, release_id: str) -> str:

@@ -13,7 +13,7 @@ the embedding of documents. Two jobs do not run at the same time if one changes 
 changes (`operations.registry.clash`).
 """
 
-from curation.operations.jobs.running import Jobs, jobs_of, problem
+from curation.operations.jobs.running import Jobs, find_problem, jobs_of
 from curation.operations.jobs.stored import Job, last_job, last_jobs, may_stop
 
-__all__ = ["Job", "Jobs", "jobs_of", "last_job", "last_jobs", "may_stop", "problem"]
+__all__ = ["Job", "Jobs", "find_problem", "jobs_of", "last_job", "last_jobs", "may_stop"]

@@ -1,4 +1,4 @@
-"""Figures of pages: cached until the project changes, and computed in a separate process for a large project.
+"""The cache of figures that pages show; figures of a large project are computed in a separate process.
 
 A figure is the return value of a function for a project. In a large project a figure takes seconds of
 processor time and of the lease on the file, which the process that serves annotators cannot spare, and DuckDB
@@ -10,11 +10,11 @@ read the copy, and the copy is removed when the process ends.
 reviewers make a new state once a minute; all other changes, and grades of leads, make a new state at once.
 
     figures = figures_of(store)
-    of = figures.state()
-    figures.figure(of, agreement_report, "round 1")
+    state = figures.state()
+    figures.figure(state, agreement_report, "round 1")
 
 The process is `python -m curation.operations.jobs.figures COPY`. The process receives pickled functions and
-sends their pickled return values. The process ends when its input ends, or after `IDLE` seconds without a
+sends their pickled return values. The process ends when its input ends, or after `IDLE_SECONDS` without a
 function.
 """
 
@@ -40,8 +40,8 @@ from curation.agreement.fingerprint import TABLES, read_fingerprint, set_fingerp
 from curation.core import log
 from curation.core.digests import digest
 from curation.core.errors import CurationError, RefusedError
-from curation.operations.jobs.worker import KINDNESS
-from curation.store import Store, open_store, utc_now
+from curation.operations.jobs.worker import NICENESS
+from curation.store import Cursor, Store, open_store, utc_now
 from curation.store.staging import beside_or_temporary
 
 T = TypeVar("T")
@@ -49,13 +49,13 @@ T = TypeVar("T")
 MODULE = "curation.operations.jobs.figures"
 MIN_LARGE_JUDGMENTS = 20_000
 """The number of judgments from which a project counts as large; smaller projects need no separate process."""
-FRESH = 60.0
+MAX_STATE_AGE = 60.0
 """The seconds for which a state may lack the newest grades."""
-IDLE = 600.0
-LONGEST = 600.0
-"""The seconds after which a process that does not answer is ended."""
-GRADES = ("judgment_events", "adjudications")
-_OTHERS = """
+IDLE_SECONDS = 600.0
+ANSWER_SECONDS = 600.0
+"""The seconds after which the process of figures is ended if it does not answer."""
+GRADE_TABLES = ("judgment_events", "adjudications")
+_LEAD_ACTIVITY = """
 SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
        (SELECT count(*) FROM (SELECT author AS name FROM judgment_events
                               UNION ALL SELECT reviewer FROM adjudications)
@@ -69,8 +69,12 @@ _NOT_COMPUTED = (
 
 
 class DataState(NamedTuple):
-    """A state of a project at the time `at`; `key` differs after each change; `large`: newer grades may
-    be missing.
+    """A state of a project at the time `at`.
+
+    Attributes
+    ----------
+    key: differs after each change of the data.
+    large: whether newer grades may be missing, because the project is large.
     """
 
     key: str
@@ -78,52 +82,47 @@ class DataState(NamedTuple):
     large: bool
 
 
-class Figures:
-    """The cached figures of one project within a process, for any thread."""
+class FigureCache:
+    """The figures of one project, cached for all threads of this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock, self._state_lock = threading.Lock(), threading.Lock()
-        self._last: tuple[DataState, str, float] | None = None
-        self._kept: tuple[str, dict[Hashable, Any]] = "", {}
+        self._last_state: tuple[DataState, str, float] | None = None
+        self._cache: tuple[str, dict[Hashable, Any]] = "", {}
         self._process: _FigureProcess | None = None
 
     def state(self) -> DataState:
         """Return the state for which figures are computed now."""
         with self._state_lock, self._store.reading() as cursor:
-            others = {name: TABLES[name] for name in TABLES if name not in GRADES}
-            rest = digest(read_fingerprint(cursor, others), str(cursor.execute(_OTHERS).fetchall()))
-            ((grades,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
-            data_state = DataState(
-                digest(set_fingerprint(cursor), rest), utc_now(), grades >= MIN_LARGE_JUDGMENTS
-            )
-            if data_state.large and self._last is not None:
-                last, last_rest, read = self._last
-                if last.key != data_state.key and last_rest == rest and time.monotonic() - read < FRESH:
-                    return last
-            self._last = data_state, rest, time.monotonic()
-            return data_state
+            state, other_key = _read_state(cursor)
+            now = time.monotonic()
+            if state.large and self._last_state is not None:
+                last_state, last_other_key, read_at = self._last_state
+                only_grades_changed = last_state.key != state.key and last_other_key == other_key
+                if only_grades_changed and now - read_at < MAX_STATE_AGE:
+                    return last_state
+            self._last_state = state, other_key, now
+            return state
 
-    def figure(self, of: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
+    def figure(self, state: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
         """Return the figure of a function in a state, computed once for all threads.
 
         Raises
         ------
         CurationError: the function raises it; or the process of a large project was ended.
         """
-        asked = function, arguments
-        key, kept = self._kept
-        if key != of.key or asked not in kept:
+        call = function, arguments
+        key, cache = self._cache
+        if key != state.key or call not in cache:
             with self._lock:
-                if self._kept[0] != of.key:
-                    self._kept = of.key, {}
-                kept = self._kept[1]
-                if asked not in kept:
-                    figure = (
-                        self._compute_elsewhere(*asked) if of.large else function(self._store, *arguments)
-                    )
-                    kept[asked] = figure
-        return kept[asked]  # type: ignore[no-any-return]
+                if self._cache[0] != state.key:
+                    self._cache = state.key, {}
+                cache = self._cache[1]
+                if call not in cache:
+                    compute = self._compute_in_process if state.large else self._compute_here
+                    cache[call] = compute(function, arguments)
+        return cache[call]  # type: ignore[no-any-return]
 
     def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
         """Return the figure of a function in the present state."""
@@ -135,11 +134,14 @@ class Figures:
             self._process.end()
             self._process = None
 
-    def _compute_elsewhere(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+    def _compute_here(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+        return function(self._store, *arguments)
+
+    def _compute_in_process(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
         for _ in range(2):  # an earlier process may have ended meanwhile
             try:
                 self._process = self._process or _FigureProcess(self._store)
-                figure, error = self._process.answer(self._kept[0], (function, arguments))
+                figure, error = self._process.compute(self._cache[0], (function, arguments))
             except (EOFError, OSError, pickle.UnpicklingError) as ended:
                 log.write(logging.WARNING, f"The process of figures was ended: {ended!r}")
                 self.close()
@@ -150,52 +152,62 @@ class Figures:
         raise RefusedError(_NOT_COMPUTED.format(self._store.path.stat().st_size // 10**6))
 
 
+def _read_state(cursor: Cursor) -> tuple[DataState, str]:
+    """Read the present state, and a key of all its data but the grades of annotators and reviewers."""
+    other_tables = {name: TABLES[name] for name in TABLES if name not in GRADE_TABLES}
+    activity = cursor.execute(_LEAD_ACTIVITY).fetchall()
+    other_key = digest(read_fingerprint(cursor, other_tables), str(activity))
+    ((judgment_count,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
+    key = digest(set_fingerprint(cursor), other_key)
+    return DataState(key, utc_now(), judgment_count >= MIN_LARGE_JUDGMENTS), other_key
+
+
 class _FigureProcess:
     """The process that computes, and its copy of the project."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._of = store, ""
-        self._ending = ExitStack()
-        self._copy = self._ending.enter_context(beside_or_temporary(store.path)) / store.path.name
+        self._store, self._copied_key = store, ""
+        self._cleanup = ExitStack()
+        self._copy = self._cleanup.enter_context(beside_or_temporary(store.path)) / store.path.name
         self._pipe, child_pipe = Pipe()
         command = [sys.executable, "-P", "-m", MODULE, str(self._copy), str(child_pipe.fileno())]
         with child_pipe:
             process = subprocess.Popen(command, pass_fds=[child_pipe.fileno()], start_new_session=True)  # noqa: S603
         for end in (process.wait, process.kill, self._pipe.close):  # the last one comes first
-            self._ending.callback(end)
-        self.end = self._ending.close
+            self._cleanup.callback(end)
+        self.end = self._cleanup.close
 
-    def answer(self, of: str, asked: object) -> tuple[Any, Exception | None]:
+    def compute(self, key: str, call: object) -> tuple[Any, Exception | None]:
         """Update the copy to a state and return the answer of the process."""
-        if of != self._of:
+        if key != self._copied_key:
             self._store.copy_changes_to(self._copy)
-            self._of = of
-        self._pipe.send(asked)
-        if not self._pipe.poll(LONGEST):
+            self._copied_key = key
+        self._pipe.send(call)
+        if not self._pipe.poll(ANSWER_SECONDS):
             raise TimeoutError
         answer: tuple[Any, Exception | None] = self._pipe.recv()
         return answer
 
 
-_figures: dict[Path, Figures] = {}
+_figures: dict[Path, FigureCache] = {}
 _figures_lock = threading.Lock()
 
 
-def figures_of(store: Store) -> Figures:
-    """Return the figures of a project, one object for each file within a process."""
+def figures_of(store: Store) -> FigureCache:
+    """Return the cache of a project, one for each file within a process."""
     with _figures_lock:
         if store.path not in _figures:
-            _figures[store.path] = Figures(store)
+            _figures[store.path] = FigureCache(store)
             atexit.register(_figures[store.path].close)
         return _figures[store.path]
 
 
 def main(copy: Path, pipe: Connection) -> None:
-    """Answer requests until the pipe ends or no request comes for `IDLE` seconds."""
+    """Answer requests until the pipe ends or no request comes for `IDLE_SECONDS` seconds."""
     with suppress(EOFError):
-        while pipe.poll(IDLE):
-            asked = pipe.recv()
-            pipe.send(_answer_request(open_store(copy), *asked))
+        while pipe.poll(IDLE_SECONDS):
+            call = pipe.recv()
+            pipe.send(_answer_request(open_store(copy), *call))
 
 
 def _answer_request(
@@ -213,6 +225,6 @@ def _answer_request(
 
 
 if __name__ == "__main__":
-    os.nice(KINDNESS)
+    os.nice(NICENESS)
     log.set_up()
     main(Path(sys.argv[1]), Connection(int(sys.argv[2])))

@@ -1,4 +1,4 @@
-"""The folders of jobs: uploads that a job imports, and results that a page shows or offers for download.
+"""The folders of files that jobs read and write: uploads, which a job imports, and results for a page.
 
 Only their owner can read the folders. Uploads lie next to the project until they are imported, results in the
 folder for temporary files. The process that starts a job makes the folder, names the folder in the parameters
@@ -19,9 +19,9 @@ from tempfile import gettempdir, mkdtemp
 from curation.store.staging import hold, is_held
 
 PREFIX = "goldgrade-result-"
-KEPT = 3_600
+RESULT_SECONDS = 3_600
 """The seconds for which a result is kept."""
-PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
+COMPRESSED_STARTS = (b"\x1f\x8b", b"PK", b"PAR1", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 """The first bytes of compressed files, whose content is larger than the file."""
 _locks: dict[Path, int] = {}
 """The locks on folders, which the process holds until it ends."""
@@ -37,12 +37,12 @@ def new_result_folder() -> Path:
     return folder
 
 
-def _new_folder(prefix: str, place: Path | None) -> Path:
+def _new_folder(prefix: str, parent: Path | None) -> Path:
     """Make an empty folder on which this process holds a lock."""
-    unheld = Path(mkdtemp(prefix=f".{prefix}", dir=place))  # no process removes a folder of this name
-    folder = unheld.with_name(unheld.name[1:])
-    _locks[folder] = hold(unheld)
-    unheld.rename(folder)
+    hidden = Path(mkdtemp(prefix=f".{prefix}", dir=parent))  # no process removes a folder of this name
+    folder = hidden.with_name(hidden.name[1:])
+    _locks[folder] = hold(hidden)
+    hidden.rename(folder)
     return folder
 
 
@@ -54,14 +54,14 @@ def remove_result(folder: str | Path) -> None:
             os.close(lock)
 
 
-def old_results() -> list[Path]:
+def list_old_results() -> list[Path]:
     """List this user's result folders that are older than an hour or that no process holds."""
     return sorted(folder for folder in Path(gettempdir()).glob(f"{PREFIX}*") if _is_old(folder))
 
 
 def remove_old_results() -> list[Path]:
     """Remove old result folders and return their paths."""
-    folders = old_results()
+    folders = list_old_results()
     for folder in folders:
         remove_result(folder)
     return folders
@@ -69,12 +69,12 @@ def remove_old_results() -> list[Path]:
 
 def _is_old(folder: Path) -> bool:
     try:
-        about = folder.lstat()
+        status = folder.lstat()
     except OSError:  # the folder was removed meanwhile
         return False
-    if about.st_uid != os.getuid():
+    if status.st_uid != os.getuid():
         return False
-    return not is_held(folder) or time.time() - about.st_mtime > KEPT
+    return not is_held(folder) or time.time() - status.st_mtime > RESULT_SECONDS
 
 
 def uploads_root(project: Path) -> Path:
@@ -91,13 +91,13 @@ def uploads_folder(project: Path) -> Path:
         if project not in _uploads or not _uploads[project].is_dir():
             root = uploads_root(project)
             root.mkdir(mode=0o700, exist_ok=True)
-            remove_abandoned(project)
+            remove_abandoned_uploads(project)
             _uploads[project] = _new_folder("uploads-", root)
             atexit.register(rmtree, _uploads[project], ignore_errors=True)
         return _uploads[project]
 
 
-def remove_abandoned(project: Path) -> None:
+def remove_abandoned_uploads(project: Path) -> None:
     """Remove the uploads of processes that have ended."""
     root = uploads_root(project.resolve())
     for folder in root.iterdir() if root.is_dir() else ():
@@ -105,13 +105,13 @@ def remove_abandoned(project: Path) -> None:
             rmtree(folder, ignore_errors=True)
 
 
-def discard(project: Path, folder: object) -> None:
+def discard_upload(project: Path, folder: object) -> None:
     """Remove a folder of uploads with its files; ignore other values."""
     if isinstance(folder, str) and uploads_root(project.resolve()) in Path(folder).parents:
         rmtree(folder, ignore_errors=True)
 
 
-def is_plain(path: Path) -> bool:
+def is_uncompressed(path: Path) -> bool:
     """Tell whether a file is not compressed."""
     with path.open("rb") as file:
-        return not file.read(4).startswith(PACKED)
+        return not file.read(4).startswith(COMPRESSED_STARTS)

@@ -1,10 +1,10 @@
-"""The jobs that are at work: their processes, their progress, and how to stop them.
+"""The running jobs: each has a process of its own, which reports its progress and can be stopped.
 
-Each process that serves a project has one `Jobs` object for the project, which knows only the jobs of this
-process.
+Each process that serves a project has one `Jobs` object for the project, which knows only the jobs that it
+started.
 
-A server keeps a process ready for the next job (`keep_ready`, `prepare`), because the start of a process and
-its imports take three seconds on a quiet machine, and ten seconds while many people grade.
+A server keeps a process waiting for the next job (`Jobs.start_waiting_process`), because the start of a
+process and its imports take three seconds on a quiet machine, and ten seconds while many people grade.
 """
 
 from __future__ import annotations
@@ -24,8 +24,16 @@ from typing import Any, NamedTuple
 
 from curation.core import log
 from curation.core.errors import CurationError, RefusedError
-from curation.operations.jobs.files import discard
-from curation.operations.jobs.stored import Job, asking_person, begin, end, find_job, is_same, may_stop
+from curation.operations.jobs.files import discard_upload
+from curation.operations.jobs.stored import (
+    Job,
+    find_job,
+    find_requester,
+    is_same_request,
+    may_stop,
+    store_ending,
+    store_job,
+)
 from curation.operations.registry import OPERATIONS, clash
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Annotator, Store
@@ -33,16 +41,17 @@ from curation.store import Annotator, Store
 WORKER = "curation.operations.jobs.worker"
 """The module that runs a job; its name and the project are arguments of the process."""
 
-AT_ONCE = 2
+MAX_RUNNING = 2
 """The number of jobs that run at the same time: a long job and a short job."""
 
-GRACE = 5.0
+GRACE_SECONDS = 5.0
 """The seconds that a process has to end after a request to end."""
 
 _jobs: dict[Path, Jobs] = {}
+_jobs_lock = threading.Lock()
 
 
-class Progressed(NamedTuple):
+class JobProgress(NamedTuple):
     """The progress of a job; `total` is 0 while it is unknown, `step` is empty before the first step."""
 
     step: str = ""
@@ -57,125 +66,132 @@ class Jobs:
         self._store = store
         self._lock = threading.Lock()
         self._running: list[_RunningJob] = []
-        self._keeps_ready = False
-        self._ready: subprocess.Popen[bytes] | None = None
+        self._keeps_waiting_process = False
+        self._waiting_process: subprocess.Popen[bytes] | None = None
 
-    def keep_ready(self) -> None:
-        """Keep a process ready for the next job from the next `prepare` on; for programs that serve a
-        project.
+    def keep_process_ready(self) -> None:
+        """Keep a process waiting for the next job, from the next `start_waiting_process` on; for programs
+        that serve a project.
         """
-        self._keeps_ready = True
+        self._keeps_waiting_process = True
 
-    def prepare(self) -> None:
-        """Start the process that waits for the next job, if a process is to be kept ready."""
+    def start_waiting_process(self) -> None:
+        """Start the process that waits for the next job, if one is to be kept."""
         with self._lock:
-            if self._keeps_ready and (self._ready is None or self._ready.poll() is not None):
+            if self._keeps_waiting_process and (
+                self._waiting_process is None or self._waiting_process.poll() is not None
+            ):
                 with suppress(OSError):  # the job itself will say why
-                    self._ready = self._start_process()
+                    self._waiting_process = self._start_process()
 
-    def start(self, kind: str, parameters: Mapping[str, Any], by: str, after: str | None) -> Job:
+    def start(self, kind: str, parameters: Mapping[str, Any], author: str, seen_job_id: str | None) -> Job:
         """Start a job and return at once; a repeated request returns the job of the first request.
 
         Parameters
         ----------
         kind, parameters: name of an operation in `OPERATIONS`, and its parameters as JSON.
-        by: name of the person who asks; the operation says which roles may ask.
-        after: the id of the job that came last when this one was asked for; None for the first job.
+        author: name of the person who asks; the operation says which roles may ask.
+        seen_job_id: the id of the last job that the author saw; None for the first job.
 
         Raises
         ------
-        RefusedError, NotFoundError: a different job blocks this job (`hindrance`) or was started meanwhile,
-            or `by` may not ask.
+        RefusedError, NotFoundError: a different job blocks this job (`find_hindrance`) or was started
+            meanwhile, or `author` may not ask.
         CurationError: the job would be refused, as far as this is known at once (`Operation.check`).
         """
         with self._lock:
-            for running in self._at_work():
-                if is_same(running.job, kind, parameters, by):
+            for running in self._list_running():
+                if is_same_request(running.job, kind, parameters, author):
                     return running.job
             with self._store.reading() as cursor:
-                hindrance = self._hindrance(kind, asking_person(cursor, by))
+                hindrance = self._find_hindrance(kind, find_requester(cursor, author))
             if hindrance is not None:
                 raise RefusedError(hindrance)
             check = partial(OPERATIONS[kind].refuse, parameters=parameters)
-            job, is_new = begin(self._store, kind, parameters, by, after, check)
+            job, is_new = store_job(self._store, kind, parameters, author, seen_job_id, check)
             if is_new:
                 self._launch(job)
         return job
 
-    def stop(self, job_id: str, by: str) -> None:
+    def stop(self, job_id: str, author: str) -> None:
         """End the process of a job that is at work; the data that the job has stored stays.
 
         Raises
         ------
-        RefusedError, NotFoundError: `by` is neither a lead nor the person who started the job.
+        RefusedError, NotFoundError: `author` is neither a lead nor the person who started the job.
         """
         with self._lock:
-            at_work = next((running for running in self._at_work() if running.job.job_id == job_id), None)
+            running_job = next(
+                (running for running in self._list_running() if running.job.job_id == job_id), None
+            )
         with self._store.reading() as cursor:
-            person = require_annotators(cursor, [by])[0]
-        if at_work is None or not may_stop(at_work.job, person):
-            require_role(person, "lead")
-        if at_work is None:
+            annotator = require_annotators(cursor, [author])[0]
+        if running_job is None or not may_stop(running_job.job, annotator):
+            require_role(annotator, "lead")
+        if running_job is None:
             return
-        at_work.stopped_by = by
-        at_work.process.terminate()
+        running_job.stopped_by = author
+        running_job.process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            at_work.process.wait(GRACE)
-        at_work.process.kill()
-        at_work.watcher.join()
+            running_job.process.wait(GRACE_SECONDS)
+        running_job.process.kill()
+        running_job.watcher.join()
 
-    def leave(self) -> None:
+    def kill_all(self) -> None:
         """Kill the jobs at work because the program ends; no ending of these jobs is stored."""
         with self._lock:
-            at_work = self._at_work()
-        for running in at_work:
-            running.left = True
+            running_jobs = self._list_running()
+        for running in running_jobs:
+            running.is_abandoned = True
             running.process.kill()
-        for running in at_work:
+        for running in running_jobs:
             running.watcher.join()
 
-    def at_work(self) -> dict[str, tuple[Job, Progressed]]:
+    def running_jobs(self) -> dict[str, tuple[Job, JobProgress]]:
         """List the jobs at work by id with their progress, in the order of their start."""
         with self._lock:
-            return {running.job.job_id: (running.job, running.progress) for running in self._at_work()}
+            return {running.job.job_id: (running.job, running.progress) for running in self._list_running()}
 
-    def hindrance(self, kind: str, annotator: Annotator) -> str | None:
+    def find_hindrance(self, kind: str, annotator: Annotator) -> str | None:
         """Return the reason for which no job of this kind can start now; None if a job can start."""
         with self._lock:
-            return self._hindrance(kind, annotator)
+            return self._find_hindrance(kind, annotator)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until no job is at work and the endings of all are stored."""
         with self._lock:
-            running = self._at_work()
-        for job in running:
-            job.watcher.join(timeout)
+            running_jobs = self._list_running()
+        for running in running_jobs:
+            running.watcher.join(timeout)
 
-    def _at_work(self) -> list[_RunningJob]:
+    def _list_running(self) -> list[_RunningJob]:
         self._running = [running for running in self._running if running.watcher.is_alive()]
         return self._running
 
-    def _hindrance(self, kind: str, annotator: Annotator) -> str | None:
-        running = [running.job for running in self._at_work()]
-        in_the_way = [job for job in running if clash(job.kind, kind)]
-        if not in_the_way and len(running) < AT_ONCE:
+    def _find_hindrance(self, kind: str, annotator: Annotator) -> str | None:
+        running_jobs = [running.job for running in self._list_running()]
+        clashing_jobs = [job for job in running_jobs if clash(job.kind, kind)]
+        if not clashing_jobs and len(running_jobs) < MAX_RUNNING:
             return None
-        job = (in_the_way or running)[0]
+        job = (clashing_jobs or running_jobs)[0]
         if not may_stop(job, annotator):
             return "Another job is at work: try again in a few minutes."
-        why = "Two jobs would use the same data" if in_the_way else f"No more than {AT_ONCE} jobs run at once"
+        limit = f"No more than {MAX_RUNNING} jobs run at once"
+        if clashing_jobs:
+            limit = "Two jobs would use the same data"
         doing = OPERATIONS[job.kind].doing.capitalize()
         started = f"since {job.started_at:%H:%M} UTC, started by {job.started_by}"
-        return f"{doing} ({started}). {why}: wait, or stop it."
+        return f"{doing} ({started}). {limit}: wait, or stop it."
 
     def _launch(self, job: Job) -> None:
-        process, self._ready = self._ready, None
+        process, self._waiting_process = self._waiting_process, None
         try:
             if process is None or not _send_id(process, job.job_id):
                 process = self._start_process()
                 _send_id(process, job.job_id)
         except OSError as error:
-            end(self._store, job.job_id, "failed", f"The process of the job could not be started: {error}.")
+            message = f"The process of the job could not be started: {error}."
+            store_ending(self._store, job.job_id, "failed", message)
         else:
             self._running.append(_RunningJob(self._store, job, process))
 
@@ -204,9 +220,9 @@ class _RunningJob:
     def __init__(self, store: Store, job: Job, process: subprocess.Popen[bytes]) -> None:
         self.job = job
         self.process = process
-        self.progress = Progressed()
+        self.progress = JobProgress()
         self.stopped_by: str | None = None
-        self.left = False
+        self.is_abandoned = False
         self._store = store
         self.watcher = threading.Thread(target=self._read_progress, daemon=True, name="goldgrade-job")
         self.watcher.start()
@@ -215,15 +231,15 @@ class _RunningJob:
         with self.process:  # closes the pipes
             assert self.process.stdout is not None
             for line in self.process.stdout:
-                self.progress = Progressed(*json.loads(line))
-        discard(self._store.path, self.job.parameters.get("folder"))  # a killed process could not remove it
-        if self.left:
+                self.progress = JobProgress(*json.loads(line))
+        discard_upload(
+            self._store.path, self.job.parameters.get("folder")
+        )  # a killed process could not remove it
+        if self.is_abandoned:
             return
-        outcome, message = self._ending()
-        with suppress(
-            CurationError
-        ):  # if the file is locked, the job stays without an ending and counts as stopped
-            end(self._store, self.job.job_id, outcome, message)
+        outcome, message = self._describe_ending()
+        with suppress(CurationError):  # while the file is locked, the job has no ending and counts as stopped
+            store_ending(self._store, self.job.job_id, outcome, message)
             self._log_failure()
 
     def _log_failure(self) -> None:
@@ -233,22 +249,19 @@ class _RunningJob:
             level = logging.ERROR if job.outcome == "failed" else logging.WARNING
             why = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
             message = f"A job was not done: {why}"
-            who, which = job.started_by, job.job_id[:8]
-            log.write(level, message, annotator=who, job=which, kind=job.kind, outcome=job.outcome)
+            author, job_id = job.started_by, job.job_id[:8]
+            log.write(level, message, annotator=author, job=job_id, kind=job.kind, outcome=job.outcome)
 
-    def _ending(self) -> tuple[str, str]:
+    def _describe_ending(self) -> tuple[str, str]:
         """Return the ending that is stored unless the process has stored its ending itself."""
         kept = OPERATIONS[self.job.kind].kept
         if self.stopped_by is not None:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"
         code = self.process.returncode
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with the exit status {code}"
+        cause = f"by {signal.Signals(-code).name}" if code < 0 else f"with the exit status {code}"
         return "failed", (
-            f"The process of the job was ended {how} before its end; perhaps memory ran out. {kept}"
+            f"The process of the job was ended {cause} before its end; perhaps memory ran out. {kept}"
         )
-
-
-_jobs_lock = threading.Lock()
 
 
 def jobs_of(store: Store) -> Jobs:
@@ -257,15 +270,16 @@ def jobs_of(store: Store) -> Jobs:
         return _jobs.setdefault(store.path, Jobs(store))
 
 
-def leave_all() -> None:
+def kill_all_jobs() -> None:
     """Kill the jobs of this process before it ends, because their threads hold the database."""
     for jobs in list(_jobs.values()):
-        jobs.leave()
+        jobs.kill_all()
 
 
-def problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
-    """Return the reason for which a job of this kind would fail; None without a known reason. A job that
-    fails costs a process and seconds of waiting, so a page asks before it offers a button.
+def find_problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
+    """Return the reason for which a job of this kind would fail; None without a known reason.
+
+    A job that fails costs a process and seconds of waiting, so a page asks before it offers a button.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Stored jobs: their requests, the people who asked, and their endings."""
+"""The stored jobs of a project: a chain in which each job has a request, an author and an ending."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record
 
 
 class Job(NamedTuple):
-    """One job; `outcome` is 'done', 'refused', 'failed', 'stopped', or None without a stored ending. A
-    job without an ending is at work, or the process that served the project has ended meanwhile.
+    """One job.
+
+    Attributes
+    ----------
+    outcome: 'done', 'refused', 'failed' or 'stopped'; None without a stored ending: then the job is at work,
+        or the process that served the project has ended meanwhile.
     """
 
     job_id: str
@@ -29,19 +33,19 @@ class Job(NamedTuple):
     ended_at: datetime | None = None
 
 
-def begin(
+def store_job(
     store: Store,
     kind: str,
     parameters: Mapping[str, Any],
     started_by: str,
-    after: str | None,
+    seen_job_id: str | None,
     check: Callable[[Cursor], None] = lambda _cursor: None,
 ) -> tuple[Job, bool]:
     """Store the beginning of a job; return the job, and False if an earlier request has begun the same job.
 
     Parameters
     ----------
-    after: the id of the last job that the person saw; None for the first job.
+    seen_job_id: the id of the last job that the person saw; None for the first job.
     check: raises the refusal of the job; called for a new job only.
 
     Raises
@@ -49,20 +53,21 @@ def begin(
     NotFoundError, RefusedError: the person is unknown or may not ask, or another job was started meanwhile.
     """
     with store.transaction() as cursor:
-        person = asking_person(cursor, started_by)
-        require_role(person, *OPERATIONS[kind].roles)
+        requester = find_requester(cursor, started_by)
+        require_role(requester, *OPERATIONS[kind].roles)
         last = last_job(cursor)
-        if last is not None and last.job_id != after:
-            if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):
+        if last is not None and last.job_id != seen_job_id:
+            is_repeated = last.job_id == _next_job_id(seen_job_id)
+            if is_repeated and is_same_request(last, kind, parameters, started_by):
                 return last, False
-            if not may_stop(last, person):
+            if not may_stop(last, requester):
                 raise RefusedError("Another job was started meanwhile: try again.")
             raise RefusedError(
                 f"{last.started_by} started another job ({last.kind}) meanwhile. Look at the result of "
                 "this job, then start your job."
             )
         check(cursor)
-        job = Job(_id_after(after), kind, dict(parameters), started_by, utc_now())
+        job = Job(_next_job_id(seen_job_id), kind, dict(parameters), started_by, utc_now())
         row = [job.job_id, kind, canonical_json(parameters), started_by, job.started_at]
         cursor.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", row)
         record_event(cursor, "start job", {"job": job.job_id, "kind": kind, **parameters}, started_by)
@@ -74,22 +79,20 @@ def may_stop(job: Job, annotator: Annotator) -> bool:
     return annotator.role == "lead" or job.started_by == annotator.name
 
 
-def asking_person(cursor: Cursor, name: str) -> Annotator:
-    """Find the person who asks; the schedule of the app asks as the command line, with the rights of a
-    lead.
-    """
+def find_requester(cursor: Cursor, name: str) -> Annotator:
+    """Find the author of a request; the command line, which the schedule uses, has the rights of a lead."""
     if name == COMMAND_LINE:
         return Annotator(name, "lead", imported=False)
     return require_annotators(cursor, [name])[0]
 
 
-def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
+def is_same_request(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
     """Tell whether a job has this kind, these parameters and this author."""
-    same_person = (job.kind, job.started_by) == (kind, started_by)
-    return same_person and canonical_json(job.parameters) == canonical_json(parameters)
+    is_same_start = (job.kind, job.started_by) == (kind, started_by)
+    return is_same_start and canonical_json(job.parameters) == canonical_json(parameters)
 
 
-def end(store: Store, job_id: str, outcome: str, message: str) -> None:
+def store_ending(store: Store, job_id: str, outcome: str, message: str) -> None:
     """Store the ending of a job, unless its ending is stored already."""
     with store.transaction() as cursor:
         cursor.execute(
@@ -113,7 +116,7 @@ def find_job(cursor: Cursor, job_id: str) -> Job:
 
 def last_job(cursor: Cursor) -> Job | None:
     """Read the job that was started last; None without jobs."""
-    return next(reversed(_in_order(cursor)), None)
+    return next(reversed(_list_in_order(cursor)), None)
 
 
 def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
@@ -124,7 +127,7 @@ def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
     by: name of the person who started the jobs; None is any person.
     """
     jobs: dict[str, Job] = {}
-    for job in _in_order(cursor):
+    for job in _list_in_order(cursor):
         if by in (None, job.started_by):
             jobs.pop(job.kind, None)
             jobs[job.kind] = job
@@ -133,17 +136,17 @@ def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
 
 def last_job_of(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job | None:
     """Find the last job of a kind with these parameters that a person started."""
-    jobs = (job for job in reversed(_in_order(cursor)) if (job.kind, job.started_by) == (kind, by))
+    jobs = (job for job in reversed(_list_in_order(cursor)) if (job.kind, job.started_by) == (kind, by))
     return next((job for job in jobs if parameters.items() <= job.parameters.items()), None)
 
 
-def _in_order(cursor: Cursor) -> list[Job]:
-    """List all jobs in their order, which the chain of their ids decides and no clock."""
+def _list_in_order(cursor: Cursor) -> list[Job]:
+    """List all jobs in the order of their chain of ids, which depends on no clock."""
     jobs, ordered = _read_jobs(cursor), []
-    job = jobs.get(_id_after(None))
+    job = jobs.get(_next_job_id(None))
     while job is not None:
         ordered.append(job)
-        job = jobs.get(_id_after(job.job_id))
+        job = jobs.get(_next_job_id(job.job_id))
     return ordered
 
 
@@ -157,5 +160,5 @@ def _read_jobs(cursor: Cursor) -> dict[str, Job]:
     return {job.job_id: job._replace(parameters=json.loads(str(job.parameters))) for job in jobs}
 
 
-def _id_after(job_id: str | None) -> str:
+def _next_job_id(job_id: str | None) -> str:
     return digest("job", job_id)
