@@ -14,7 +14,7 @@ import streamlit as st
 from app.annotating import script
 from app.assets import read_asset
 from app.components.refused_uploads import SENTENCES
-from curation.operations.query_facts import READERS
+from curation.operations.query_facts import READER_ROLES
 from curation.store import Annotator
 
 _account = st.components.v2.component(
@@ -31,7 +31,7 @@ def account(annotator: Annotator, pages: Sequence[Mapping[str, str]]) -> None:
         "name": annotator.name,
         "role": annotator.role,
         "pages": pages,
-        "searches": annotator.role in READERS,
+        "searches": annotator.role in READER_ROLES,
         "refusals": {str(status): sentence for status, sentence in SENTENCES.items()},
     }
     _account(key="account", data=data)

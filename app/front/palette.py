@@ -12,13 +12,13 @@ from app.api import answered_for
 from app.components.links import query_address
 from app.context import project_store
 from curation.operations.find_by_words import FoundItem, find_by_words
-from curation.operations.query_facts import READERS
+from curation.operations.query_facts import READER_ROLES
 
 MAX_SEARCH_LENGTH = 200
 """Maximum number of characters of a search text."""
 
 
-@answered_for(*READERS)
+@answered_for(*READER_ROLES)
 def found(request: Request) -> Any:
     """GET: return the queries, documents and people that contain all words of the search."""
     words = request.query_params.get("words", "")[:MAX_SEARCH_LENGTH]

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from app.context import backup_folder, project_store
 from curation.core import log
 from curation.core.errors import CurationError
-from curation.operations.backup_schedule import start_due
+from curation.operations.backup_schedule import start_due_backup
 from curation.operations.jobs.files import remove_old_results
 from curation.operations.notices import send_due
 
@@ -34,7 +34,7 @@ def minutely_tasks() -> Iterator[None]:
 def _attend(stop: Event) -> None:
     tasks: tuple[Callable[[], object], ...] = (
         remove_old_results,
-        lambda: start_due(project_store(), backup_folder()),
+        lambda: start_due_backup(project_store(), backup_folder()),
         lambda: send_due(project_store()),
     )
     last = ""

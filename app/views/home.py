@@ -15,7 +15,7 @@ from app.components.state import daily_answers, stage_row, team, three_figures
 from app.context import project_store
 from app.next_stage import stage_link
 from app.page_context import read_context
-from curation.operations.doctor import look_at_backups
+from curation.operations.doctor import check_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow.project_workflow import (
@@ -38,7 +38,7 @@ def show(annotator: Annotator) -> None:
         read_context(annotator)
     st.session_state.pop(_FOLLOWS, None)
     st.fragment(_follow, run_every=EVERY)(store)
-    for finding in look_at_backups(store):
+    for finding in check_backups(store):
         if finding.level == "problem":
             st.error(ui.plain(finding.sentence), icon=":material/error:")
         else:

@@ -198,7 +198,7 @@ def status(
       goldgrade status
       goldgrade status --notify
     """
-    from curation.operations.doctor import look_at_backups
+    from curation.operations.doctor import check_backups
     from curation.operations.notices import send_due
     from curation.operations.workflow.project_workflow import build_stages, read_figures, read_state
     from curation.operations.workflow.stage import STATE_LABELS, next_stage
@@ -211,7 +211,7 @@ def status(
     figures = read_figures(store)
     stages = build_stages(read_state(store), figures)
     following = next_stage(stages)
-    backups = [finding.sentence for finding in look_at_backups(store)]
+    backups = [finding.sentence for finding in check_backups(store)]
     rows = tuple((stage.name, STATE_LABELS.get(stage.state, stage.state), stage.line) for stage in stages)
     next_sentence = "Nothing waits."
     if following is not None:

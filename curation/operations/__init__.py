@@ -1,1 +1,1 @@
-"""Operations: jobs, backups, the doctor, the workflow on Home, notices, the demo."""
+"""The operation of a whole project: jobs, backups, checks, notices and the stages of its workflow."""

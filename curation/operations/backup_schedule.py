@@ -1,4 +1,4 @@
-"""Backups that the app takes: snapshots that a person downloads, and scheduled backups.
+"""The backups that the app takes, on a schedule or as a snapshot for a person who downloads it.
 
 The schedule takes a backup every few days in a folder that the operator names, and keeps the newest scheduled
 backups; it removes no other files of the folder. The time of the next backup follows from the stored jobs, so
@@ -35,9 +35,9 @@ from curation.store import (
 SNAPSHOT = "snapshot"
 """The event of a copy that a person may download; the copy counts as a backup once it was downloaded."""
 DOWNLOADED = "snapshot downloaded"
-KIND = "backup"
-AGAIN = timedelta(hours=1)
-"""The time after a failed backup after which the schedule tries again."""
+JOB_KIND = "backup"
+RETRY_AFTER = timedelta(hours=1)
+"""The time from a failed backup to the next attempt of the schedule."""
 _SETTING = "backup_schedule"
 
 
@@ -57,7 +57,16 @@ class BackupRequest:
     reason: str = ""
 
 
-def take(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
+@dataclass(frozen=True)
+class BackupSchedule:
+    """The days and the hour at which the app takes a backup, and the number of backups that it keeps."""
+
+    days: int = option(1, "Days from one backup to the next", "1 is every day.", least=1, most=31)
+    hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)
+    keep: int = option(14, "Backups kept", "Older backups of the schedule are removed.", least=1, most=1_000)
+
+
+def take_backup(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
     """Take a backup, and remove the oldest scheduled backups if there are more than `keep`.
 
     Raises
@@ -74,53 +83,11 @@ def take(store: Store, request: BackupRequest, _progress: Progress, author: str)
         require_author(cursor, author, "lead")
     if request.keep is None:
         return back_up(store, folder, author, SNAPSHOT, {"reason": request.reason.strip()})
-    taken = back_up(store, folder, author, detail={"scheduled": True})
+    backup = back_up(store, folder, author, detail={"scheduled": True})
     for name in _scheduled_backups(store)[request.keep :]:
         for path in (folder / name, sums_path(folder / name)):
             path.unlink(missing_ok=True)
-    return taken
-
-
-OPERATIONS = {
-    "backup": Operation(
-        BackupRequest,
-        take,
-        doing="a backup is being taken",
-        kept="The project is unchanged, and there is no new backup.",
-        first="copying the project and reading the copy",
-    )
-}
-
-
-def note_download(store: Store, name: str, annotator: str) -> None:
-    """Log once for each snapshot that its file was downloaded; from then on the snapshot counts as a
-    backup.
-    """
-    with store.reading() as cursor:
-        known = cursor.execute(
-            "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?", [DOWNLOADED, name]
-        ).fetchone()
-    if known is None:
-        note_event(store, DOWNLOADED, {"file": name}, annotator)
-
-
-def _scheduled_backups(store: Store) -> list[str]:
-    """List the names of the scheduled backups, newest first."""
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT detail->>'file' FROM events WHERE action = 'backup' AND detail->>'scheduled' = 'true' "
-            "ORDER BY rowid DESC"
-        ).fetchall()
-    return [Path(name).name for (name,) in rows]
-
-
-@dataclass(frozen=True)
-class BackupSchedule:
-    """The days and the hour at which the app takes a backup, and the number of backups that it keeps."""
-
-    days: int = option(1, "Days from one backup to the next", "1 is every day.", least=1, most=31)
-    hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)
-    keep: int = option(14, "Backups kept", "Older backups of the schedule are removed.", least=1, most=1_000)
+    return backup
 
 
 def read_schedule(cursor: Cursor) -> BackupSchedule | None:
@@ -147,27 +114,62 @@ def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None
 
 def last_scheduled(cursor: Cursor) -> Job | None:
     """Read the job of the last scheduled backup."""
-    return last_job_of(cursor, KIND, COMMAND_LINE)
+    return last_job_of(cursor, JOB_KIND, COMMAND_LINE)
 
 
-def start_due(store: Store, folder: Path | None, now: datetime | None = None) -> Job | None:
+def start_due_backup(store: Store, folder: Path | None, now: datetime | None = None) -> Job | None:
     """Start the scheduled backup if it is due; None if no backup is due or other jobs are at work."""
     now = now or utc_now()
     with store.reading() as cursor:
-        schedule, before, last = read_schedule(cursor), last_scheduled(cursor), last_job(cursor)
-    if folder is None or schedule is None or not _is_due(schedule, before, now):
+        schedule, last_backup, newest_job = read_schedule(cursor), last_scheduled(cursor), last_job(cursor)
+    if folder is None or schedule is None or not _is_due(schedule, last_backup, now):
         return None
     request = written(BackupRequest(str(folder), schedule.keep))
     try:
-        return jobs_of(store).start(KIND, request, COMMAND_LINE, last.job_id if last else None)
+        return jobs_of(store).start(
+            JOB_KIND, request, COMMAND_LINE, newest_job.job_id if newest_job else None
+        )
     except RefusedError:  # of jobs that are at work, or that another process has just started
         return None
 
 
-def _is_due(schedule: BackupSchedule, before: Job | None, now: datetime) -> bool:
-    turn = datetime.combine(now.date(), time(schedule.hour))
-    turn -= timedelta(days=1 if turn > now else 0)
-    turn -= timedelta(days=turn.toordinal() % schedule.days)
-    if before is None or before.started_at < turn:
+def note_download(store: Store, name: str, annotator: str) -> None:
+    """Log once for each snapshot that its file was downloaded; from then on the snapshot counts as a
+    backup.
+    """
+    with store.reading() as cursor:
+        noted = cursor.execute(
+            "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?", [DOWNLOADED, name]
+        ).fetchone()
+    if noted is None:
+        note_event(store, DOWNLOADED, {"file": name}, annotator)
+
+
+def _is_due(schedule: BackupSchedule, last_backup: Job | None, now: datetime) -> bool:
+    scheduled_at = datetime.combine(now.date(), time(schedule.hour))
+    scheduled_at -= timedelta(days=1 if scheduled_at > now else 0)
+    scheduled_at -= timedelta(days=scheduled_at.toordinal() % schedule.days)
+    if last_backup is None or last_backup.started_at < scheduled_at:
         return True
-    return before.outcome != "done" and now - before.started_at >= AGAIN
+    return last_backup.outcome != "done" and now - last_backup.started_at >= RETRY_AFTER
+
+
+def _scheduled_backups(store: Store) -> list[str]:
+    """List the names of the scheduled backups, newest first."""
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT detail->>'file' FROM events WHERE action = 'backup' AND detail->>'scheduled' = 'true' "
+            "ORDER BY rowid DESC"
+        ).fetchall()
+    return [Path(name).name for (name,) in rows]
+
+
+OPERATIONS = {
+    "backup": Operation(
+        BackupRequest,
+        take_backup,
+        doing="a backup is being taken",
+        kept="The project is unchanged, and there is no new backup.",
+        first="copying the project and reading the copy",
+    )
+}

@@ -1,4 +1,4 @@
-"""The demo: a whole project on this Python's documentation strings, made by the functions of the commands.
+"""The demo: a whole project about this Python's standard library, built by the functions of the commands.
 
 The corpus is read from the installed standard library, and the traffic was written for the demo. Two readers'
 sample grades and evidence give figures of agreement, pairs to adjudicate and a release, and allow a
@@ -101,8 +101,8 @@ def _fill_project(
         add_annotator(store, name, role, PASSWORD)
     say(f"{pool.candidates:,} candidates; bringing the sample grades and opening a round")
     _ask_for_evidence(store)
-    _bring_sample_grades(store, sample)
-    _compare_chunks(store, folder / "runs", progress)
+    _import_sample_grades(store, sample)
+    _evaluate_chunk_sizes(store, folder / "runs", progress)
     later_corpus, later_log = import_second_quarter(store, corpus, log, progress)
     say(
         f"a second quarter: {later_corpus.changed:,} documents changed, {later_corpus.removed:,} are gone; "
@@ -112,7 +112,7 @@ def _fill_project(
     say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")
 
 
-def _bring_sample_grades(store: Store, sample: Path) -> None:
+def _import_sample_grades(store: Store, sample: Path) -> None:
     """Import two readers' grades and marks and a third reader's decisions on half of the disputes; split and
     freeze.
 
@@ -127,7 +127,7 @@ def _bring_sample_grades(store: Store, sample: Path) -> None:
     freeze(store, FreezeRequest(RELEASE, allow_disputed=True))
 
 
-def _compare_chunks(store: Store, folder: Path, progress: Progress) -> None:
+def _evaluate_chunk_sizes(store: Store, folder: Path, progress: Progress) -> None:
     """Score BM25 runs over chunks of two sizes against the evidence of the release."""
     written = write_baselines(
         store, RELEASE, ["bm25"], folder, depth=100, chunks=CHUNKS, actor="lead", progress=progress
@@ -145,5 +145,5 @@ def _ask_for_evidence(store: Store) -> None:
 
 
 def _open_round(store: Store) -> OpenedRound:
-    names = [name for name, role in PEOPLE.items() if role == "annotator"]
-    return open_round(store, RoundRequest(ROUND, names, overlap=2, duplicates=0.08, seed=SEED))
+    annotators = [name for name, role in PEOPLE.items() if role == "annotator"]
+    return open_round(store, RoundRequest(ROUND, annotators, overlap=2, duplicates=0.08, seed=SEED))

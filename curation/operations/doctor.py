@@ -1,7 +1,7 @@
-"""The doctor: findings on a project file and on its surroundings, for the operator of the project.
+"""The doctor: checks of a project file and of its surroundings, which give findings for the operator.
 
-Checks around the file look at its log, permissions and disk, and at leftovers of killed processes. Checks in
-the file look at its rows, versions, releases, corpus, jobs, backups and times.
+Some checks are about the surroundings: the log, permissions, disk, and leftovers of killed processes. The
+others are about the content: rows, versions, releases, corpus, jobs, backups and times.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,7 +26,7 @@ from curation.operations.backup_schedule import DOWNLOADED, SNAPSHOT
 from curation.operations.jobs.files import list_old_results, remove_old_results
 from curation.operations.jobs.running import WORKER
 from curation.operations.jobs.stored import last_jobs
-from curation.operations.whole_file import damage_of_blocks, read_all_rows
+from curation.operations.whole_file import describe_damaged_blocks, read_all_rows
 from curation.releases.release_rows import list_releases
 from curation.releases.verify import verify
 from curation.retrieval.index import index_folder
@@ -36,24 +36,43 @@ from curation.store.staging import clear_leftovers, leftovers
 from curation.store.write_ahead_log import log_damage, log_of
 
 Level = Literal["fine", "note", "problem"]
-SIGNS = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
-RIGHTS_OF_OTHERS = 0o077
+LEVEL_LABELS = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
+OTHERS_MODE_BITS = 0o077
 MAX_BACKUP_AGE = timedelta(days=7)
-MAX_AHEAD = timedelta(minutes=5)
+MAX_CLOCK_LEAD = timedelta(minutes=5)
 """The time by which the last event may lie in the future, because clocks of machines differ."""
-_BACKUPS = """
-WITH got AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
+_BACKUP_TIMES = """
+WITH downloads AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
 SELECT max(happened_at) FILTER (
-        action = 'backup' OR action = $snapshot AND detail->>'file' IN (SELECT file FROM got)
+        action = 'backup' OR action = $snapshot AND detail->>'file' IN (SELECT file FROM downloads)
     ),
     max(happened_at) FILTER (action = $snapshot), max(happened_at) FILTER (action = 'restore') FROM events
 """
 
 
+class DoctorFinding(NamedTuple):
+    """A finding of the doctor.
+
+    level: 'problem' asks the operator to act, 'note' informs the operator, 'fine' means no problem.
+    what: the subject: file, log, versions, permissions, disk, releases, corpus, jobs, leftovers, backup or
+        clock.
+    command: the command that helps; '' if no command does.
+    """
+
+    level: Level
+    what: str
+    sentence: str
+    command: str = ""
+
+
 @dataclass(frozen=True)
 class Examination:
-    """The findings in the order of `CHECKS`; `not_checked` gives the reason for each check that was not
-    made.
+    """The findings on a project.
+
+    Attributes
+    ----------
+    findings: first those on the surroundings, then those on the content in the order of `CHECKS`.
+    not_checked: the reason for each check that was not made, by its name.
     """
 
     project: Path
@@ -63,15 +82,14 @@ class Examination:
     @property
     def sentences(self) -> list[str]:
         """The findings, the checks that were not made, and the number of problems."""
-        return [
-            *(
-                f"{SIGNS[finding.level]}{finding.what}: {finding.sentence}"
-                + (f" ({finding.command})" if finding.command else "")
-                for finding in self.findings
-            ),
-            *(f"not checked: {what}, because {why}" for what, why in self.not_checked.items()),
-            f"Problems: {self.problems:,}." if self.problems else "No finding asks for action.",
-        ]
+        sentences = []
+        for finding in self.findings:
+            command = f" ({finding.command})" if finding.command else ""
+            sentences.append(f"{LEVEL_LABELS[finding.level]}{finding.what}: {finding.sentence}{command}")
+        for check, reason in self.not_checked.items():
+            sentences.append(f"not checked: {check}, because {reason}")
+        conclusion = f"Problems: {self.problems:,}." if self.problems else "No finding asks for action."
+        return [*sentences, conclusion]
 
     @property
     def problems(self) -> int:
@@ -94,12 +112,12 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
     """
     project = project.resolve()
     require_file(project)
-    findings = [*look_at_log(project), *look_at_permissions(project), *look_at_disk(project)]
-    findings += look_for_leftovers([project.parent, *folders], clean)
+    findings = [*check_log(project), *check_permissions(project), *check_disk(project)]
+    findings += check_leftovers([project.parent, *folders], clean)
     not_checked: dict[str, str] = {}
     store = open_store(project)
     try:
-        findings += read_everything(store)
+        findings += check_rows(store)
     except StoreError as error:
         findings.append(DoctorFinding("problem", "file", error.found))
         not_checked = dict.fromkeys(CHECKS, "the file cannot be read")
@@ -109,27 +127,7 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
     return Examination(project, tuple(findings), not_checked)
 
 
-class DoctorFinding(NamedTuple):
-    """A finding of the doctor.
-
-    level: 'problem' asks the operator to act, 'note' informs the operator, 'fine' means no problem.
-    what: the subject: file, log, versions, permissions, disk, releases, corpus, jobs, leftovers, backup or
-        clock.
-    command: the command that helps; '' if no command does.
-    """
-
-    level: Level
-    what: str
-    sentence: str
-    command: str = ""
-
-
-def megabytes(size: int) -> str:
-    """Return a size in bytes as megabytes for people."""
-    return f"{size / 1e6:,.1f} MB"
-
-
-def look_at_log(project: Path) -> Iterator[DoctorFinding]:
+def check_log(project: Path) -> Iterator[DoctorFinding]:
     log = log_of(project)
     with suppress(FileNotFoundError):
         size = log.stat().st_size
@@ -147,7 +145,7 @@ def look_at_log(project: Path) -> Iterator[DoctorFinding]:
             )
 
 
-def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
+def check_permissions(project: Path) -> Iterator[DoctorFinding]:
     secrets = "The project holds hashes of passwords, sealed grades and the key that signs cookies."
     contents = {
         project: ("the file", secrets),
@@ -155,7 +153,7 @@ def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
     }
     for path, (name, content) in contents.items():
         with suppress(FileNotFoundError):
-            if (mode := path.stat().st_mode & 0o777) & RIGHTS_OF_OTHERS:
+            if (mode := path.stat().st_mode & 0o777) & OTHERS_MODE_BITS:
                 sentence = f"Other users of this machine can use {name} (mode {mode:o}). {content}"
                 yield DoctorFinding("problem", "permissions", sentence, f"chmod 600 {path}")
     if not (os.access(project, os.W_OK) and os.access(project.parent, os.W_OK)):
@@ -163,37 +161,37 @@ def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
         yield DoctorFinding("problem", "permissions", sentence)
 
 
-def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
+def check_disk(project: Path) -> Iterator[DoctorFinding]:
     with suppress(FileNotFoundError):
         size, free = project.stat().st_size, shutil.disk_usage(project.parent).free
         level: Level = "problem" if free < size else "note" if free < 3 * size else "fine"
-        sentence = f"The file has {megabytes(size)}; {megabytes(free)} are free on its disk."
+        sentence = f"The file has {format_megabytes(size)}; {format_megabytes(free)} are free on its disk."
         if level != "fine":
             sentence += " A backup next to the file, an export or a migration needs the same space again."
         yield DoctorFinding(level, "disk", sentence)
         if index := sum(path.stat().st_size for path in index_folder(project).glob("*")):
-            sentence = f"{index_folder(project).name} ({megabytes(index)}) holds the index of BM25. "
+            sentence = f"{index_folder(project).name} ({format_megabytes(index)}) holds the index of BM25. "
             sentence += "You can delete the folder; a search makes the index again."
             yield DoctorFinding("fine", "disk", sentence)
 
 
-def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
-    done = "It was removed." if clean else "This leftover can hold sealed grades."
+def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
+    remark = "It was removed." if clean else "This leftover can hold sealed grades."
     command = "" if clean else "goldgrade doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
         for path in clear_leftovers(folder) if clean else leftovers(folder):
-            sentence = f"A process that was killed left {path}. {done}"
+            sentence = f"A process that was killed left {path}. {remark}"
             yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
     for path in remove_old_results() if clean else list_old_results():
-        sentence = f"A result of a job, older than an hour or of a killed process, is in {path}. {done}"
+        sentence = f"A result of a job, older than an hour or of a killed process, is in {path}. {remark}"
         # The server of a different project may have left the result, so this is no problem of this project.
         yield DoctorFinding("fine" if clean else "note", "leftovers", sentence, command)
 
 
-def read_everything(store: Store) -> Iterator[DoctorFinding]:
+def check_rows(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         rows = read_all_rows(cursor)
-    damage = damage_of_blocks(store.damaged_blocks)
+    damage = describe_damaged_blocks(store.damaged_blocks)
     if damage:
         yield DoctorFinding("problem", "file", damage, "goldgrade --project NEW restore FILE")
     sentence = f"All {pluralize(sum(rows.values()), 'row')} of {len(rows)} tables can be read; "
@@ -201,18 +199,20 @@ def read_everything(store: Store) -> Iterator[DoctorFinding]:
     yield DoctorFinding("fine", "file", sentence)
 
 
-def look_at_versions(store: Store) -> Iterator[DoctorFinding]:
+def check_versions(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [(newest,)] = cursor.execute("SELECT max(name) FROM migrations").fetchall()
     sentence = f"goldgrade {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest}."
     yield DoctorFinding("fine", "versions", sentence)
-    for kept in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
-        sentence = f"{kept.name} ({megabytes(kept.stat().st_size)}) is the project before a restore or a "
+    for former in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
+        sentence = (
+            f"{former.name} ({format_megabytes(former.stat().st_size)}) is the project before a restore or a "
+        )
         sentence += "migration. Remove the file if you no longer need the former project."
         yield DoctorFinding("note", "versions", sentence)
 
 
-def look_at_releases(store: Store) -> Iterator[DoctorFinding]:
+def check_releases(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         names = [release.name for release in list_releases(cursor)]
     for name in names:
@@ -228,59 +228,56 @@ def look_at_releases(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("fine", "releases", f"Releases compared with their sums: {len(names):,}.")
 
 
-def look_at_jobs(store: Store) -> Iterator[DoctorFinding]:
+def check_jobs(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         unended = [job for job in last_jobs(cursor).values() if job.outcome is None]
     if unended and _has_worker(store.path):
         return
     for job in unended:
-        sentence = (
-            f"The job “{job.kind}” of {job.started_by} ({job.started_at:%Y-%m-%d %H:%M} UTC) has no end, "
-        )
+        started = f"{job.started_at:%Y-%m-%d %H:%M} UTC"
+        sentence = f"The job “{job.kind}” of {job.started_by} ({started}) has no end, "
         sentence += "and no process works on it: its server was stopped. Start the job again on its page."
         yield DoctorFinding("note", "jobs", sentence)
 
 
 def _has_worker(project: Path) -> bool:
     """Tell whether a process of this machine works on a job of the project or waits for a job."""
-    wanted = {WORKER.encode(), str(project).encode()}
+    worker_arguments = {WORKER.encode(), str(project).encode()}
     for arguments in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            if wanted <= set(arguments.read_bytes().split(b"\0")):
+            if worker_arguments <= set(arguments.read_bytes().split(b"\0")):
                 return True
     return False
 
 
-def look_at_backups(store: Store) -> Iterator[DoctorFinding]:
+def check_backups(store: Store) -> Iterator[DoctorFinding]:
     """Find the time of the last backup."""
     with store.reading() as cursor:
-        query = cursor.execute(_BACKUPS, {"snapshot": SNAPSHOT, "downloaded": DOWNLOADED})
-        [(last, waiting, restored)] = query.fetchall()
+        parameters = {"snapshot": SNAPSHOT, "downloaded": DOWNLOADED}
+        [(backup_at, snapshot_at, restored_at)] = cursor.execute(_BACKUP_TIMES, parameters).fetchall()
+    times = [time for time in (backup_at, restored_at) if time is not None]
     level: Level = "note"
-    if waiting is not None and (last is None or last < waiting) and (restored is None or restored < waiting):
-        sentence = f"A snapshot of {waiting:%Y-%m-%d %H:%M} UTC is ready, but was not downloaded."
-    elif restored is not None and (
-        last is None or last < restored
-    ):  # a backup does not contain its own event
-        sentence = (
-            f"The project was restored on {restored:%Y-%m-%d %H:%M} UTC, and no backup was taken since."
-        )
-    elif last is None:
+    if snapshot_at is not None and snapshot_at > max(times, default=datetime.min):
+        sentence = f"A snapshot of {snapshot_at:%Y-%m-%d %H:%M} UTC is ready, but was not downloaded."
+    elif restored_at is not None and (backup_at is None or backup_at < restored_at):
+        since = f"{restored_at:%Y-%m-%d %H:%M} UTC"
+        sentence = f"The project was restored on {since}, and no backup was taken since."
+    elif backup_at is None:
         sentence = "No backup was ever taken with goldgrade."
-    elif utc_now() - last > MAX_BACKUP_AGE:
-        sentence = (
-            f"The last backup was taken on {last:%Y-%m-%d %H:%M} UTC, over {MAX_BACKUP_AGE.days} days ago."
-        )
     else:
-        level, sentence = "fine", f"The last backup was taken on {last:%Y-%m-%d %H:%M} UTC."
+        sentence = f"The last backup was taken on {backup_at:%Y-%m-%d %H:%M} UTC"
+        if utc_now() - backup_at > MAX_BACKUP_AGE:
+            sentence += f", over {MAX_BACKUP_AGE.days} days ago."
+        else:
+            level, sentence = "fine", f"{sentence}."
     yield DoctorFinding(level, "backup", sentence, "" if level == "fine" else "goldgrade backup FOLDER")
 
 
-def look_at_clock(store: Store) -> Iterator[DoctorFinding]:
+def check_clock(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [(last,)] = cursor.execute("SELECT max(happened_at) FROM events").fetchall()
         key = get_setting(cursor, "cookie_key")
-    if last is not None and last - utc_now() > MAX_AHEAD:
+    if last is not None and last - utc_now() > MAX_CLOCK_LEAD:
         sentence = (
             f"The last event of the audit trail is dated {last:%Y-%m-%d %H:%M} UTC, which is in the future."
         )
@@ -289,18 +286,23 @@ def look_at_clock(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
 
 
-def look_at_corpus(store: Store) -> Iterator[DoctorFinding]:
+def check_corpus(store: Store) -> Iterator[DoctorFinding]:
     for location, error in changed_files(store):
         folder = "FOLDER" if is_address(location) else location
         yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")
 
 
+def format_megabytes(size: int) -> str:
+    """Return a size in bytes as megabytes for people."""
+    return f"{size / 1e6:,.1f} MB"
+
+
 CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {
-    "versions": look_at_versions,
-    "releases": look_at_releases,
-    "corpus": look_at_corpus,
-    "jobs": look_at_jobs,
-    "backup": look_at_backups,
-    "clock": look_at_clock,
+    "versions": check_versions,
+    "releases": check_releases,
+    "corpus": check_corpus,
+    "jobs": check_jobs,
+    "backup": check_backups,
+    "clock": check_clock,
 }
 """The checks in a file that can be read, by their names."""

@@ -1,5 +1,6 @@
-"""The search of the palette by words: for queries, for documents that are a query's candidates, and for
-people.
+"""The search of the palette: items whose text, title, name or id contains all words of a text.
+
+Items are queries, documents that are candidates of a query, and people.
 """
 
 from __future__ import annotations
@@ -7,13 +8,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.core.characters import normalise_query
-from curation.operations.query_facts import READERS
+from curation.operations.query_facts import READER_ROLES
 from curation.people.annotators import require_role
 from curation.store import Annotator, Cursor
 
 MAX_HITS = 6
 """The number of items of each kind that a search finds."""
-_FIND = """
+_SEARCH = """
 WITH item AS (
     SELECT 'query' AS kind, text AS title, query_id, '' AS document_id, normalised AS words FROM queries
     UNION ALL
@@ -22,16 +23,16 @@ WITH item AS (
     WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')
     UNION ALL
     SELECT 'person', name, '', '', lower(name) FROM annotators WHERE $lead),
-found AS (
+matching AS (
     SELECT * FROM item
     WHERE list_bool_and([contains(words || ' ' || lower(query_id || document_id), word) FOR word IN $words])),
-asked AS (
-    SELECT document_id, min(query_id) AS asked_by FROM candidates SEMI JOIN found USING (document_id)
+candidate AS (
+    SELECT document_id, min(query_id) AS candidate_of FROM candidates SEMI JOIN matching USING (document_id)
     GROUP BY document_id)
-SELECT kind, coalesce(nullif(title, ''), document_id), coalesce(asked_by, query_id), document_id
-FROM found LEFT JOIN asked USING (document_id)
-WHERE kind <> 'document' OR asked_by IS NOT NULL
-QUALIFY row_number() OVER (PARTITION BY kind ORDER BY length(title), title, query_id, document_id) <= $most
+SELECT kind, coalesce(nullif(title, ''), document_id), coalesce(candidate_of, query_id), document_id
+FROM matching LEFT JOIN candidate USING (document_id)
+WHERE kind <> 'document' OR candidate_of IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY kind ORDER BY length(title), title, query_id, document_id) <= $limit
 ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
 """
 
@@ -48,17 +49,15 @@ class FoundItem(NamedTuple):
 
 
 def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
-    """Find items with all words of the text in their text, title, name or id, the shortest first.
-
-    Only a lead finds people.
+    """Find items that contain all words of a text, the shortest first; only a lead finds people.
 
     Raises
     ------
     RefusedError: the reader is neither reviewer nor lead.
     """
-    require_role(reader, *READERS)
+    require_role(reader, *READER_ROLES)
     words = normalise_query(text).split()
     if not words:
         return []
-    values = {"words": words, "most": MAX_HITS, "lead": reader.role == "lead"}
-    return [FoundItem(*row) for row in cursor.execute(_FIND, values).fetchall()]
+    parameters = {"words": words, "limit": MAX_HITS, "lead": reader.role == "lead"}
+    return [FoundItem(*row) for row in cursor.execute(_SEARCH, parameters).fetchall()]

@@ -1,4 +1,4 @@
-"""Importing a test collection: its documents, queries and judgments, by the import of each kind.
+"""The import of a test collection: documents, queries and judgments that belong together.
 
 The collection is first imported into a copy of the project, because judgments can be checked only after the
 import of documents and queries. A faulty collection therefore leaves the project unchanged. After this check,
@@ -99,8 +99,8 @@ def import_collection(
                 way_out="Name the annotator.",
                 command="`--annotator nist` names the annotator nist.",
             )
-        rehearsed = _import_into_copy(store, collection, options, progress, author)
-        collection = rehearsed if dry_run else _import_files(store, collection, options, progress, author)
+        rehearsal = _import_into_copy(store, collection, options, progress, author)
+        collection = rehearsal if dry_run else _import_files(store, collection, options, progress, author)
     collection.files = [file._replace(path=path / file.path.relative_to(root)) for file in collection.files]
     collection.passed = [file._replace(path=path / file.path.relative_to(root)) for file in collection.passed]
     return collection
@@ -125,18 +125,18 @@ def _import_files(
 ) -> CollectionImport:
     """Import the documents of all files together, then each file of queries, then each file of judgments."""
     files = collection.files
-    taken = CollectionImport(collection.style, files, collection.passed)
+    imported = CollectionImport(collection.style, files, collection.passed)
     documents = [(file.path, file.layout) for file in files if file.kind == DOCUMENTS]
     if documents:
-        taken.corpus = import_corpus_files(
+        imported.corpus = import_corpus_files(
             store, documents, add=options.add, progress=progress, author=author, withdraw=withdraw_outside
         )
-    taken.queries = [
+    imported.queries = [
         import_queries(store, file.path, None, file.layout, progress, author, withdraw_outside)
         for file in files
         if file.kind == QUERIES
     ]
-    taken.judgments = [
+    imported.judgments = [
         import_judgments(
             *(store, file.path, JudgmentFields(annotator_name=options.annotator), file.layout),
             grade_map=parse_grade_map(options.grade_map) if options.grade_map else None,
@@ -147,4 +147,4 @@ def _import_files(
         for file in files
         if file.kind == JUDGMENTS
     ]
-    return taken
+    return imported

@@ -1,4 +1,4 @@
-"""Notices: sentences on events that a lead has switched on, each sent once to the webhook of the environment.
+"""Notices: sentences on events, each sent once to the webhook, if a lead has switched on its kind.
 
 The key of a notice names the round, the day, the quarter or the job. The project stores each notice, and each
 attempt to send the notice before the attempt is made, so that neither a restart nor a second process sends a
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -25,12 +25,12 @@ from curation.core import log, web
 from curation.core.errors import InputError
 from curation.core.operation import option, read_request
 from curation.core.text import pluralize
-from curation.labeling.rounds.rounds import read_round_states
-from curation.operations.jobs.stored import last_jobs
+from curation.labeling.rounds.rounds import RoundState, read_round_states
+from curation.operations.jobs.stored import Job, last_jobs
 from curation.operations.workflow.judging import read_settled
 from curation.operations.workflow.releasing import read_quarter
 from curation.people.annotators import require_author
-from curation.relabeling.calendar import OPEN, UNFINISHED, read_work
+from curation.relabeling.calendar import OPEN, UNFINISHED, QuarterWork, read_work
 from curation.relabeling.staleness import staleness
 from curation.releases.release_rows import list_releases
 from curation.store import (
@@ -47,9 +47,9 @@ from curation.store import (
 MAX_ATTEMPTS = 5
 """The number of attempts to send a notice; the wait between two attempts begins with two minutes and
 doubles."""
-_SETTING = "notices"
-SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 """Seconds that the server of the webhook has to answer."""
+_SETTING = "notices"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 Webhook = tuple[str, str]
 """The address to which notices go, and the line that ends each notice."""
@@ -67,6 +67,17 @@ class NoticeKinds:
     job_failed: bool = option(False, "A job failed", "A job or a scheduled backup failed.")
 
 
+class UnsentError(Exception):
+    """A notice was not sent; the message gives the reason without addresses.
+
+    can_retry: whether a later attempt may succeed.
+    """
+
+    def __init__(self, problem: str, can_retry: bool) -> None:
+        super().__init__(problem)
+        self.can_retry = can_retry
+
+
 def read_kinds(cursor: Cursor) -> NoticeKinds:
     """Read the kinds of notices that are switched on."""
     return read_request(NoticeKinds, json.loads(get_setting(cursor, _SETTING) or "{}"))
@@ -79,7 +90,7 @@ def set_kinds(store: Store, kinds: NoticeKinds, by: str) -> None:
     ------
     RefusedError: `by` is no lead.
     """
-    notices = dict(_new_notices(store, kinds, utc_now()))
+    notices = _find_notices(store, kinds, utc_now())
     with store.transaction() as cursor:
         require_author(cursor, by, "lead")
         put_setting(cursor, _SETTING, json.dumps(asdict(kinds)))
@@ -99,26 +110,64 @@ def send_due(store: Store, environment: Mapping[str, str] | None = None, now: da
         kinds = read_kinds(cursor)
     if kinds == NoticeKinds():
         return 0
-    hook = webhook(environment)
-    notices = dict(_new_notices(store, kinds, now))
+    webhook = read_webhook(environment)
+    notices = _find_notices(store, kinds, now)
     if notices:  # a transaction each minute would empty the app's cache of the file
         with store.transaction() as cursor:
-            _store_notices(cursor, notices if hook else dict.fromkeys(notices, ""))
-    return _send_waiting(store, hook, now) if hook else 0
+            _store_notices(cursor, notices if webhook else dict.fromkeys(notices, ""))
+    return _send_waiting(store, webhook, now) if webhook else 0
 
 
 def send_test(environment: Mapping[str, str] | None = None) -> str | None:
     """Send a test notice; return '' if it was sent, the problem if it was not, and None without a webhook."""
-    if not (hook := webhook(environment)):
+    if not (webhook := read_webhook(environment)):
         return None
     try:
-        send(hook, "this is a test of notices.")
+        post_notice(webhook, "this is a test of notices.")
     except UnsentError as error:
         return str(error)
     return ""
 
 
-def _send_waiting(store: Store, hook: Webhook, now: datetime) -> int:
+def read_webhook(environment: Mapping[str, str] | None = None) -> Webhook | None:
+    """Read the webhook from the environment; None if the environment names no webhook.
+
+    Raises
+    ------
+    InputError: the address cannot be used, or a mail server is named. The error does not repeat the value.
+    """
+    values = os.environ if environment is None else environment
+    if values.get("GOLDGRADE_SMTP", "").strip():
+        raise InputError(
+            "GOLDGRADE_SMTP names a mail server, but notices no longer go by e-mail.",
+            way_out="Remove it, and name the address of a webhook in GOLDGRADE_WEBHOOK.",
+        )
+    address = values.get("GOLDGRADE_WEBHOOK", "").strip()
+    if address and not _is_safe(address):
+        raise InputError("GOLDGRADE_WEBHOOK is not an https address.")
+    url = values.get("GOLDGRADE_URL", "")
+    return (address, f"\n{url}" if url else "") if address else None
+
+
+def post_notice(webhook: Webhook, text: str) -> None:
+    """Post a notice.
+
+    Raises
+    ------
+    UnsentError: the server of the webhook did not take the notice.
+    """
+    address, ending = webhook
+    notice = escape(f"goldgrade: {text}{ending}", quote=False)  # Slack would call everybody for <!channel>
+    headers = {"Content-Type": "application/json", "User-Agent": "goldgrade"}
+    request = Request(address, json.dumps({"text": notice}).encode(), headers, method="POST")  # noqa: S310  checked
+    answer = web.send(request, TIMEOUT_SECONDS, 10_000)
+    if isinstance(answer, web.Fault):
+        raise UnsentError("it was not reached, or gave no answer in time", can_retry=True)
+    if answer.status != 200:
+        raise UnsentError(f"it answered HTTP {answer.status}", answer.is_busy)
+
+
+def _send_waiting(store: Store, webhook: Webhook, now: datetime) -> int:
     """Make the attempts that are due, and return their number."""
     with store.reading() as cursor:
         waiting = cursor.execute(
@@ -126,14 +175,14 @@ def _send_waiting(store: Store, hook: Webhook, now: datetime) -> int:
             "WHERE text <> '' AND again AND attempts < ? ORDER BY notice_id",
             [MAX_ATTEMPTS],
         ).fetchall()
-    made = 0
+    attempt_count = 0
     for notice_id, text, attempts, tried_at in waiting:
         if tried_at is not None and now < tried_at + timedelta(minutes=2**attempts):
             continue
         if _claim_attempt(store, notice_id, attempts, now):
-            made += 1
-            _attempt_notice(store, hook, notice_id, text)
-    return made
+            attempt_count += 1
+            _attempt_notice(store, webhook, notice_id, text)
+    return attempt_count
 
 
 def _claim_attempt(store: Store, notice_id: str, attempts: int, now: datetime) -> bool:
@@ -147,12 +196,12 @@ def _claim_attempt(store: Store, notice_id: str, attempts: int, now: datetime) -
     return bool(claimed)
 
 
-def _attempt_notice(store: Store, hook: Webhook, notice_id: str, text: str) -> None:
+def _attempt_notice(store: Store, webhook: Webhook, notice_id: str, text: str) -> None:
     outcome: list[object] = ["", False]
     try:
-        send(hook, text)
+        post_notice(webhook, text)
     except UnsentError as error:
-        outcome = [str(error), error.again]
+        outcome = [str(error), error.can_retry]
         log.write(logging.WARNING, f"A notice was not sent: {error}")
     with store.transaction() as cursor:
         sql = "UPDATE notices SET problem = ?, again = ? WHERE notice_id = ?"
@@ -162,45 +211,72 @@ def _attempt_notice(store: Store, hook: Webhook, notice_id: str, text: str) -> N
 def _store_notices(cursor: Cursor, notices: Mapping[str, str]) -> None:
     """Store notices by their keys; a notice with an empty text counts as sent."""
     sql = "INSERT INTO notices (notice_id, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
-    for notice in notices.items():
-        cursor.execute(sql, list(notice))
+    for key, sentence in notices.items():
+        cursor.execute(sql, [key, sentence])
 
 
-def _new_notices(store: Store, kinds: NoticeKinds, now: datetime) -> Iterator[tuple[str, str]]:
-    """Yield the key and the sentence of each new notice; sentences have only names of rounds and counts."""
+def _find_notices(store: Store, kinds: NoticeKinds, now: datetime) -> dict[str, str]:
+    """Find the notices that are not stored yet: a sentence for each key.
+
+    The sentences contain only names of rounds and counts.
+    """
     with store.reading() as cursor:
+        stored_keys = {key for (key,) in cursor.execute("SELECT notice_id FROM notices").fetchall()}
         states, jobs = read_round_states(cursor), last_jobs(cursor).values()
-        version = set_fingerprint(cursor)
-        quarter = read_quarter(cursor, now.date())[0]
-        work = read_work(cursor)
-        known = {key for (key,) in cursor.execute("SELECT notice_id FROM notices").fetchall()}
+        version = str(set_fingerprint(cursor))
+        quarter, quarter_work = read_quarter(cursor, now.date())[0], read_work(cursor)
+    notices: dict[str, str] = {}
     if kinds.round_done:
-        asked = [state for state in states if state.kind not in ("imported", "practice") and not state.closed]
-        done = {f"round {state.round_id}": state.round for state in asked if not state.open_items}
-        yield from ((key, f"Round {name} is done.") for key, name in done.items() if key not in known)
-    day = f"disputes {now:%Y-%m-%d}"
-    if kinds.disputes and day not in known and (waiting := _waiting_disputes(store.path, str(version))):
-        yield day, f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision."
-    due = f"quarter {quarter}"
-    if kinds.quarter_due and due not in known and _is_due(store.path, now.date()):
-        yield due, f"Re-labeling is due in {quarter}."
-    for last in work[-1:] if kinds.quarter_due else ():
-        left = last.state == UNFINISHED or (last.state == OPEN and last.quarter < quarter)
-        if left and (key := f"half done {last.quarter}") not in known:
+        notices |= _round_notices(states)
+    disputes_key, due_key = f"disputes {now:%Y-%m-%d}", f"quarter {quarter}"
+    if kinds.disputes and disputes_key not in stored_keys:  # the count takes seconds in a large project
+        waiting = _count_waiting_disputes(store.path, version)
+        if waiting:
+            notices[disputes_key] = f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision."
+    if kinds.quarter_due:
+        if due_key not in stored_keys and _is_due(store.path, now.date()):
+            notices[due_key] = f"Re-labeling is due in {quarter}."
+        notices |= _unfinished_quarter_notice(quarter_work, quarter)
+    if kinds.job_failed:
+        notices |= _job_notices(jobs)
+    return {key: sentence for key, sentence in notices.items() if key not in stored_keys}
+
+
+def _round_notices(states: Sequence[RoundState]) -> dict[str, str]:
+    """Make a notice for each open round whose items are all answered."""
+    labeling = [state for state in states if state.kind not in ("imported", "practice") and not state.closed]
+    return {
+        f"round {state.round_id}": f"Round {state.round} is done."
+        for state in labeling
+        if not state.open_items
+    }
+
+
+def _unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter: str) -> dict[str, str]:
+    """Make a notice if the last re-labeling was left half done before the present quarter."""
+    for last in quarter_work[-1:]:
+        if last.state == UNFINISHED or (last.state == OPEN and last.quarter < quarter):
             judged = f"{last.whole:,} of {pluralize(last.pairs, 'pair')} are judged"
-            yield key, f"The re-labeling of {last.quarter} is left half done: {judged}."
-    for job in jobs if kinds.job_failed else ():
-        failed = job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
-        if failed and (key := f"job {job.job_id}") not in known:
-            yield key, f"The job “{job.kind}” was not done. The page of the job says why."
+            sentence = f"The re-labeling of {last.quarter} is left half done: {judged}."
+            return {f"half done {last.quarter}": sentence}
+    return {}
+
+
+def _job_notices(jobs: Iterable[Job]) -> dict[str, str]:
+    """Make a notice for each last job of a kind that failed; a refused job counts only for the schedule."""
+    return {
+        f"job {job.job_id}": f"The job “{job.kind}” was not done. The page of the job says why."
+        for job in jobs
+        if job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
+    }
 
 
 @lru_cache(maxsize=2)
-def _waiting_disputes(project: Path, _version: str) -> int:
+def _count_waiting_disputes(project: Path, _version: str) -> int:
     """Count the pairs that wait for a decision, once for each state of the judgments."""
     with open_store(project).reading() as cursor:
-        settled = read_settled(cursor)
-    return settled.disputed - settled.awaiting_opinion
+        grades = read_settled(cursor)
+    return grades.disputed - grades.awaiting_opinion
 
 
 @lru_cache(maxsize=2)
@@ -208,54 +284,8 @@ def _is_due(project: Path, day: date) -> bool:
     """Tell whether a quarter waits for a plan; computed once a day."""
     store = open_store(project)
     with store.reading() as cursor:
-        is_asked = read_quarter(cursor, day)[1] is None and bool(list_releases(cursor))
-    return is_asked and staleness(store, day).calendar.is_due
-
-
-class UnsentError(Exception):
-    """The reason for which a notice was not sent, without addresses, and whether to try again."""
-
-    def __init__(self, problem: str, again: bool) -> None:
-        super().__init__(problem)
-        self.again = again
-
-
-def webhook(environment: Mapping[str, str] | None = None) -> Webhook | None:
-    """Read the webhook from the environment; None if the environment names no webhook.
-
-    Raises
-    ------
-    InputError: the address cannot be used, or a mail server is named. The error does not repeat the value.
-    """
-    given = os.environ if environment is None else environment
-    if given.get("GOLDGRADE_SMTP", "").strip():
-        raise InputError(
-            "GOLDGRADE_SMTP names a mail server, but notices no longer go by e-mail.",
-            way_out="Remove it, and name the address of a webhook in GOLDGRADE_WEBHOOK.",
-        )
-    address = given.get("GOLDGRADE_WEBHOOK", "").strip()
-    if address and not _is_safe(address):
-        raise InputError("GOLDGRADE_WEBHOOK is not an https address.")
-    url = given.get("GOLDGRADE_URL", "")
-    return (address, f"\n{url}" if url else "") if address else None
-
-
-def send(hook: Webhook, text: str) -> None:
-    """Post a notice.
-
-    Raises
-    ------
-    UnsentError: the server of the webhook did not take the notice.
-    """
-    address, ending = hook
-    notice = escape(f"goldgrade: {text}{ending}", quote=False)  # Slack would call everybody for <!channel>
-    headers = {"Content-Type": "application/json", "User-Agent": "goldgrade"}
-    request = Request(address, json.dumps({"text": notice}).encode(), headers, method="POST")  # noqa: S310  checked
-    answer = web.send(request, SECONDS, 10_000)
-    if isinstance(answer, web.Fault):
-        raise UnsentError("it was not reached, or gave no answer in time", again=True)
-    if answer.status != 200:
-        raise UnsentError(f"it answered HTTP {answer.status}", answer.is_busy)
+        is_unplanned = read_quarter(cursor, day)[1] is None and bool(list_releases(cursor))
+    return is_unplanned and staleness(store, day).calendar.is_due
 
 
 def _is_safe(url: str) -> bool:
@@ -264,6 +294,6 @@ def _is_safe(url: str) -> bool:
     except ValueError:
         return False
     host = parts.hostname or ""
-    is_plain = url.isascii() and url.isprintable() and " " not in url and "@" not in parts.netloc
+    is_unambiguous = url.isascii() and url.isprintable() and " " not in url and "@" not in parts.netloc
     is_encrypted = parts.scheme == "https" or (parts.scheme == "http" and host in LOCAL_HOSTS)
-    return bool(host) and is_plain and is_encrypted
+    return bool(host) and is_unambiguous and is_encrypted

@@ -1,4 +1,4 @@
-"""Making a project: its database file with a labeling guide."""
+"""The creation of a project: a database file with a labeling guide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents of one query: their ranks by system, their votes and grades, and marks such as hard negative.
+"""The documents of one query as a reviewer or lead sees them: with ranks, votes, grades and marks.
 
 A `SealAccess` opens sealed queries. A document that the reader has still to grade is shown without ranks,
 votes and grades, and is not counted, so that the reader stays blind. Only leads read the names of annotators
@@ -19,26 +19,26 @@ from curation.labeling.consensus.decisions import ReviewerDecision, read_query_d
 from curation.labeling.consensus.relevance import derive_relevance
 from curation.labeling.consensus.votes import read_query_votes
 from curation.negatives.hard_negatives import query_negatives, read_ranked
-from curation.operations.query_facts import QueryFacts, read_facts, withheld_documents
+from curation.operations.query_facts import QueryFacts, read_facts, read_withheld_ids
 from curation.people.seal_access import SealAccess, access_or_closed, release_seals
 from curation.pooling.contributions import Ranked
 from curation.store import Annotator, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
 
-HARD_NEGATIVE = "hard negative"
-JUDGE_FIRST = "judge first"
-EVALUATED = " (evaluated)"
+HARD_NEGATIVE_MARK = "hard negative"
+JUDGE_FIRST_MARK = "judge first"
+EVALUATED_SUFFIX = " (evaluated)"
 """The ending of the name of a system whose run was uploaded for an evaluation."""
-UNRANKED_PLACE = 1_000_000
-"""The place of a document without a rank in the order of documents."""
-_PLACES = """
+UNRANKED = 1_000_000
+"""The rank that orders documents without a rank after all others."""
+_POOL_RANKS = """
 SELECT c.document_id, c.system, c.rank
 FROM candidate_sources c LEFT JOIN pools p USING (pool_id)
 WHERE c.query_id = ?
 QUALIFY row_number() OVER (PARTITION BY c.document_id, c.system ORDER BY p.rowid DESC NULLS LAST) = 1
 ORDER BY ALL
 """
-_EVALUATED = """
+_EVALUATION_RANKS = """
 SELECT l.document_id, l.system || ?, l.rank
 FROM evaluation_lists l JOIN evaluations e USING (evaluation_id)
 WHERE l.query_id = ?
@@ -133,10 +133,14 @@ def read_documents(
     with store.reading() as cursor:
         is_open = access_or_closed(cursor, access).shows(query_id)
         facts = read_facts(cursor, query_id, reader, with_answers=is_open)
-        withheld = withheld_documents(cursor, query_id, reader.name)
+        withheld = read_withheld_ids(cursor, query_id, reader.name)
         votes = read_query_votes(cursor, query_id)
         consensus = {pair.document_id: pair for pair in compute_query_consensus(cursor, votes, query_id)}
-        pairs = {name: pair for name, pair in consensus.items() if is_open and name not in withheld}
+        pairs = {
+            document_id: pair
+            for document_id, pair in consensus.items()
+            if is_open and document_id not in withheld
+        }
         ranks = _read_ranks(cursor, query_id, with_evaluated=is_open and is_lead)
         votes_of: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for vote in votes.rows.to_pylist():
@@ -146,16 +150,18 @@ def read_documents(
         guide = current_guide(cursor)
     marks = _find_marks(facts, guide, ranked, pairs, documents)
     rows = []
-    for name, document in documents.items():
-        if name in withheld:
+    for document_id, document in documents.items():
+        if document_id in withheld:
             rows.append(QueryDocument(document, {}, True, None, (), "", None))
             continue
-        pair = pairs.get(name)
-        on_it = _sorted_votes(votes_of.get(name, ()), is_lead) if pair is not None else ()
-        decision = decisions.get(name) if pair is not None else None
-        mark = marks.get(name, "")
-        rows.append(QueryDocument(document, ranks.get(name, {}), False, pair, on_it, mark, decision))
-    rows.sort(key=_rank_order)
+        pair = pairs.get(document_id)
+        shown_votes = _sort_votes(votes_of.get(document_id, ()), is_lead) if pair is not None else ()
+        decision = decisions.get(document_id) if pair is not None else None
+        mark = marks.get(document_id, "")
+        rows.append(
+            QueryDocument(document, ranks.get(document_id, {}), False, pair, shown_votes, mark, decision)
+        )
+    rows.sort(key=_sort_key)
     systems = {system for row in rows for system, rank in row.ranks.items() if rank is not None}
     return QueryDocuments(facts, guide, not is_open, tuple(sorted(systems)), tuple(rows))
 
@@ -169,24 +175,33 @@ def sealed_by(store: Store, query_id: str) -> tuple[str, ...]:
 def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
     """Read the ranks of each document by system, from the newest pools and the newest evaluations."""
     ranks: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
-    rows = cursor.execute(_PLACES, [query_id]).fetchall()
-    rows += cursor.execute(_EVALUATED, [EVALUATED, query_id]).fetchall() if with_evaluated else []
+    rows = cursor.execute(_POOL_RANKS, [query_id]).fetchall()
+    rows += (
+        cursor.execute(_EVALUATION_RANKS, [EVALUATED_SUFFIX, query_id]).fetchall() if with_evaluated else []
+    )
     for document_id, system, rank in rows:
         ranks[document_id][system] = rank
     return ranks
 
 
 def _read_texts(
-    cursor: Cursor, names: Sequence[str], votes_of: Mapping[str, Sequence[Mapping[str, Any]]]
+    cursor: Cursor, document_ids: Sequence[str], votes_of: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Document]:
     """Read the judged version of each document, or the version of the current corpus where nobody voted."""
     judged = {
-        name: row["content_hash"] for name, rows in votes_of.items() for row in rows if row["same_text"]
+        document_id: row["content_hash"]
+        for document_id, rows in votes_of.items()
+        for row in rows
+        if row["same_text"]
     }
-    unjudged = [name for name in names if name not in judged]
+    unjudged = [document_id for document_id in document_ids if document_id not in judged]
     hashes = judged | snapshot_versions(cursor, get_setting(cursor, "corpus"), unjudged)
     texts = documents_by_hash(cursor, hashes.values())
-    return {name: texts[hashes[name]] for name in names if hashes.get(name) in texts}
+    return {
+        document_id: texts[hashes[document_id]]
+        for document_id in document_ids
+        if hashes.get(document_id) in texts
+    }
 
 
 def _find_marks(
@@ -198,26 +213,26 @@ def _find_marks(
 ) -> dict[str, str]:
     """Find the marks of documents from their ranks and from the pairs that may be shown."""
     reasons = {
-        name: reason
-        for name, document in documents.items()
+        document_id: reason
+        for document_id, document in documents.items()
         if facts.filter and (reason := outside(facts.filter, fields_of(document.metadata)))
     }
     if not pairs:
         return reasons
     query = Query(facts.query_id, facts.text, facts.normalised, facts.source)
     relevance = derive_relevance(list(pairs.values()), guide.values[0])
-    relevance = relevance.with_outside((facts.query_id, name) for name in reasons)
+    relevance = relevance.with_outside((facts.query_id, document_id) for document_id in reasons)
     negatives = query_negatives(query, ranked, relevance, documents.values())
-    marks = {negative.document_id: HARD_NEGATIVE for negative in negatives.negatives}
+    marks = {negative.document_id: HARD_NEGATIVE_MARK for negative in negatives.negatives}
     marks |= {
         near_duplicate.document_id: f"near-duplicate of {near_duplicate.positive_id}"
         for near_duplicate in negatives.near_duplicates
     }
-    return marks | {suspect.document_id: JUDGE_FIRST for suspect in negatives.suspects} | reasons
+    return marks | {suspect.document_id: JUDGE_FIRST_MARK for suspect in negatives.suspects} | reasons
 
 
-def _sorted_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVote, ...]:
-    """Make the votes on a document, the highest grade first."""
+def _sort_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVote, ...]:
+    """Make votes of the rows of a document, the highest grade first."""
     votes = [
         QueryVote(
             row["annotator"] if with_names else None,
@@ -230,17 +245,17 @@ def _sorted_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[
         if row["annotator"] is not None
     ]
 
-    def place(vote: QueryVote) -> tuple[int, str]:
+    def grade_then_words(vote: QueryVote) -> tuple[int, str]:
         return -1 if vote.grade is None else vote.grade, vote.words
 
-    return tuple(sorted(votes, key=place, reverse=True))
+    return tuple(sorted(votes, key=grade_then_words, reverse=True))
 
 
-def _rank_order(query_document: QueryDocument) -> tuple[object, ...]:
+def _sort_key(query_document: QueryDocument) -> tuple[object, ...]:
     ranks = [rank for rank in query_document.ranks.values() if rank is not None]
     return (
         query_document.is_withheld,
-        min(ranks, default=UNRANKED_PLACE),
+        min(ranks, default=UNRANKED),
         -len(ranks),
         query_document.document.document_id,
     )

@@ -1,4 +1,4 @@
-"""The facts of one query for reviewers and leads, and the edits of its information need and notes.
+"""The facts of one query, which reviewers and leads read; leads edit its information need and notes.
 
 Annotators read the information need below the query. Only reviewers and leads read the notes.
 """
@@ -18,7 +18,7 @@ from curation.labeling.written_answers.proposals import NuggetProposals, read_pr
 from curation.people.annotators import require_author, require_role
 from curation.store import Annotator, Cursor, Store, append_revision, record_event, utc_now
 
-READERS = ("reviewer", "lead")
+READER_ROLES = ("reviewer", "lead")
 """The roles that read the facts of a query; annotators would learn the grades of others for their own
 items."""
 _FACTS = f"""
@@ -36,11 +36,11 @@ LEFT JOIN split_assignments p
 LEFT JOIN retired_queries r ON r.query_id = $query
 WHERE q.query_id = $query
 """  # noqa: S608  a name from code
-_LOGGED = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
-_NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"
+_SEARCHES_IN_LOGS = "SELECT sum(count)::BIGINT FROM traffic WHERE normalised = ?"
+_UPDATE_NEED = "UPDATE queries SET information_need = ? WHERE query_id = ?"
 
 
-class QueryWords(NamedTuple):
+class EditedTexts(NamedTuple):
     """The information need and the note of a query; '' for a missing text."""
 
     need: str
@@ -66,7 +66,7 @@ class QueryFacts(NamedTuple):
     text: str
     normalised: str
     source: str
-    words: QueryWords
+    texts: EditedTexts
     noted_by: str | None
     stratum: str | None
     searches: int | None
@@ -91,7 +91,7 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers
     RefusedError: the reader is neither reviewer nor lead.
     NotFoundError: the project has no such query.
     """
-    require_role(reader, *READERS)
+    require_role(reader, *READER_ROLES)
     facts = _read_all_facts(cursor, query_id)
     return facts if with_answers else facts._replace(answers=(), nuggets=(), proposals=None)
 
@@ -103,22 +103,37 @@ def _read_all_facts(cursor: Cursor, query_id: str) -> QueryFacts:
             f"The project has no query with the id {query_id!r}. Open the query from a row that names it, or "
             "copy the whole address again."
         )
-    *names, need, note, by, stratum, searches, part, retired, tags, answers, wanted = row
+    query_id, text, normalised, source, need, note, *edited_and_drawn, tags, answers, filter_json = row
+    noted_by, stratum, searches, part, retired = edited_and_drawn
     if searches is None:
-        [(searches,)] = cursor.execute(_LOGGED, [names[2]]).fetchall()
-    known = (QueryWords(need, note), by, stratum, searches, part, retired)
-    written = read_nuggets(cursor, query_id).get(query_id, ())
-    proposals = next(iter(read_proposals(cursor, query_id)), None)
-    listed = (tuple(tags or ()), tuple(answers or ()), written, proposals)
-    return QueryFacts(*(*names, *known, *listed, json.loads(wanted)))
+        [(searches,)] = cursor.execute(_SEARCHES_IN_LOGS, [normalised]).fetchall()
+    return QueryFacts(
+        query_id,
+        text,
+        normalised,
+        source,
+        EditedTexts(need, note),
+        noted_by,
+        stratum,
+        searches,
+        part,
+        retired,
+        tags=tuple(tags or ()),
+        answers=tuple(answers or ()),
+        nuggets=read_nuggets(cursor, query_id).get(query_id, ()),
+        proposals=next(iter(read_proposals(cursor, query_id)), None),
+        filter=json.loads(filter_json),
+    )
 
 
-def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords, author: str) -> None:
+def edit_texts(
+    store: Store, query_id: str, shown_texts: EditedTexts, new_texts: EditedTexts, author: str
+) -> None:
     """Store the edited need and note of a query, unless both are unchanged.
 
     Parameters
     ----------
-    before: the need and the note that the page showed to the author.
+    shown_texts: the texts that the page showed to the author.
 
     Raises
     ------
@@ -126,32 +141,33 @@ def edit_words(store: Store, query_id: str, before: QueryWords, now: QueryWords,
     NotFoundError: there is no such query.
     RefusedError: the author is no lead, or a different person has edited the texts meanwhile.
     """
-    now = QueryWords(now.need.strip(), now.note.strip())
-    problems = personal_problems("information need", now.need) + personal_problems("note", now.note)
+    new_texts = EditedTexts(new_texts.need.strip(), new_texts.note.strip())
+    text_of = {"information need": new_texts.need, "note": new_texts.note}
+    problems = [problem for name, text in text_of.items() for problem in personal_problems(name, text)]
     problems += [
-        f"The {what} has {len(text):,} characters; expected at most {MAX_NOTE_LENGTH:,}."
-        for what, text in (("information need", now.need), ("note", now.note))
+        f"The {name} has {len(text):,} characters; expected at most {MAX_NOTE_LENGTH:,}."
+        for name, text in text_of.items()
         if len(text) > MAX_NOTE_LENGTH
     ]
     refuse_problems(problems)
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         facts = _read_all_facts(cursor, query_id)
-        if facts.words == now:
+        if facts.texts == new_texts:
             return
-        if facts.words != before:
+        if facts.texts != shown_texts:
             raise RefusedError(
                 f"{facts.noted_by or 'An import'} has changed the need or the notes since you opened this "
                 "page. Nothing was saved. Copy your words, load the page again, then add your words."
             )
-        words = {"information_need": now.need or None, "note": now.note, "author": author}
-        append_revision(cursor, "query_notes", "query_id", query_id, **words, written_at=utc_now())
-        if now.need != before.need:
-            cursor.execute(_NEED, [now.need or None, query_id])
-        record_event(cursor, "edit query", {"query": query_id, **now._asdict()}, author)
+        columns = {"information_need": new_texts.need or None, "note": new_texts.note, "author": author}
+        append_revision(cursor, "query_notes", "query_id", query_id, **columns, written_at=utc_now())
+        if new_texts.need != shown_texts.need:
+            cursor.execute(_UPDATE_NEED, [new_texts.need or None, query_id])
+        record_event(cursor, "edit query", {"query": query_id, **new_texts._asdict()}, author)
 
 
-def withheld_documents(cursor: Cursor, query_id: str, reader: str) -> set[str]:
+def read_withheld_ids(cursor: Cursor, query_id: str, reader: str) -> set[str]:
     """Read the ids of a query's documents that are among the reader's items while some of them are open."""
     sql = "SELECT 1 FROM presentations WHERE query_id = ? AND annotator = ? LIMIT 1"
     if not cursor.execute(sql, [query_id, reader]).fetchall():

@@ -1,16 +1,14 @@
-"""The history of a query over the releases: its part of the split, its text, its need and its grades in
-each.
-"""
+"""The history of a query: what each release says about the query, and what changed between releases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.core.reports.page import QueryName, Table
 from curation.core.text import pluralize
-from curation.operations.query_facts import read_facts, withheld_documents
+from curation.operations.query_facts import read_facts, read_withheld_ids
 from curation.people.seal_access import SealAccess, access_or_closed
 from curation.releases.gate_override import gate_overrides, with_gate_override
 from curation.releases.release_rows import list_releases
@@ -18,7 +16,7 @@ from curation.store import Annotator, Store, get_setting
 from curation.store.documents import snapshot_titles
 from curation.store.release_parts import read_parts
 
-ABSENT = "not in it"
+NOT_IN_RELEASE = "not in it"
 
 
 class QueryRelease(NamedTuple):
@@ -53,17 +51,8 @@ class QueryHistory:
         """The differences from each release to the next release, and the releases without the query."""
         sentences = []
         for before, after in zip(self.releases, self.releases[1:], strict=False):
-            pair = f"{before.name} → {after.name}"
-            if before.part != after.part:
-                sentences.append(f"{pair}: moved from {before.part} to {after.part}.")
-            if before.text != after.text:
-                sentences.append(f"{pair}: reworded from “{before.text}”.")
-            if before.need != after.need:
-                sentences.append(f"{pair}: the information need was changed.")
-            if not self.is_sealed:
-                changed = sum(after.grades.get(name, ABSENT) != before.grades[name] for name in before.grades)
-                new = after.grades.keys() - before.grades.keys()
-                sentences.append(f"{pair}: {pluralize(changed, 'grade')} changed, {len(new):,} new.")
+            changes = _describe_changes(before, after, with_grades=not self.is_sealed)
+            sentences += [f"{before.name} → {after.name}: {change}" for change in changes]
         sentences = sentences or ["Fewer than two releases have this query."]
         if self.missing:
             sentences.append(f"Without this query: {', '.join(self.missing)}.")
@@ -72,12 +61,15 @@ class QueryHistory:
     @property
     def tables(self) -> tuple[Table, ...]:
         """The grades of each document in each release, the changed grades first."""
-        documents = {document for release in self.releases for document in release.grades}
-        grades = {name: [release.grades.get(name, ABSENT) for release in self.releases] for name in documents}
-        order = sorted(documents, key=lambda name: (len(set(grades[name])) == 1, name))
+        grades = {
+            document_id: [str(release.grades.get(document_id, NOT_IN_RELEASE)) for release in self.releases]
+            for release in self.releases
+            for document_id in release.grades
+        }
+        ordered = sorted(grades.items(), key=lambda row: (len(set(row[1])) == 1, row[0]))
         rows = tuple(
-            (QueryName(self.titles.get(name, name), self.query_id, name), *map(str, grades[name]))
-            for name in order
+            (QueryName(self.titles.get(document_id, document_id), self.query_id, document_id), *row)
+            for document_id, row in ordered
         )
         columns = ("Document", *(release.name for release in self.releases))
         return (Table("Grades by release", columns, rows, words=True),)
@@ -96,26 +88,44 @@ def query_history(
     with store.reading() as cursor:
         read_facts(cursor, query_id, reader)
         is_open = access_or_closed(cursor, access).shows(query_id)
-        withheld = withheld_documents(cursor, query_id, reader.name)
-        marks = gate_overrides(cursor)
-        wanted = ("queries", "qrels") if is_open else ("queries",)
-        parts = {row.name: read_parts(cursor, row.release_id, wanted) for row in list_releases(cursor)}
+        withheld = read_withheld_ids(cursor, query_id, reader.name)
+        overrides = gate_overrides(cursor)
+        tables = ("queries", "qrels") if is_open else ("queries",)
+        tables_of = {row.name: read_parts(cursor, row.release_id, tables) for row in list_releases(cursor)}
     releases, missing = [], []
-    for name, texts in parts.items():
-        graded = texts["qrels"].rows_of(query_id) if "qrels" in texts else ()
-        grades = {
-            row["document_id"]: str(row["how"]) if row["grade"] is None else int(row["grade"])
-            for row in graded
-            if row["document_id"] not in withheld
-        }
-        rows = texts["queries"].rows_of(query_id)
-        for row in rows:
-            need = row.get("information_need") or ""
-            title = with_gate_override(name, marks.get(name))
-            releases.append(QueryRelease(title, row["part"], row["text"], need, grades))
+    for name, release_tables in tables_of.items():
+        rows = release_tables["queries"].rows_of(query_id)
         if not rows:
             missing.append(name)
+            continue
+        [row] = rows
+        qrels = release_tables["qrels"].rows_of(query_id) if is_open else ()
+        grades = {
+            qrel["document_id"]: str(qrel["how"]) if qrel["grade"] is None else int(qrel["grade"])
+            for qrel in qrels
+            if qrel["document_id"] not in withheld
+        }
+        title = with_gate_override(name, overrides.get(name))
+        need = row.get("information_need") or ""
+        releases.append(QueryRelease(title, row["part"], row["text"], need, grades))
     documents = sorted({document for release in releases for document in release.grades})
     with store.reading() as cursor:
         titles = snapshot_titles(cursor, get_setting(cursor, "corpus") or "", documents)
     return QueryHistory(query_id, tuple(releases), not is_open, tuple(missing), titles)
+
+
+def _describe_changes(before: QueryRelease, after: QueryRelease, with_grades: bool) -> Iterator[str]:
+    """Yield a sentence for each difference of a query between two releases."""
+    if before.part != after.part:
+        yield f"moved from {before.part} to {after.part}."
+    if before.text != after.text:
+        yield f"reworded from “{before.text}”."
+    if before.need != after.need:
+        yield "the information need was changed."
+    if with_grades:
+        changed = sum(
+            after.grades.get(document_id, NOT_IN_RELEASE) != grade
+            for document_id, grade in before.grades.items()
+        )
+        new = after.grades.keys() - before.grades.keys()
+        yield f"{pluralize(changed, 'grade')} changed, {len(new):,} new."

@@ -1,4 +1,4 @@
-"""All operations that commands and pages start, by name, and which operations may not work at the same time.
+"""The registry of operations that commands and pages start, by name, with the data that each uses.
 
 The module of an operation is imported on the first use of the operation, because some modules take seconds to
 import.
@@ -11,7 +11,7 @@ from importlib import import_module
 
 from curation.core.operation import Operation
 
-_MODULES = {
+_ENTRIES = {
     "check file": ("operations.import_jobs", "sources queries judgments", ""),
     "import": ("operations.import_jobs", "", "sources queries judgments"),
     "sample": ("releases.sampling_operations", "sources", "queries"),
@@ -33,14 +33,14 @@ _MODULES = {
 
 class _Operations(Mapping[str, Operation]):
     def __getitem__(self, name: str) -> Operation:
-        operations: dict[str, Operation] = import_module(f"curation.{_MODULES[name][0]}").OPERATIONS
+        operations: dict[str, Operation] = import_module(f"curation.{_ENTRIES[name][0]}").OPERATIONS
         return operations[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_MODULES)
+        return iter(_ENTRIES)
 
     def __len__(self) -> int:
-        return len(_MODULES)
+        return len(_ENTRIES)
 
 
 OPERATIONS = _Operations()
@@ -54,6 +54,6 @@ def clash(name: str, other: str) -> bool:
     so an operation cannot damage the project; but a pool that is built during an import of the corpus would
     have the former documents.
     """
-    (_, reads, changes), (_, other_reads, other_changes) = _MODULES[name], _MODULES[other]
-    mine, others = set(changes.split()), set(other_changes.split())
-    return name == other or bool(mine & {*other_reads.split(), *others} or others & set(reads.split()))
+    reads, changes = (set(names.split()) for names in _ENTRIES[name][1:])
+    other_reads, other_changes = (set(names.split()) for names in _ENTRIES[other][1:])
+    return name == other or bool(changes & (other_reads | other_changes) or other_changes & reads)

@@ -1,9 +1,8 @@
-"""The demo's second quarter: the corpus and the log of thirteen weeks later, made from the first corpus and
-log.
+"""The second quarter of the demo: its corpus and its log thirteen weeks later.
 
-Some documents are gone or cut short. Some queries left the log, some rose, and names of documents are new
-queries. A hash of its name decides for each document and query, so the same files give the same second
-quarter.
+Both are made from the first corpus and log. Some documents are gone or cut short. Some queries left the log,
+some are asked more often, and names of documents are new queries. A hash decides for each document and query,
+so the same files give the same second quarter.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from curation.store import Store
 
 CORPUS_FIELDS = CorpusFields(group="group")
 TRAFFIC_FIELDS = TrafficFields(query="query", time="time", segment="segment", count="count")
-LATER = timedelta(weeks=13)
-CHANGED, GONE = 10, 25
+QUARTER = timedelta(weeks=13)
+ONE_IN_CUT, ONE_IN_REMOVED = 10, 25
 """One document in 10 is cut short, and one document in 25 is gone."""
-LEFT, RISING, NEW = 6, 6, 60
+ONE_IN_DROPPED, ONE_IN_RISING, ONE_IN_NEW = 6, 6, 60
 """One query in 6 is not asked any more, and one query in 6 is asked three times as often; the name of one
 document in 60 is a new query."""
-MAX_KEPT = 0.6
-"""The share of a text that is kept at most where the text is cut short."""
+MAX_SHARE = 0.6
+"""The share of a text that is left at most where the text is cut short."""
 
 
 def import_second_quarter(
@@ -55,40 +54,40 @@ def _write_corpus(corpus: Path, path: Path) -> None:
     """Write the corpus without the documents that are gone, and with some texts cut short."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for document in _read_documents(corpus):
-            if _is_drawn("gone", document["id"], GONE):
+            if _is_drawn("gone", document["id"], ONE_IN_REMOVED):
                 continue
-            if _is_drawn("changed", document["id"], CHANGED):
+            if _is_drawn("changed", document["id"], ONE_IN_CUT):
                 document["body"] = _cut_short(document["body"])
             file.write(json.dumps(document, ensure_ascii=False) + "\n")
 
 
 def _cut_short(text: str) -> str:
-    """Cut a text after the last line, else after the last word, within the share `MAX_KEPT`."""
-    beginning = text[: int(len(text) * MAX_KEPT)]
-    whole = beginning.rpartition("\n")[0].rstrip() or beginning.rpartition(" ")[0].rstrip()
-    return whole or beginning
+    """Cut a text after the last line, else after the last word, within the share `MAX_SHARE`."""
+    beginning = text[: int(len(text) * MAX_SHARE)]
+    whole_lines, whole_words = beginning.rpartition("\n")[0], beginning.rpartition(" ")[0]
+    return whole_lines.rstrip() or whole_words.rstrip() or beginning
 
 
 def _write_traffic(traffic: Path, corpus: Path, path: Path) -> None:
     """Write the log of thirteen weeks later, with other counts and with names of documents as new queries."""
     with traffic.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    known = {normalise_query(row["query"]) for row in rows}
-    names = [row["id"] for row in _read_documents(corpus) if _is_drawn("new", row["id"], NEW)]
-    new = [name for name in names if normalise_query(name) not in known]
+    logged_queries = {normalise_query(row["query"]) for row in rows}
+    names = [row["id"] for row in _read_documents(corpus) if _is_drawn("new", row["id"], ONE_IN_NEW)]
+    new_queries = [name for name in names if normalise_query(name) not in logged_queries]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, ["time", "query", "segment", "count"], lineterminator="\n")
         writer.writeheader()
         writer.writerows(_later_rows(rows))
-        writer.writerows(_new_rows(new, datetime.fromisoformat(rows[0]["time"]) + LATER))
+        writer.writerows(_new_rows(new_queries, datetime.fromisoformat(rows[0]["time"]) + QUARTER))
 
 
 def _later_rows(rows: list[dict[str, str]]) -> Iterator[dict[str, Any]]:
     for row in rows:
         text = normalise_query(row["query"])
-        if not _is_drawn("left", text, LEFT):
-            times = 3 if _is_drawn("rising", text, RISING) else 1
-            time = datetime.fromisoformat(row["time"]) + LATER
+        if not _is_drawn("left", text, ONE_IN_DROPPED):
+            times = 3 if _is_drawn("rising", text, ONE_IN_RISING) else 1
+            time = datetime.fromisoformat(row["time"]) + QUARTER
             yield {**row, "time": time.isoformat(), "count": int(row["count"]) * times}
 
 
@@ -104,5 +103,5 @@ def _read_documents(corpus: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
-def _is_drawn(kind: str, name: str, one_of: int) -> bool:
-    return int(digest(kind, name)[:8], 16) % one_of == 0
+def _is_drawn(kind: str, name: str, one_in: int) -> bool:
+    return int(digest(kind, name)[:8], 16) % one_in == 0

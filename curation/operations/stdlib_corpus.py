@@ -76,9 +76,11 @@ def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> i
     modules: top-level names of modules, such as json, whose documents are written; None is all modules.
     """
     published = [document for name in _IMPORTED for document in _read_module(name)]
-    defined = [document for name, file in _source_files(modules) for document in _read_source(name, file)]
+    defined = [
+        document for name, file in _find_source_files(modules) for document in _read_source(name, file)
+    ]
     # Published names come first, so that a text which appears twice keeps its published name.
-    documents = _without_repeats([*_by_name_length(published), *_by_name_length(defined)])
+    documents = _drop_repeats([*_sort_by_dots(published), *_sort_by_dots(defined)])
     if modules is not None:
         documents = [document for document in documents if document.group in modules]
     lines = [json.dumps(document._asdict(), ensure_ascii=False) + "\n" for document in sorted(documents)]
@@ -86,7 +88,7 @@ def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> i
     return len(documents)
 
 
-def _by_name_length(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
+def _sort_by_dots(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
     return sorted(documents, key=lambda document: (_count_dots(document.id), document.id))
 
 
@@ -95,17 +97,17 @@ def _count_dots(name: str) -> int:
     return name.removeprefix("builtins.").count(".")
 
 
-def _without_repeats(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
+def _drop_repeats(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
     """Keep the first document of each id and of each text, without texts that are too short to judge."""
-    kept: dict[str, StdlibDocument] = {}
+    document_of: dict[str, StdlibDocument] = {}
     texts: set[str] = set()
     for document in documents:
-        least = _MIN_WORDS if _count_dots(document.id) <= 1 else _MIN_WORDS_OF_METHODS
-        is_short = len(document.body.split()) < least
-        if not (is_short or document.id in kept or document.body in texts):
-            kept[document.id] = document
+        min_words = _MIN_WORDS if _count_dots(document.id) <= 1 else _MIN_WORDS_OF_METHODS
+        is_short = len(document.body.split()) < min_words
+        if not (is_short or document.id in document_of or document.body in texts):
+            document_of[document.id] = document
             texts.add(document.body)
-    return list(kept.values())
+    return list(document_of.values())
 
 
 def _make_document(name: str, title: str, docstring: object) -> Iterator[StdlibDocument]:
@@ -115,10 +117,10 @@ def _make_document(name: str, title: str, docstring: object) -> Iterator[StdlibD
         yield StdlibDocument(name, title.replace("builtins.", ""), body, name.partition(".")[0])
 
 
-# --- sources, parsed and never run ---------------------------------------------------------------
+# --- sources that are parsed and never run ----------------------------------------------------------
 
 
-def _source_files(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
+def _find_source_files(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
     """Yield the dotted name and the source file of each module that may be read, ordered by name."""
     root = Path(sysconfig.get_path("stdlib"))
     for top in sorted(sys.stdlib_module_names if modules is None else modules):
@@ -127,11 +129,11 @@ def _source_files(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]
         for source in files:
             parts = source.relative_to(root).with_suffix("").parts
             parts = parts[:-1] if parts[-1] == "__init__" else parts
-            if not _is_left_out(parts):
+            if not _is_excluded(parts):
                 yield ".".join(parts), source
 
 
-def _is_left_out(parts: tuple[str, ...]) -> bool:
+def _is_excluded(parts: tuple[str, ...]) -> bool:
     """Tell whether a module is private, excluded, missing in some Pythons, or published under a different
     name.
     """
@@ -145,13 +147,13 @@ def _read_source(module: str, file: Path) -> Iterator[StdlibDocument]:
     except (OSError, SyntaxError, ValueError):
         return
     yield from _make_document(module, f"{module} — module", ast.get_docstring(tree))
-    for owner, node in _public_definitions(tree.body, module):
+    for owner, node in _find_public_definitions(tree.body, module):
         name = f"{owner}.{node.name}"
-        title = _source_title(name, node, in_class=owner != module)
+        title = _format_source_title(name, node, in_class=owner != module)
         yield from _make_document(name, title, ast.get_docstring(node))
 
 
-def _public_definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _Definition]]:
+def _find_public_definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _Definition]]:
     """Yield public definitions, also those in `if` and `try` blocks, with the dotted name of their owner."""
     for node in body:
         if isinstance(node, _Definition):
@@ -159,61 +161,63 @@ def _public_definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[
                 continue
             yield owner, node
             if isinstance(node, ast.ClassDef):
-                yield from _public_definitions(node.body, f"{owner}.{node.name}")
+                yield from _find_public_definitions(node.body, f"{owner}.{node.name}")
         elif isinstance(node, ast.If):
-            yield from _public_definitions([*node.body, *node.orelse], owner)
+            yield from _find_public_definitions([*node.body, *node.orelse], owner)
         elif isinstance(node, ast.Try):
             handlers = [statement for handler in node.handlers for statement in handler.body]
-            yield from _public_definitions([*node.body, *handlers, *node.orelse], owner)
+            yield from _find_public_definitions([*node.body, *handlers, *node.orelse], owner)
 
 
-def _source_title(name: str, node: _Definition, *, in_class: bool) -> str:
+def _format_source_title(name: str, node: _Definition, *, in_class: bool) -> str:
     if isinstance(node, ast.ClassDef):
         init = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
         parameters = (
-            _shortened_parameters(_source_parameters(init.args, drop_first=True), name) if init else ""
+            _shorten_parameters(_format_source_parameters(init.args, drop_first=True), name) if init else ""
         )
         return f"class {name}{parameters}"
     decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
     if any(decorator.rpartition(".")[2].endswith("property") for decorator in decorators):
         return f"{name} — property"
     drop_first = in_class and "staticmethod" not in decorators
-    return name + _shortened_parameters(_source_parameters(node.args, drop_first), name)
+    return name + _shorten_parameters(_format_source_parameters(node.args, drop_first), name)
 
 
-def _source_parameters(args: ast.arguments, drop_first: bool) -> list[str]:
+def _format_source_parameters(args: ast.arguments, drop_first: bool) -> list[str]:
     """Write the parameters of a definition without annotations, for a title."""
     positional = [*args.posonlyargs, *args.args]
     required: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
-    written = [_parameter_text(*pair) for pair in zip(positional, [*required, *args.defaults], strict=True)]
+    formatted = [
+        _format_parameter(*pair) for pair in zip(positional, [*required, *args.defaults], strict=True)
+    ]
     if args.posonlyargs:
-        written.insert(len(args.posonlyargs), "/")
+        formatted.insert(len(args.posonlyargs), "/")
     if drop_first and positional:
-        written = written[2:] if written[1:2] == ["/"] else written[1:]
+        formatted = formatted[2:] if formatted[1:2] == ["/"] else formatted[1:]
     if args.vararg:
-        written.append(f"*{args.vararg.arg}")
+        formatted.append(f"*{args.vararg.arg}")
     elif args.kwonlyargs:
-        written.append("*")
-    written += [_parameter_text(*pair) for pair in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
-    return [*written, f"**{args.kwarg.arg}"] if args.kwarg else written
+        formatted.append("*")
+    formatted += [_format_parameter(*pair) for pair in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    return [*formatted, f"**{args.kwarg.arg}"] if args.kwarg else formatted
 
 
-def _parameter_text(arg: ast.arg, default: ast.expr | None) -> str:
+def _format_parameter(arg: ast.arg, default: ast.expr | None) -> str:
     return arg.arg if default is None else f"{arg.arg}={ast.unparse(default)}"
 
 
-def _shortened_parameters(parameters: list[str], name: str) -> str:
+def _shorten_parameters(parameters: list[str], name: str) -> str:
     """Join the parameters in parentheses, without the last parameters if the title would be too long."""
-    room = max(_MAX_TITLE - len(name), 30)
-    kept = list(parameters)
-    while len(", ".join(kept)) > room:
-        kept.pop()
-    if len(kept) < len(parameters):
-        kept = [*(kept[:-1] if kept[-1:] in (["*"], ["/"]) else kept), "..."]
-    return f"({', '.join(kept)})"
+    max_length = max(_MAX_TITLE - len(name), 30)
+    shown = list(parameters)
+    while len(", ".join(shown)) > max_length:
+        shown.pop()
+    if len(shown) < len(parameters):
+        shown = [*(shown[:-1] if shown[-1:] in (["*"], ["/"]) else shown), "..."]
+    return f"({', '.join(shown)})"
 
 
-# --- modules that are imported and looked at -----------------------------------------------------
+# --- modules that are imported -------------------------------------------------------------------
 
 
 def _read_module(name: str) -> Iterator[StdlibDocument]:
@@ -226,17 +230,17 @@ def _read_module(name: str) -> Iterator[StdlibDocument]:
         return
     yield from _make_document(name, f"{name} — module", module.__doc__)
     for attribute in sorted(getattr(module, "__all__", vars(module))):
-        value = _original_value(module, attribute)
-        if attribute.startswith("_") or not _published_here(name, value):
+        value = _read_original_value(module, attribute)
+        if attribute.startswith("_") or not _is_published_by(name, value):
             continue
         qualified = f"{name}.{attribute}"
         if inspect.isclass(value):
             yield from _read_class(qualified, value)
         else:
-            yield from _make_document(qualified, _object_title(qualified, value, False), value.__doc__)
+            yield from _make_document(qualified, _format_object_title(qualified, value, False), value.__doc__)
 
 
-def _original_value(module: ModuleType, attribute: str) -> object:
+def _read_original_value(module: ModuleType, attribute: str) -> object:
     """Return the value that Python gave an attribute: `sys` keeps the original hook where a program
     replaced one.
     """
@@ -244,35 +248,43 @@ def _original_value(module: ModuleType, attribute: str) -> object:
     return getattr(module, f"__{attribute}__", value) if attribute.endswith("hook") else value
 
 
-def _published_here(module: str, value: object) -> bool:
+def _is_published_by(module: str, value: object) -> bool:
     """Tell whether an object belongs to a module: the module or a private module defines the object."""
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return False
-    home = getattr(value, "__module__", None) or module
-    if module == "builtins" or home == module:
+    defining_module = getattr(value, "__module__", None) or module
+    if module == "builtins" or defining_module == module:
         return True
-    top = home.partition(".")[0]
-    return top == module.partition(".")[0] or top.startswith("_") or top in _PUBLISHED_ELSEWHERE
+    top_package = defining_module.partition(".")[0]
+    return (
+        top_package == module.partition(".")[0]
+        or top_package.startswith("_")
+        or top_package in _PUBLISHED_ELSEWHERE
+    )
 
 
 def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:
-    yield from _make_document(name, f"class {_object_title(name, cls, False)}", vars(cls).get("__doc__"))
+    yield from _make_document(
+        name, f"class {_format_object_title(name, cls, False)}", vars(cls).get("__doc__")
+    )
     # A private base class is an implementation, so this class publishes the methods of the base class.
     bases = [base for base in cls.__mro__ if base is cls or base.__module__.startswith("_")]
     members = {key: value for base in reversed(bases) for key, value in vars(base).items()}
-    for attribute, raw in sorted(members.items()):
+    for attribute, member in sorted(members.items()):
         qualified = f"{name}.{attribute}"
         if attribute.startswith("_"):
             continue
-        if inspect.isdatadescriptor(raw):
-            yield from _make_document(qualified, f"{qualified} — property", raw.__doc__)
-        elif inspect.isroutine(raw):
-            bound = isinstance(raw, (staticmethod, classmethod)) or inspect.isbuiltin(getattr(cls, attribute))
-            title = _object_title(qualified, getattr(cls, attribute), not bound)
-            yield from _make_document(qualified, title, raw.__doc__)
+        if inspect.isdatadescriptor(member):
+            yield from _make_document(qualified, f"{qualified} — property", member.__doc__)
+        elif inspect.isroutine(member):
+            bound = isinstance(member, (staticmethod, classmethod)) or inspect.isbuiltin(
+                getattr(cls, attribute)
+            )
+            title = _format_object_title(qualified, getattr(cls, attribute), not bound)
+            yield from _make_document(qualified, title, member.__doc__)
 
 
-def _object_title(name: str, value: object, drop_first: bool) -> str:
+def _format_object_title(name: str, value: object, drop_first: bool) -> str:
     """Write the name of an object with its signature; `name(...)` for a C function without a known
     signature.
     """
@@ -281,18 +293,18 @@ def _object_title(name: str, value: object, drop_first: bool) -> str:
     except (AttributeError, TypeError, ValueError):
         return name if inspect.isclass(value) else f"{name}(...)"
     parameters = list(signature.parameters.values())[1 if drop_first else 0 :]
-    return name + _shortened_parameters(_signature_parameters(parameters), name)
+    return name + _shorten_parameters(_format_signature_parameters(parameters), name)
 
 
-def _signature_parameters(parameters: list[inspect.Parameter]) -> list[str]:
-    written: list[str] = []
+def _format_signature_parameters(parameters: list[inspect.Parameter]) -> list[str]:
+    formatted: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
-    for number, parameter in enumerate(parameters):
-        if parameter.kind is parameter.KEYWORD_ONLY and not any(p.startswith("*") for p in written):
-            written.append("*")
-        bare = str(parameter.replace(annotation=inspect.Parameter.empty))
+    for index, parameter in enumerate(parameters):
+        if parameter.kind is parameter.KEYWORD_ONLY and not any(p.startswith("*") for p in formatted):
+            formatted.append("*")
+        text = str(parameter.replace(annotation=inspect.Parameter.empty))
         # A default such as <object object at 0x7f...> differs between two runs.
-        written.append(re.sub(r"<.*>", "...", bare))
-        if parameter.kind is parameter.POSITIONAL_ONLY and parameter.kind not in kinds[number + 1 :]:
-            written.append("/")
-    return written
+        formatted.append(re.sub(r"<.*>", "...", text))
+        if parameter.kind is parameter.POSITIONAL_ONLY and parameter.kind not in kinds[index + 1 :]:
+            formatted.append("/")
+    return formatted

@@ -1,6 +1,4 @@
-"""Reading a project file whole: each block and each value is read, and each table with rows takes a new
-row.
-"""
+"""The full check of a project file: every block and every value is read, and every table takes a new row."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from curation.store.write_ahead_log import log_damage, log_of
 
 Rows = dict[str, int]
 """Table → its number of rows."""
-_KEYS = """
+_KEY_COLUMNS = """
 WITH keys AS (
     SELECT table_name, constraint_index, unnest(constraint_column_names) AS column_name
     FROM duckdb_constraints()
@@ -31,7 +29,7 @@ changed AS (
     QUALIFY is_text OR NOT bool_or(is_text) OVER (PARTITION BY table_name, constraint_index))
 SELECT DISTINCT table_name, column_name, is_text FROM changed ORDER BY ALL
 """
-"""The columns of keys whose values `write_rows` changes: texts, and the numbers of a key without a text."""
+"""The columns of keys whose values `try_inserts` changes: texts, and the numbers of a key without a text."""
 
 
 def read_whole_file(path: Path) -> Rows:
@@ -53,7 +51,7 @@ def read_whole_file(path: Path) -> Rows:
         migrations.missing_in(engine, migrations.shipped())
         rows = read_all_rows(engine)
         engine.execute("CHECKPOINT project")
-        write_rows(engine)
+        try_inserts(engine)
     except duckdb.Error as error:
         store_error = failure(error)
         raise StoreError(f"{path}: {store_error.found if store_error else first_line(error)}") from error
@@ -61,55 +59,55 @@ def read_whole_file(path: Path) -> Rows:
         stop_engine(engine)
     log_of(path).unlink(missing_ok=True)
     with path.open("rb") as file:
-        damage = damage_of_blocks(lambda: damaged_blocks(path, file.fileno()))
+        damage = describe_damaged_blocks(lambda: damaged_blocks(path, file.fileno()))
     if damage:
         raise StoreError(f"{path}: {damage}")
     return rows
 
 
-def damage_of_blocks(find_damaged: Callable[[], list[int]]) -> str:
+def describe_damaged_blocks(find_damaged: Callable[[], list[int]]) -> str:
     """Say which blocks `find_damaged` finds damaged; '' if all blocks are whole."""
     try:
-        damage = find_damaged()
+        blocks = find_damaged()
     except ValueError as error:
         return f"The file is damaged: {error}."
-    if not damage:
+    if not blocks:
         return ""
-    shown = ", ".join(f"{number:,}" for number in damage[:5])
+    block_list = ", ".join([*(f"{block:,}" for block in blocks[:5]), *(["…"] if len(blocks) > 5 else [])])
     return (
-        f"The file is damaged: the content of {len(damage):,} of its used blocks differs from their sums "
-        f"(block {shown}{', …' if len(damage) > 5 else ''})."
+        f"The file is damaged: the content of {len(blocks):,} of its used blocks differs from their sums "
+        f"(block {block_list})."
     )
 
 
 def read_all_rows(cursor: Cursor) -> Rows:
     """Read every value of every table; DuckDB compares each block that it reads with its checksum."""
     rows = {}
-    for name in table_names(cursor):
+    for name in list_tables(cursor):
         sql = f"SELECT count(*), bit_xor(hash(t)) FROM {_quoted_name(name)} t"  # noqa: S608
         rows[name] = int(cursor.execute(sql).fetchall()[0][0])
     return rows
 
 
-def table_names(cursor: Cursor) -> list[str]:
+def list_tables(cursor: Cursor) -> list[str]:
     """List the tables of the database `project` by name."""
     sql = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'project' ORDER BY table_name"
     return [str(name) for (name,) in cursor.execute(sql).fetchall()]
 
 
-def write_rows(cursor: Cursor) -> None:
+def try_inserts(cursor: Cursor) -> None:
     """Insert the first row of each table again, with different keys; commit, because a rollback skips
     indexes.
 
     A number is changed only in a key without a text: the number may have to stay below other numbers of its
         row.
     """
-    changed = defaultdict(list)
-    for table, column, is_text in cursor.execute(_KEYS).fetchall():
-        new_value = "|| ' written'" if is_text else "+ 1000000000"
-        changed[table].append(f"{_quoted_name(column)} {new_value} AS {_quoted_name(column)}")
-    for name in table_names(cursor):
-        row = f"* REPLACE ({', '.join(changed[name])})" if changed[name] else "*"
+    new_values = defaultdict(list)
+    for table, column, is_text in cursor.execute(_KEY_COLUMNS).fetchall():
+        change = "|| ' written'" if is_text else "+ 1000000000"
+        new_values[table].append(f"{_quoted_name(column)} {change} AS {_quoted_name(column)}")
+    for name in list_tables(cursor):
+        row = f"* REPLACE ({', '.join(new_values[name])})" if new_values[name] else "*"
         cursor.execute(f"INSERT INTO {_quoted_name(name)} SELECT {row} FROM {_quoted_name(name)} LIMIT 1")  # noqa: S608
 
 

@@ -16,7 +16,7 @@ from app.monitoring import minutely
 from app.serve import routes
 from app.signin import current_user
 from curation.core.digests import file_digest
-from curation.operations.backup_schedule import BackupSchedule, read_schedule, set_schedule, start_due
+from curation.operations.backup_schedule import BackupSchedule, read_schedule, set_schedule, start_due_backup
 from curation.operations.jobs import jobs_of
 from curation.operations.restore import restore
 from curation.people.accounts import set_role
@@ -102,6 +102,6 @@ def test_a_backup_that_failed_by_schedule_is_on_the_page(
 ) -> None:
     monkeypatch.setenv(context.BACKUP_TO, str(tmp_path / "unmounted"))
     set_schedule(project, BackupSchedule(), "lee")
-    start_due(project, context.backup_folder())
+    start_due_backup(project, context.backup_folder())
     jobs_of(project).wait()
     assert "there is no such folder" in run(page_at("settings", LEE, part="Backup")).error[0].value

@@ -15,7 +15,7 @@ import pytest
 from curation.core.errors import NotFoundError
 from curation.ingest.importers.external_corpus import link_corpus
 from curation.operations.backup import back_up
-from curation.operations.doctor import Examination, examine, look_at_permissions
+from curation.operations.doctor import Examination, check_permissions, examine
 from curation.operations.jobs.files import new_result_folder
 from curation.operations.jobs.running import WORKER
 from curation.operations.jobs.stored import store_job
@@ -70,7 +70,7 @@ def test_a_log_that_others_can_read_is_a_problem(store: Store) -> None:
         put_setting(cursor, "new", "1")
     with store.reading():
         log_of(store.path).chmod(0o644)
-        found = Examination(store.path, tuple(look_at_permissions(store.path)), {})
+        found = Examination(store.path, tuple(check_permissions(store.path)), {})
         assert "the log next to it (mode 644)" in said(found, "permissions")
 
 

@@ -15,8 +15,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.jobs.stored import store_ending, store_job
-from curation.operations.notices import NoticeKinds, send_due, send_test, set_kinds
-from curation.operations.notices import webhook as read_webhook
+from curation.operations.notices import NoticeKinds, read_webhook, send_due, send_test, set_kinds
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest
 from curation.store import Store, migrations, utc_now

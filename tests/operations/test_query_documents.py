@@ -10,8 +10,8 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.operations.query_documents import HARD_NEGATIVE, QueryDocument, read_documents, sealed_by
-from curation.operations.query_history import ABSENT, query_history
+from curation.operations.query_documents import HARD_NEGATIVE_MARK, QueryDocument, read_documents, sealed_by
+from curation.operations.query_history import NOT_IN_RELEASE, query_history
 from curation.people.seal_access import unseal
 from curation.store import Store
 from curation.store.rows import Annotator
@@ -40,7 +40,7 @@ def test_documents_come_best_ranked_first_with_grades_votes_and_marks(pooled: St
     found = read_documents(pooled, DISPUTE[0], LEE)
     places = [next(iter(one.ranks.values())) for one in found.documents]
     assert places == sorted(places, key=lambda rank: rank or 99)
-    [refused] = [one for one in by_id(pooled, "q-router").values() if one.mark == HARD_NEGATIVE]
+    [refused] = [one for one in by_id(pooled, "q-router").values() if one.mark == HARD_NEGATIVE_MARK]
     assert refused.pair.grade == 0
     decided = by_id(pooled, DISPUTE[0])[DISPUTE[1]]
     assert (decided.decision.grade, decided.decision.reason) == (1, "only the title fits")
@@ -102,4 +102,4 @@ def test_history_names_what_changed_between_releases(pooled: Store) -> None:
     found = query_history(pooled, DISPUTE[0], LEE, access)
     assert found.sentences == ["v1 → v2: 1 grade changed, 0 new."]
     first = found.tables[0].rows[0]
-    assert (first[1:], ABSENT in first) == (("1", "2"), False)
+    assert (first[1:], NOT_IN_RELEASE in first) == (("1", "2"), False)

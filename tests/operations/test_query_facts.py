@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.operations.query_facts import QueryWords, edit_words, read_facts
+from curation.operations.query_facts import EditedTexts, edit_texts, read_facts
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.projects import add_names, add_pairs, grid, rows_of
 
 LEE = Annotator("lee", "lead", False)
-EMPTY = QueryWords("", "")
+EMPTY = EditedTexts("", "")
 
 
 @pytest.fixture
@@ -22,16 +22,16 @@ def project(store: Store) -> Store:
     return store
 
 
-def words(store: Store) -> QueryWords:
+def words(store: Store) -> EditedTexts:
     with store.reading() as cursor:
-        return read_facts(cursor, "query 0", LEE).words
+        return read_facts(cursor, "query 0", LEE).texts
 
 
 def test_need_and_notes_are_appended_and_annotators_read_the_need(project: Store) -> None:
-    first, second = QueryWords("A cheap one.", "See the log."), QueryWords("A cheap one.", "")
-    edit_words(project, "query 0", EMPTY, first, "lee")
-    edit_words(project, "query 0", first, second, "mia")
-    edit_words(project, "query 0", second, second, "lee")
+    first, second = EditedTexts("A cheap one.", "See the log."), EditedTexts("A cheap one.", "")
+    edit_texts(project, "query 0", EMPTY, first, "lee")
+    edit_texts(project, "query 0", first, second, "mia")
+    edit_texts(project, "query 0", second, second, "lee")
     assert words(project) == second
     assert rows_of(project, "SELECT information_need FROM queries") == [("A cheap one.",)]
     assert rows_of(project, "SELECT revision, note, author FROM query_notes ORDER BY ALL") == [
@@ -45,14 +45,14 @@ def test_need_and_notes_are_appended_and_annotators_read_the_need(project: Store
 
 
 def test_who_saw_older_words_is_refused_and_nothing_is_saved(project: Store) -> None:
-    edit_words(project, "query 0", EMPTY, QueryWords("", "Mine."), "lee")
+    edit_texts(project, "query 0", EMPTY, EditedTexts("", "Mine."), "lee")
     with pytest.raises(RefusedError, match="lee has changed"):
-        edit_words(project, "query 0", EMPTY, QueryWords("", "Theirs."), "mia")
+        edit_texts(project, "query 0", EMPTY, EditedTexts("", "Theirs."), "mia")
     assert words(project).note == "Mine."
 
 
 def test_personal_data_and_other_people_are_refused(project: Store) -> None:
     with pytest.raises(InputError, match="note holds personal data"):
-        edit_words(project, "query 0", EMPTY, QueryWords("", "Ask jane@example.org"), "lee")
+        edit_texts(project, "query 0", EMPTY, EditedTexts("", "Ask jane@example.org"), "lee")
     with pytest.raises(RefusedError):
-        edit_words(project, "query 0", EMPTY, QueryWords("", "Mine."), "ann")
+        edit_texts(project, "query 0", EMPTY, EditedTexts("", "Mine."), "ann")

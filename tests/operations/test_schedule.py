@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import RefusedError
-from curation.operations.backup_schedule import KIND, BackupSchedule, last_scheduled, set_schedule, start_due
+from curation.operations.backup_schedule import (
+    JOB_KIND,
+    BackupSchedule,
+    last_scheduled,
+    set_schedule,
+    start_due_backup,
+)
 from curation.operations.jobs import Jobs, jobs_of
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.store import COMMAND_LINE, Store, utc_now
@@ -33,7 +39,7 @@ def _inside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def taken(store: Store, folder: Path, now: datetime) -> bool:
-    started = start_due(store, folder, now) is not None
+    started = start_due_backup(store, folder, now) is not None
     jobs_of(store).wait()
     return started
 
@@ -69,10 +75,10 @@ def test_one_is_taken_at_each_turn_and_the_newest_are_kept(project: Store, tmp_p
 
 
 def test_two_processes_take_one(project: Store, tmp_path: Path) -> None:
-    assert start_due(project, tmp_path) is not None
+    assert start_due_backup(project, tmp_path) is not None
     other = Jobs(project)  # of another process, which read the project just before
     with pytest.raises(RefusedError, match="started another job"):
-        other.start(KIND, {"folder": "elsewhere", "keep": 2}, COMMAND_LINE, None)
+        other.start(JOB_KIND, {"folder": "elsewhere", "keep": 2}, COMMAND_LINE, None)
     assert not taken(project, tmp_path, utc_now()), "and it finds that one is taken"
     assert len(list(tmp_path.glob("*.sums.json"))) == 1
 
@@ -88,7 +94,7 @@ def test_one_that_failed_is_tried_again_after_an_hour(project: Store, tmp_path: 
 
 
 def test_one_that_was_killed_is_tried_again_after_an_hour(project: Store, tmp_path: Path) -> None:
-    store_job(project, KIND, {"folder": str(tmp_path), "keep": 2}, COMMAND_LINE, None)
+    store_job(project, JOB_KIND, {"folder": str(tmp_path), "keep": 2}, COMMAND_LINE, None)
     assert not taken(project, tmp_path, utc_now())
     assert taken(project, tmp_path, utc_now() + timedelta(minutes=61))
 
@@ -97,12 +103,12 @@ def test_every_third_day_counts_days_and_without_folder_or_schedule_none_is_take
     project: Store, tmp_path: Path
 ) -> None:
     set_schedule(project, BackupSchedule(days=3), "lee")
-    first = store_job(project, KIND, {"folder": "", "keep": 2}, COMMAND_LINE, None)[0].job_id
+    first = store_job(project, JOB_KIND, {"folder": "", "keep": 2}, COMMAND_LINE, None)[0].job_id
     store_ending(project, first, "done", "All is well.")
     dated(project, datetime(2026, 5, 4, 2, 10))
     turn = datetime(2026, 5, 7, 2)
     assert not taken(project, tmp_path, turn - timedelta(minutes=1))
-    assert start_due(project, None, turn) is None
+    assert start_due_backup(project, None, turn) is None
     assert taken(project, tmp_path, turn)
     set_schedule(project, None, "lee")
     assert not taken(project, tmp_path, turn + timedelta(days=30))

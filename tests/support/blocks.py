@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from curation.operations.whole_file import table_names
+from curation.operations.whole_file import list_tables
 from curation.store.duckdb_format import BLOCK, HEADERS
 
 OF_TABLE = "SELECT unnest(list_append(additional_block_ids, block_id)) FROM pragma_storage_info('{}')"
@@ -19,7 +19,7 @@ def blocks(project: Path) -> tuple[set[int], dict[str, set[int]], set[int]]:
         rows = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
         tables = {
             name: {number for (number,) in engine.execute(OF_TABLE.format(name)).fetchall()} - {-1}
-            for name in table_names(engine)
+            for name in list_tables(engine)
         }
     metadata = {number for (number,) in rows}
     used = set(range((project.stat().st_size - HEADERS) // BLOCK))

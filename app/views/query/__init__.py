@@ -23,8 +23,8 @@ from curation.core.text import pluralize
 from curation.ingest.filters import in_words
 from curation.ingest.importers.nuggets import lines_of, nuggets_of_lines, write_nuggets
 from curation.labeling.written_answers.proposals import describe_shares
-from curation.operations.query_documents import EVALUATED, QueryDocuments, read_documents, sealed_by
-from curation.operations.query_facts import QueryFacts, QueryWords, edit_words
+from curation.operations.query_documents import EVALUATED_SUFFIX, QueryDocuments, read_documents, sealed_by
+from curation.operations.query_facts import EditedTexts, QueryFacts, edit_texts
 from curation.operations.query_history import query_history
 from curation.people.seal_access import unseal
 from curation.retrieval import RUN_PREFIX
@@ -74,7 +74,7 @@ def _show_facts(facts: QueryFacts) -> None:
     asked = "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
     about = [SOURCES[facts.source], asked, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
     labels = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
-    needs = "\n".join(filter(None, (facts.words.need, in_words(facts.filter))))
+    needs = "\n".join(filter(None, (facts.texts.need, in_words(facts.filter))))
     need = f'<p class="gs-need" dir="auto">{escape(needs)}</p>' if needs else ""
     st.html(
         f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need}'
@@ -83,7 +83,7 @@ def _show_facts(facts: QueryFacts) -> None:
     if facts.retired:
         ui.quiet(f"Retired: {facts.retired}")
     for title, lines in (
-        ("Notes", facts.words.note.splitlines()),
+        ("Notes", facts.texts.note.splitlines()),
         ("Reference answers", facts.answers),
         *zip(NUGGETS, lines_of(facts.nuggets), strict=True),
     ):
@@ -120,16 +120,16 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
     with st.popover("Need and notes"), st.form(form.key, border=False):
         need = st.text_area(
             "Information need of the person who asks",
-            facts.words.need,
+            facts.texts.need,
             key=f"need {form.key}",
             help="Annotators read this need below the query, and releases contain it.",
         )
         note = st.text_area(
-            "Notes of the team", facts.words.note, key=f"note {form.key}", help="Annotators do not see notes."
+            "Notes of the team", facts.texts.note, key=f"note {form.key}", help="Annotators do not see notes."
         )
-        if submit("Save", "edit query", form, digest(*facts.words)):
-            now = QueryWords(need, note)
-            acts.do(form, lambda: edit_words(store, facts.query_id, facts.words, now, acts.by))
+        if submit("Save", "edit query", form, digest(*facts.texts)):
+            now = EditedTexts(need, note)
+            acts.do(form, lambda: edit_texts(store, facts.query_id, facts.texts, now, acts.by))
 
 
 def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
@@ -175,6 +175,6 @@ def _send(store: Store, acts: Acts, query_documents: QueryDocuments) -> None:
         document_id = candidate.document.document_id
         titles[document_id] = candidate.document.title or "Untitled"
         for name in candidate.ranks:
-            if name.endswith(EVALUATED):
-                systems[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}"
+            if name.endswith(EVALUATED_SUFFIX):
+                systems[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED_SUFFIX)}"
     send_documents(store, acts, facts.query_id, facts.text, titles, wanted, systems)

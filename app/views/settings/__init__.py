@@ -9,21 +9,21 @@ from app.app_page import LEADS, SETTINGS, AppPage
 from app.components.forms import Form
 from app.page_context import PageContext, read_context
 from app.views.settings import backup, guide
-from curation.operations.backup_schedule import KIND
-from curation.operations.notices import NoticeKinds, read_kinds, send_test, set_kinds, webhook
+from curation.operations.backup_schedule import JOB_KIND
+from curation.operations.notices import NoticeKinds, read_kinds, read_webhook, send_test, set_kinds
 from curation.store import Annotator
 
 NOTICES = "notices"
 
 
 def show(annotator: Annotator) -> None:
-    context = read_context(annotator, [KIND])
+    context = read_context(annotator, [JOB_KIND])
     PARTS[ui.part("Settings", PARTS, "part")](context)
 
 
 def show_notices(context: PageContext) -> None:
     """Ask which notices the app sends to the webhook."""
-    has_webhook = webhook() is not None
+    has_webhook = read_webhook() is not None
     ui.quiet(
         "The app sends notices to the webhook. A notice contains only names of rounds and counts."
         if has_webhook

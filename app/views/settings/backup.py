@@ -11,14 +11,14 @@ from app.page_context import PageContext
 from app.views.releases.downloads import show_result
 from curation.core.errors import InputError
 from curation.operations.backup_schedule import (
-    KIND,
+    JOB_KIND,
     BackupRequest,
     BackupSchedule,
     last_scheduled,
     read_schedule,
     set_schedule,
 )
-from curation.operations.doctor import look_at_backups
+from curation.operations.doctor import check_backups
 from curation.operations.jobs import Job
 
 SCHEDULE = "schedule backups"
@@ -31,7 +31,7 @@ def show(context: PageContext) -> None:
     with right:
         _schedule(context)
         ui.heading("State")
-        ui.sentences(*(at_backup.sentence for at_backup in look_at_backups(context.store)))
+        ui.sentences(*(at_backup.sentence for at_backup in check_backups(context.store)))
         ui.quiet("Stop the app before you restore a backup. The restore keeps the previous project.")
         st.code("goldgrade restore FILE --replace", language=None)
 
@@ -46,16 +46,16 @@ def _snapshot(context: PageContext) -> None:
     )
     with st.form(f"snapshot {context.form.key}", border=False):
         reason = st.text_input("Reason", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
-        asked = context.submit("Prepare a snapshot", KIND)
+        asked = context.submit("Prepare a snapshot", JOB_KIND)
     if asked:
         context.act(lambda: _start(context, reason))
-    show_result(context, context.own(KIND))
+    show_result(context, context.own(JOB_KIND))
 
 
 def _start(context: PageContext, reason: str) -> Job:
     if not reason.strip():
         raise InputError("Say why you take a snapshot: the snapshot holds sealed grades.")
-    return context.begin_with_result(KIND, BackupRequest(reason=reason.strip()), context.own(KIND))
+    return context.begin_with_result(JOB_KIND, BackupRequest(reason=reason.strip()), context.own(JOB_KIND))
 
 
 def _schedule(context: PageContext) -> None:
@@ -85,4 +85,4 @@ def _schedule(context: PageContext) -> None:
         else "There is no schedule."
     )
     if last is not None:
-        context._replace(jobs={KIND: last}).ending(KIND)
+        context._replace(jobs={JOB_KIND: last}).ending(JOB_KIND)
