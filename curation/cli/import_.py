@@ -1,10 +1,7 @@
-"""`goldgrade import`: bring documents, traffic, queries, runs, judgments and answers in from files and
-engines.
-"""
+"""`goldgrade import`: bring data into the project, with one command for each kind of data."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.file_options import DryRun, target
-from curation.cli.options import option, refuse_others, refuse_unused, with_options_of
-from curation.cli.output import emit, progress_bar, say, say_dry_run, show, table, to_people
+from curation.cli.import_engine import (
+    Rate,
+    asks_engine,
+    import_engine_command,
+    import_run_from_engine,
+    refresh_from_engine,
+)
+from curation.cli.options import option, refuse_others, with_options_of
+from curation.cli.output import emit, progress_bar, say, say_dry_run, show, table
 from curation.cli.program import actor, command_group, project_store, stated_reason
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
@@ -40,14 +44,10 @@ if TYPE_CHECKING:
 
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
-Rate = Annotated[float, typer.Option(help="Requests a second to the engine, at most.")]
 RecordsFile = Annotated[str, typer.Argument(help=f"{RECORDS}.")]
 imports = command_group(
     "import", "Bring a corpus, a log, queries, runs or judgments in. Answers, collections and engines, too."
 )
-
-MAX_SHOWN = 60
-"""Characters that a trial of an engine prints of each field of a document."""
 
 
 @imports.command("corpus")
@@ -80,13 +80,10 @@ def import_corpus_command(
       goldgrade import corpus pages/2026 --in-place
       goldgrade import corpus --refresh shop --rate 2
     """
-    if not _asks_engine(context, "refresh", refresh, path, "rate"):
+    if asks_engine(context, "refresh", refresh, path, "rate"):
+        refresh_from_engine(str(refresh), rate)
+    else:
         _import_file(request, path, dry_run)
-        return
-    from curation.retrieval.engines.documents import refresh as fetch_again
-
-    with progress_bar() as progress:
-        show(fetch_again(project_store(), str(refresh), rate, progress, say=to_people))
 
 
 @imports.command("traffic")
@@ -243,14 +240,10 @@ def import_run_command(
       goldgrade import run top10.tsv --name shop --no-header --columns query,rank,document
       goldgrade import run --engine shop --name shop@november --depth 100 --rate 5
     """
-    if not _asks_engine(context, "engine", engine, path, "depth", "rate"):
+    if asks_engine(context, "engine", engine, path, "depth", "rate"):
+        import_run_from_engine(str(engine), name, depth, rate)
+    else:
         _import_file(replace(request, name=name), path, dry_run)
-        return
-    from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run
-
-    asked = EngineRunRequest(str(engine), name, depth, rate)
-    with progress_bar() as progress:
-        show(import_engine_run(project_store(), asked, progress, say=to_people))
 
 
 @imports.command("answers")
@@ -313,23 +306,7 @@ def import_collection_command(
     show(result, as_json=to_json_value(collection) | {"dry_run": dry_run})
 
 
-def _asks_engine(
-    context: typer.Context, option: str, engine: str | None, path: str | None, *of_engine: str
-) -> bool:
-    """Tell whether the command asks an engine or reads a file; refuse the options that do not fit.
-
-    Parameters
-    ----------
-    option: the option that names the engine. of_engine: options that only an engine needs.
-    """
-    flag = f"--{option}"
-    if engine is not None:
-        refuse_others(context, f"{flag} asks an engine, and reads no file", option, "name", *of_engine)
-        return True
-    refuse_unused(context, f"no engine is named with {flag}", *of_engine)
-    if path is None:
-        raise typer.BadParameter(f"name a file, or an engine with {flag}")
-    return False
+imports.command("engine")(import_engine_command)
 
 
 def _import_file(request: ImportRequest, path: str | None, dry_run: bool) -> None:
@@ -339,32 +316,41 @@ def _import_file(request: ImportRequest, path: str | None, dry_run: bool) -> Non
     request = with_file(request, path or "")
     with progress_bar(OPERATIONS["import"]) as progress:
         imported = import_file(target(dry_run), request, progress, actor())
-    outcome, figures = imported.outcome, imported.outcome.figures
-    tables = (Table("", tuple(figures), (tuple(figures.values()),)),) if outcome.changes else ()
+    outcome = imported.outcome
+    figures = Table("", tuple(outcome.figures), (tuple(outcome.figures.values()),))
     say_dry_run(dry_run)
-    show(PlainResult(tuple(outcome.sentences), tables), as_json=imported)
+    result = PlainResult(tuple(outcome.sentences), (figures,) if outcome.changes else ())
+    show(result, as_json=imported)
 
 
 def _file_table(collection: CollectionImport, path: Path) -> Table:
     """Make a table of the files of a collection and what each was taken for."""
-    found = [(file.path, file.found) for file in collection.files]
-    found += [(file.path, f"passed over: {file.found}") for file in collection.passed]
-    root = path if any(path in file.parents for file, _ in found) else path.parent
-    rows = tuple((file.relative_to(root).as_posix(), taken_for) for file, taken_for in found)
+    uses = [(file.path, file.found) for file in collection.files]
+    uses += [(file.path, f"passed over: {file.found}") for file in collection.passed]
+    root = path if any(path in file.parents for file, _ in uses) else path.parent
+    rows = tuple((file.relative_to(root).as_posix(), use) for file, use in uses)
     return Table(f"Files of {path.name}", ("file", "taken for"), rows)
 
 
 def _list_logs() -> None:
     from curation.ingest.importers.traffic.stored_logs import stored_logs
 
-    def day(time: datetime | None) -> str:
+    def format_day(time: datetime | None) -> str:
         return f"{time:%Y-%m-%d}" if time else ""
 
     with project_store().reading() as cursor:
         logs = stored_logs(cursor)
     columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
     rows = [
-        (log.import_id[:8], log.source, log.rows, log.traffic, day(log.first), day(log.last), log.samples)
+        (
+            log.import_id[:8],
+            log.source,
+            log.rows,
+            log.traffic,
+            format_day(log.first),
+            format_day(log.last),
+            log.samples,
+        )
         for log in logs
     ]
     emit({"logs": logs}, lambda: table("Logs", columns, rows) if rows else say("No log yet."))
@@ -374,86 +360,7 @@ def _delete_log(name: str) -> None:
     from curation.ingest.importers.traffic.stored_logs import delete_log
 
     log = delete_log(project_store(), name, stated_reason(), actor())
-    drawn = f" {pluralize(log.samples, 'sample was', 'samples were')} drawn from it." if log.samples else ""
-    emit(log, f"{log.source} is deleted, with {pluralize(log.rows, 'row')}.{drawn}")
-
-
-@imports.command("engine")
-def import_engine_command(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the engine, such as shop.")],
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            help="YAML file with the differences from the kind's template. None with --try.",
-            show_default=False,
-        ),
-    ] = None,
-    kind: Annotated[
-        str | None, typer.Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")
-    ] = None,
-    query: Annotated[
-        str | None,
-        typer.Option(
-            "--try", help="Ask the engine once for this text, and show its answer. The text is sent redacted."
-        ),
-    ] = None,
-    depth: Annotated[int, typer.Option(min=1, help="Number of documents that --try asks for.")] = 10,
-) -> None:
-    """Add an engine, or replace its template. The template says how the engine is asked, and where its
-    answers have ids, scores and fields. Nothing is sent.
-
-    The variable GOLDGRADE_ENGINE_NAME_URL has the address of the engine, and GOLDGRADE_ENGINE_NAME_KEY has
-    its key, with the name in capitals. Neither is stored. Adding an engine again with a different file
-    replaces the template; runs keep their template.
-
-    With --try the engine is asked once: the request, the hits and the first document are shown. Nothing is
-    stored.
-
-    \b
-    Examples:
-      goldgrade import engine shop shop.yaml --kind opensearch
-      goldgrade import engine page search-page.yaml --kind http
-      goldgrade import engine shop --try "red shoes" --depth 3
-    """
-    if query is not None:
-        refuse_unused(context, "--try adds no engine", "file", "kind")
-        _try_engine(name, query, depth)
-        return
-    refuse_unused(context, "the engine is not asked; name a text with --try", "depth")
-    if file is None or kind is None:
-        raise typer.BadParameter("name the engine's file and its --kind, or a text with --try")
-    _add_engine(name, kind, file)
-
-
-def _add_engine(name: str, kind: str, file: Path) -> None:
-    from curation.retrieval.engines.template import add_engine
-
-    engine, is_new = add_engine(project_store(), name, kind, file)
-    done = "is added" if is_new else "is unchanged"
-    variable = f"GOLDGRADE_ENGINE_{name.upper()}_URL"
-    emit(
-        {"name": name, "kind": kind, "template_hash": engine.template.template_hash, "is_new": is_new},
-        f"The engine {name} ({kind}) {done}. Set {variable}, and _KEY where it needs one. "
-        f'Then: goldgrade import engine {name} --try "some query"',
-    )
-
-
-def _try_engine(name: str, query: str, depth: int) -> None:
-    from curation.retrieval.engines.asking import try_engine
-
-    trial = try_engine(project_store(), name, query, depth)
-    hits, documents = trial.hits, trial.documents
-    texts = {document_id: document.text[:MAX_SHOWN] for document_id, document in documents.items()}
-    scores = dict(zip(hits.ids, hits.scores or (), strict=False))
-    rows = tuple((rank, key, scores.get(key), texts.get(key)) for rank, key in enumerate(hits.ids, 1))
-    caption = f"Hits of {trial.host}, {hits.seconds:.3f} s"
-    tables = [Table(caption, ("place", "id", "score", "document"), rows)]
-    for document in list(documents.values())[:1]:
-        fields = dict(zip(document._fields[2:-1], document[2:-1], strict=True))
-        fields |= {f"metadata {name}": str(value) for name, value in json.loads(document.metadata).items()}
-        begins = tuple((name, text and text[:MAX_SHOWN]) for name, text in fields.items())
-        tables.append(Table("The first document", ("field", "begins"), begins))
-    sentences = [f"{trial.request.method} {trial.request.path}", trial.request.body or "", hits.left_out]
-    left_out = [f"{count:,} × {why}." for why, count in trial.left_out.items()]
-    show(PlainResult((*filter(None, sentences), *left_out), tuple(tables)), as_json=trial)
+    sentence = f"{log.source} is deleted, with {pluralize(log.rows, 'row')}."
+    if log.samples:
+        sentence += f" {pluralize(log.samples, 'sample was', 'samples were')} drawn from it."
+    emit(log, sentence)

@@ -1,0 +1,149 @@
+"""`goldgrade import engine`, and imports that ask an engine instead of reading a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.options import refuse_others, refuse_unused
+from curation.cli.output import emit, progress_bar, show, to_people
+from curation.cli.program import project_store
+from curation.core.operation import PlainResult
+from curation.core.reports.page import Table
+
+if TYPE_CHECKING:
+    from curation.retrieval.engines.asking import EngineTrial
+    from curation.store import Document
+
+Rate = Annotated[float, typer.Option(help="Requests a second to the engine, at most.")]
+
+MAX_SHOWN = 60
+"""Characters that a trial of an engine prints of each field of a document."""
+
+
+def import_engine_command(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the engine, such as shop.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="YAML file with the differences from the kind's template. None with --try.",
+            show_default=False,
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--try", help="Ask the engine once for this text, and show its answer. The text is sent redacted."
+        ),
+    ] = None,
+    depth: Annotated[int, typer.Option(min=1, help="Number of documents that --try asks for.")] = 10,
+) -> None:
+    """Add an engine, or replace its template. The template says how the engine is asked, and where its
+    answers have ids, scores and fields. Nothing is sent.
+
+    The variable GOLDGRADE_ENGINE_NAME_URL has the address of the engine, and GOLDGRADE_ENGINE_NAME_KEY has
+    its key, with the name in capitals. Neither is stored. Adding an engine again with a different file
+    replaces the template; runs keep their template.
+
+    With --try the engine is asked once: the request, the hits and the first document are shown. Nothing is
+    stored.
+
+    \b
+    Examples:
+      goldgrade import engine shop shop.yaml --kind opensearch
+      goldgrade import engine page search-page.yaml --kind http
+      goldgrade import engine shop --try "red shoes" --depth 3
+    """
+    if query is not None:
+        refuse_unused(context, "--try adds no engine", "file", "kind")
+        _try_engine(name, query, depth)
+        return
+    refuse_unused(context, "the engine is not asked; name a text with --try", "depth")
+    if file is None or kind is None:
+        raise typer.BadParameter("name the engine's file and its --kind, or a text with --try")
+    _add_engine(name, kind, file)
+
+
+def _add_engine(name: str, kind: str, file: Path) -> None:
+    from curation.retrieval.engines.template import add_engine
+
+    engine, is_new = add_engine(project_store(), name, kind, file)
+    state = "is added" if is_new else "is unchanged"
+    variable = f"GOLDGRADE_ENGINE_{name.upper()}_URL"
+    emit(
+        {"name": name, "kind": kind, "template_hash": engine.template.template_hash, "is_new": is_new},
+        f"The engine {name} ({kind}) {state}. Set {variable}, and _KEY where it needs one. "
+        f'Then: goldgrade import engine {name} --try "some query"',
+    )
+
+
+def _try_engine(name: str, query: str, depth: int) -> None:
+    from curation.retrieval.engines.asking import try_engine
+
+    trial = try_engine(project_store(), name, query, depth)
+    tables = [_hit_table(trial), *map(_document_table, list(trial.documents.values())[:1])]
+    sentences = [f"{trial.request.method} {trial.request.path}", trial.request.body, trial.hits.left_out]
+    sentences += [f"{count:,} × {reason}." for reason, count in trial.left_out.items()]
+    show(PlainResult(tuple(filter(None, sentences)), tuple(tables)), as_json=trial)
+
+
+def _hit_table(trial: EngineTrial) -> Table:
+    """Make a table of the hits, with the beginnings of the documents that the engine sent."""
+    hits = trial.hits
+    texts = {document_id: document.text[:MAX_SHOWN] for document_id, document in trial.documents.items()}
+    scores = dict(zip(hits.ids, hits.scores or (), strict=False))
+    rows = tuple((rank, hit, scores.get(hit), texts.get(hit)) for rank, hit in enumerate(hits.ids, 1))
+    caption = f"Hits of {trial.host}, {hits.seconds:.3f} s"
+    return Table(caption, ("place", "id", "score", "document"), rows)
+
+
+def _document_table(document: Document) -> Table:
+    """Make a table of the beginnings of a document's fields."""
+    fields = dict(zip(document._fields[2:-1], document[2:-1], strict=True))
+    fields |= {f"metadata {name}": str(value) for name, value in json.loads(document.metadata).items()}
+    rows = tuple((name, text and text[:MAX_SHOWN]) for name, text in fields.items())
+    return Table("The first document", ("field", "begins"), rows)
+
+
+def asks_engine(
+    context: typer.Context, option: str, engine: str | None, path: str | None, *engine_options: str
+) -> bool:
+    """Tell whether the command asks an engine or reads a file; refuse the options that do not fit.
+
+    Parameters
+    ----------
+    option: the option that names the engine.
+    engine_options: options that only an engine needs.
+    """
+    flag = f"--{option}"
+    if engine is not None:
+        refuse_others(context, f"{flag} asks an engine, and reads no file", option, "name", *engine_options)
+        return True
+    refuse_unused(context, f"no engine is named with {flag}", *engine_options)
+    if path is None:
+        raise typer.BadParameter(f"name a file, or an engine with {flag}")
+    return False
+
+
+def refresh_from_engine(engine: str, rate: float) -> None:
+    """Fetch the documents of an engine again."""
+    from curation.retrieval.engines.documents import refresh
+
+    with progress_bar() as progress:
+        show(refresh(project_store(), engine, rate, progress, say=to_people))
+
+
+def import_run_from_engine(engine: str, name: str, depth: int, rate: float) -> None:
+    """Ask an engine for the ranked list of each active query, and store the lists as a run."""
+    from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run
+
+    request = EngineRunRequest(engine, name, depth, rate)
+    with progress_bar() as progress:
+        show(import_engine_run(project_store(), request, progress, say=to_people))
