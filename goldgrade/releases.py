@@ -105,7 +105,7 @@ class Release:
         """
         from curation.evaluation.evaluate_runs import evaluate_runs
         from curation.evaluation.request import EvaluateRequest
-        from curation.evaluation.scoring.system_runs import RunSource
+        from curation.evaluation.scoring.sources import RunSource
 
         wanted = None if measures is None else _names(measures)
         request = EvaluateRequest(

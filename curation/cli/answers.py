@@ -214,10 +214,10 @@ def answers_to_grade(
         --for correctness --out to-grade
       goldgrade answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --part dev
     """
-    from curation.evaluation.answers.answer_files import named_answers
     from curation.evaluation.answers.graded_answers import write_answers_to_grade
+    from curation.evaluation.scoring.sources import parse_answer_sources
 
-    layout, sources = layout_of(format, encoding), named_answers(answers)
+    layout, sources = layout_of(format, encoding), parse_answer_sources(answers)
     written = write_answers_to_grade(project_store(), name, sources, what, out, part, layout)
     sentences = (
         f"Wrote {pluralize(written.answers, 'answer')} to "

@@ -135,14 +135,16 @@ def _evaluate_runs(
     from curation.evaluation.coverage_report import values_of
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.request import EvaluateRequest
-    from curation.evaluation.scoring.system_runs import named_runs
+    from curation.evaluation.scoring.sources import parse_run_sources
 
     if (release is None) != (not runs):
         raise InputError("Results need --release and --run together; expected both options, or neither.")
     if release is None:
         return None
     request = EvaluateRequest(release, by=(), seed=seed)
-    return values_of(evaluate_runs(project_store(), release, named_runs(runs), request, progress=progress))
+    return values_of(
+        evaluate_runs(project_store(), release, parse_run_sources(runs), request, progress=progress)
+    )
 
 
 @coverage.command("write")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
     from curation.evaluation.request import EvaluateRequest
-    from curation.evaluation.scoring.system_runs import RunSource
+    from curation.evaluation.scoring.sources import RunSource
     from curation.store import Store
 
 OUT = "--out"
@@ -44,12 +44,12 @@ def with_baseline(
     ------
     InputError: --baseline names neither a run nor a file.
     """
-    from curation.evaluation.scoring.system_runs import named_runs
+    from curation.evaluation.scoring.sources import parse_run_sources
 
     names = [source.name for source in sources]
     if baseline is None or baseline in names or not sources:
         return sources, baseline
-    [base] = named_runs([baseline])
+    [base] = parse_run_sources([baseline])
     if not base.path.is_file():
         raise InputError(
             f"--baseline {baseline}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "
@@ -103,7 +103,7 @@ def mapped_chunks(
     store: Store, name: str, request: EvaluateRequest, progress: Progress
 ) -> Iterator[EvaluateRequest]:
     """Replace the splitter's table of a request by a temporary map of its chunks."""
-    from curation.evaluation.scoring.run_chunks import map_chunks
+    from curation.evaluation.scoring.chunk_map import map_chunks
 
     if request.chunk_map is None:
         yield request

@@ -25,7 +25,8 @@ from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_es
 from curation.evaluation.pool_runs import check_pooling, pool_runs
 from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
-from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import SealedRequest, check_access, refusals_logged, sealed_request
 from curation.evaluation.stored_evaluations import store_submitted
 from curation.people.annotators import EVALUATING, require_author

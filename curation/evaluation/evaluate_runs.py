@@ -41,13 +41,8 @@ from curation.evaluation.scoring.measure_names import (
 from curation.evaluation.scoring.pooled_pairs import share_unjudged
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import RunScores
-from curation.evaluation.scoring.system_runs import (
-    ReadingOptions,
-    RunSource,
-    SystemRun,
-    read_run,
-    with_whole_documents,
-)
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run, with_whole_documents
 from curation.evaluation.sealed_access import (
     SealedRequest,
     check_access,

@@ -20,7 +20,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.evaluation.evaluable_release import evaluable_release
 from curation.evaluation.figures.comparison import Comparison, compare_systems
 from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard
-from curation.evaluation.scoring.run_chunks import said_of_texts
+from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
 from curation.people.annotators import EVALUATING, require_role
 from curation.releases.release_rows import list_releases
 from curation.releases.sealed_log import SealedEvaluation, query_values, sealed_evaluations
@@ -147,7 +147,7 @@ def ranked(
     chosen = {name: named[name] for name in best}
     means = {name: run.figure["value"] for name, run in chosen.items()}
     rows = [(row, chosen[row.system]) for row in leaderboard(means, _compare_runs(chosen))]
-    remark = said_of_texts({name: run.by_text for name, run in chosen.items()})
+    remark = warn_of_unsure_ranges({name: run.by_text for name, run in chosen.items()})
     return rows, remark, {why: count for why, count in left_out.items() if count}
 
 

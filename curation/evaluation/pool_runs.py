@@ -16,7 +16,8 @@ from curation.core.progress import Progress, silent
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.rankings import UNJUDGED, rank
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run, run_file
 from curation.people.annotators import require_author
 from curation.pooling.request import PoolRequest
 from curation.releases.verify import FrozenRelease

@@ -22,7 +22,8 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import score_rows
-from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource, read_run, with_whole_documents
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions, read_run, with_whole_documents
 from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
 from curation.releases.gate_override import gate_override_sentences
 from curation.releases.sealed_log import SealedCount

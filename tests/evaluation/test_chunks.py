@@ -16,7 +16,8 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.evidence import evidence_ranges
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.system_runs import RunSource, SystemRun, read_run
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import SystemRun, read_run
 from curation.evaluation.stored_evaluations import store_submitted
 from curation.people.annotators import add_annotator
 from curation.store import Store

@@ -17,7 +17,7 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.releases.overview import releases, show
 from curation.releases.sealed_log import monthly_limit, query_values, set_monthly_limit
 from curation.store import Store

@@ -22,7 +22,7 @@ from curation.core.errors import CurationError
 from curation.evaluation.evaluate import submit
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.evidence_cells import StatedEvidence

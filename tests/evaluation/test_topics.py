@@ -12,7 +12,8 @@ from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.pool_runs import pool_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import QUERIES, evaluated_project, query, ranked, write_run

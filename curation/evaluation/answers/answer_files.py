@@ -1,166 +1,41 @@
-"""Files of a system's answers, with query, answer, contexts and citations, and scores of the citations.
+"""The file of a system's answers to queries, with their contexts and citations.
 
 Each row names a query by id or by text, and each query has one answer. Two answers to one query are an error
 in the file, even if both answers are equal. An empty answer counts as an answer: the system declined to
 answer the query. The contexts of an answer are texts or document ids: a single value or a list.
-
-Citations are scored by the evidence that people marked:
-
-    citation_precision    cited chunks that hold evidence for the query, over all chunks that the answer cites
-    citation_recall       documents with evidence in a cited chunk, over all documents with evidence
-
-A chunk holds evidence if any of its characters is marked in a relevant document. A document that is cited as
-a whole is the chunk of its whole body. The two scores are the citation precision and recall of N. F. Liu, T.
-Zhang and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP. Both
-scores are computed for the whole answer instead of each statement, because people mark the evidence for a
-query. The unit of recall is the document, as in recall@k, so that recall does not depend on the number of
-ranges that somebody marked.
-
-A chunk that is cited twice counts once. An answer without citations and a query without an answer score 0. A
-query without evidence has no value.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from curation.core.arrow import ints_of, texts
-from curation.core.characters import alike
 from curation.core.digests import digest
-from curation.core.errors import InputError, refuse_problems
+from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.spans import Span, intersection
-from curation.core.statistics.arrays import Floats
-from curation.evaluation.scoring.evidence import OPEN
-from curation.evaluation.scoring.pinned_bodies import PinnedBodies
-from curation.evaluation.scoring.qrels import Qrels
-from curation.evaluation.scoring.run_chunks import ChunkPlace, located_chunks, place_of
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.answers.citations import (
+    CITATION_FIELDS,
+    Citation,
+    Cited,
+    CitedCorpus,
+    cited_names,
+    located_citations,
+)
+from curation.evaluation.scoring.sources import RunSource
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.reference_answers import texts_of
-from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, like_known, refuse_alike
-from curation.ingest.readers.fields import ChunkFields, ReferenceFields, file_fields, find_column
+from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_alike
+from curation.ingest.readers.fields import ReferenceFields, file_fields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import parse_whole_number, to_text
-
-CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
-CITATION_SCORES = ("citation_precision", "citation_recall")
-_OF_CHUNK = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
-_WAY_OUT = (
-    "Expected ids of the release's documents, chunks such as doc#0-120, or objects with doc_id, start and "
-    "end; or name another field, '' for none (--map citation=COLUMN)."
-)
-
-Citation = tuple[int, str, str]
-"""The line, the query id, and the id of the cited document or chunk."""
-CitedCorpus = tuple[PinnedBodies, Mapping[str, ChunkPlace]]
-"""The bodies of a release's documents, and a map of an index's chunks."""
-Cited = Mapping[str, frozenset[ChunkPlace]]
-"""Query id → the chunks that the answer cites."""
-Marked = Mapping[str, Mapping[str, Sequence[Span]]]
-"""Query id → id of a relevant document → the marked evidence."""
+from curation.ingest.readers.values import text_of
 
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")
 CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "documents")
-
-
-def cited_names(value: Any) -> list[str]:
-    """Read the ids of documents and chunks from a field with one citation or a list; objects become ids."""
-    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(value)
-    if isinstance(value, list):
-        return [name for item in value for name in cited_names(item)]
-    if not isinstance(value, Mapping):
-        return [text] if (text := to_text(value).strip()) else []
-    columns = {name: find_column(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
-    if columns["document"] is None:
-        return [to_text(value)]
-    document, start, end = (to_text(value.get(column or "")).strip() for column in columns.values())
-    return [f"{document}#{_plain_number(start)}-{_plain_number(end)}" if start or end else document]
-
-
-def _plain_number(text: str) -> str:
-    number = parse_whole_number(text)
-    return text if number is None else str(number)
-
-
-def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> Cited:
-    """Locate each citation of a query once in the documents.
-
-    Raises
-    ------
-    InputError: a citation names a document that the release lacks, a place outside the text, or a different
-        version.
-    """
-    bodies, mapped = corpus
-    for line, _, name in citations:
-        document_id = place_of(name, bodies.hashes, mapped).document_id
-        if document_id not in bodies.hashes:
-            like = like_known(document_id, partial(alike, known=bodies.hashes))
-            problems.add(
-                line, f"cites {name!r}, but the release has no such document or chunk{like}", _WAY_OUT
-            )
-    problems.check()
-    lines = np.array([line for line, *_ in citations], np.int64)
-    names = texts([name for *_, name in citations]).dictionary_encode()
-    located = located_chunks(lines, names, {}, bodies, mapped, problems)
-    if located is None:  # whole documents alone
-        places = [ChunkPlace(name, 0, OPEN) for *_, name in citations]
-    else:
-        ids = located.documents.dictionary.to_pylist()
-        documents = [ids[code] for code in ints_of(located.documents.indices).tolist()]
-        places = list(map(ChunkPlace, documents, located.start.tolist(), located.end.tolist()))
-    cited: dict[str, set[ChunkPlace]] = {}
-    for (_, query_id, _), chunk in zip(citations, places, strict=True):
-        cited.setdefault(query_id, set()).add(chunk)
-    return {query_id: frozenset(places_of_query) for query_id, places_of_query in cited.items()}
-
-
-def marked_evidence(qrels: Qrels) -> Marked:
-    """Collect the evidence that people marked in relevant documents."""
-    marked: dict[str, dict[str, Sequence[Span]]] = {}
-    if (marks := qrels.evidence) is None:
-        return marked
-    documents = marks.documents.to_pylist()
-    spans = list(zip(marks.start.tolist(), marks.end.tolist(), strict=True))
-    for pair in np.flatnonzero(marks.grade >= qrels.relevant).tolist():
-        query_id, document_id = (
-            qrels.query_ids[marks.query[pair]],
-            documents[marks.pair[pair] % len(documents)],
-        )
-        marked.setdefault(query_id, {})[document_id] = spans[marks.first[pair] : marks.first[pair + 1]]
-    return marked
-
-
-def citation_scores(query_ids: Sequence[str], cited: Cited | None, marked: Marked) -> dict[str, Floats]:
-    """Score each query's citations, shape (Q,); NaN for a query without evidence, or a file without
-    citations."""
-    values = np.full((len(CITATION_SCORES), len(query_ids)), np.nan)
-    for index, query_id in enumerate(query_ids):
-        documents = marked.get(query_id)
-        if cited is None or not documents:
-            continue
-        chunks = cited.get(query_id, frozenset())
-        hits = [
-            chunk.document_id
-            for chunk in chunks
-            if intersection([(chunk.start, chunk.end)], documents.get(chunk.document_id, ()))
-        ]
-        values[:, index] = len(hits) / max(1, len(chunks)), len(set(hits)) / len(documents)
-    return dict(zip(CITATION_SCORES, values, strict=True))
 
 
 class AnswerFields(NamedTuple):
@@ -209,27 +84,6 @@ class SystemAnswers:
         return {
             name: answer.answer_id if answer and answer.answer else None for name, answer in answers.items()
         }
-
-
-def named_answers(texts: Sequence[str]) -> list[RunSource]:
-    """Read `NAME=FILE` or `FILE` as the sources of answers; by default the system is named after the file.
-
-    Raises
-    ------
-    InputError: two systems have one name.
-    """
-    sources = []
-    for text in texts:
-        name, separator, path = text.partition("=")
-        if not separator or Path(text).is_file():
-            name, path = Path(text).name.removesuffix(".gz").rsplit(".", 1)[0], text
-        sources.append(RunSource(name.strip(), Path(path)))
-    names = Counter(source.name for source in sources)
-    refuse_problems(
-        [f"--answers: {count} files are the system {name!r}" for name, count in names.items() if count > 1],
-        way_out="Give them different names, as in --answers old=a.jsonl --answers new=b.jsonl.",
-    )
-    return sources
 
 
 def read_answer_file(
@@ -284,7 +138,7 @@ class _AnswerRows:
 
     def take(self, record: Record) -> None:
         """Take a row, or note the reason for leaving it out."""
-        name = to_text(record.fields.get(self.fields.query or "")).strip()
+        name = text_of(record.fields.get(self.fields.query or "")).strip()
         try:
             query = self.column.find(name, record.line) if name else None
         except InputError as error:
@@ -304,5 +158,5 @@ class _AnswerRows:
             query_id, self.lines[query.query_id] = query.query_id, record.line
             _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
             given = tuple(filter(None, texts_of(contexts)))
-            self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), given)
+            self.answers[query_id] = SystemAnswer(query_id, text_of(answer).strip(), given)
             self.citations.extend((record.line, query_id, name) for name in cited_names(citations))

@@ -27,14 +27,8 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Mask
 from curation.core.statistics.estimate import Estimate
-from curation.evaluation.answers.answer_files import (
-    AnswerFields,
-    Marked,
-    SystemAnswers,
-    citation_scores,
-    marked_evidence,
-    read_answer_file,
-)
+from curation.evaluation.answers.answer_files import AnswerFields, SystemAnswers, read_answer_file
+from curation.evaluation.answers.citations import Marked, citation_scores, marked_evidence
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
 from curation.evaluation.answers.nuggets import NUGGET_SCORES, scores_of_answers, support_estimates
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, values_by_measure
@@ -46,10 +40,11 @@ from curation.evaluation.figures.means import (
 )
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of
+from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.facets import Facet, chosen_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
-from curation.evaluation.scoring.run_chunks import read_chunk_map
-from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
 from curation.ingest.importers.nuggets import Nugget, nuggets_of_rows
 from curation.labeling.answer_matching import exact_match, token_f1

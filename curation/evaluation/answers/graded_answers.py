@@ -25,7 +25,7 @@ from curation.core.similarity.identical import Identical
 from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import parts_of, read_release, scale_of
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import nuggets_of_rows
 from curation.ingest.readers.formats import FileLayout

@@ -43,7 +43,7 @@ from curation.evaluation.llm_judges.estimates import (
     judged_sample,
     refuse_sealed,
 )
-from curation.evaluation.llm_judges.human_grades import NOT_IN_DRAW, HumanSample, sample_of, some_of
+from curation.evaluation.llm_judges.human_sample import NOT_IN_DRAW, HumanSample, sample_of, some_of
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
 from curation.ingest.importers.nuggets import Nugget

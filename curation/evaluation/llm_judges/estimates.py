@@ -31,14 +31,16 @@ from curation.core.statistics.difference_estimator import (
     difference_estimate,
 )
 from curation.core.text import pluralize
-from curation.evaluation.llm_judges.human_grades import HumanSample, PairKey, peoples_sample
+from curation.evaluation.llm_judges.human_grades import PairKey
+from curation.evaluation.llm_judges.human_sample import HumanSample, peoples_sample
 from curation.evaluation.llm_judges.imported import judgments_of, require_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import Measure, measures_for
 from curation.evaluation.scoring.qrels import Qrels, qrels_of
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import score_rows
-from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource, read_run
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions, read_run
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Cursor, Store

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from curation.core.reports.page import Section, Table
 from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
 from curation.core.text import pluralize
-from curation.evaluation.answers.answer_files import CITATION_SCORES
+from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT
 from curation.evaluation.answers.nuggets import NUGGET_SCORES, WEIGHTED
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem

@@ -26,7 +26,7 @@ from curation.evaluation.report.section import interval, mark, with_interval, wi
 from curation.evaluation.scoring.facets import CLUSTER, GRID
 from curation.evaluation.scoring.measure_names import measures_named
 from curation.evaluation.scoring.release import MIN_QUERIES
-from curation.evaluation.scoring.run_chunks import said_of_texts
+from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
 from curation.releases.coverage import about_grid, about_map
 
 MAX_ROWS = 30
@@ -72,7 +72,7 @@ def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Co
     by_text = {
         run.name: any(facts.chunks and facts.chunks.twice for facts in run.files) for run in evaluation.runs
     }
-    if measures_named([measure])[0].of_chunks and (unsure := said_of_texts(by_text)):
+    if measures_named([measure])[0].of_chunks and (unsure := warn_of_unsure_ranges(by_text)):
         sentence += f"\n{unsure}"
     note = (
         "A small p says that a difference is more than noise. The interval says how large the "

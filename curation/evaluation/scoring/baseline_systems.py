@@ -26,7 +26,7 @@ import numpy as np
 from curation.core.characters import quote_formula
 from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.evaluation.scoring.run_chunks import ChunkPlace
+from curation.evaluation.scoring.run_chunks import ChunkLocation
 from curation.evaluation.scoring.splitters import Split
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.systems import Systems
@@ -39,7 +39,7 @@ from curation.retrieval.terms import choose_stemmer, project_stemmer
 from curation.store import Document, Query, Store, append_rows, create_store
 from curation.store.documents import corpus_of
 
-CHUNK_COLUMNS = ("query_id", *ChunkPlace._fields[:-1], "rank", "score")
+CHUNK_COLUMNS = ("query_id", *ChunkLocation._fields[:-1], "rank", "score")
 
 
 class EngineLists:
@@ -77,7 +77,7 @@ class ChunkedSystem:
     places: the system's id of a chunk → the place of the chunk.
     """
 
-    def __init__(self, system: Retriever, splitter: str, places: Mapping[str, ChunkPlace]) -> None:
+    def __init__(self, system: Retriever, splitter: str, places: Mapping[str, ChunkLocation]) -> None:
         self.name = chunked_name(system.name, splitter)
         self.settings = {**system.settings, "chunks": len(places), "splitter": splitter}
         self.places, self._system = places, system
@@ -122,12 +122,12 @@ def decreasing(scores: Iterable[float]) -> list[str]:
     return written
 
 
-def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkPlace]]:
+def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkLocation]]:
     """Split documents into chunks that can be searched as documents, each with its place."""
     chunks = []
     for document in documents:
         for start, end in split(document.body):
-            place = ChunkPlace(document.document_id, start, end, document.content_hash)
+            place = ChunkLocation(document.document_id, start, end, document.content_hash)
             name = f"{document.document_id}#{start}-{end}"
             chunk = Document(name, "", document.title, document.body[start:end])
             chunks.append((chunk._replace(content_hash=content_hash_of(chunk)), place))

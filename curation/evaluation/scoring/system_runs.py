@@ -1,4 +1,4 @@
-"""Runs of systems: the names of run files, and the reading of run files for a release.
+"""The run of a system, read from its file for a release.
 
 Scores order a list, as in trec_eval; ranks order a list only where the file has no scores. Where ranks
 contradict scores, the scores count, and goldgrade reports the number of queries. Documents that the release's
@@ -8,14 +8,10 @@ that are not evaluated are skipped, and the report counts skipped lines.
 A list may consist of chunks, which are parts of documents (`run_chunks`). A document then has the score of
 its best chunk (MaxP: Z. Dai and J. Callan (2019), Deeper text understanding for IR with contextual neural
 language modeling, SIGIR), and the run keeps its chunks for the measures of chunks.
-
-`NAME=FILE` names a system. Several files with the same name are runs of one system, for example with several
-seeds.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -29,21 +25,17 @@ import pyarrow as pa
 
 from curation.core.arrow import ints_of, numbers, texts
 from curation.core.characters import alike
-from curation.core.errors import InputError, refuse_problems
+from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Ints
+from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.chunk_measures import RunChunks
 from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.rankings import RunRows, ordered
 from curation.evaluation.scoring.release import EvaluatedRelease
-from curation.evaluation.scoring.run_chunks import (
-    ChunkCounts,
-    ChunkPlace,
-    LocatedChunks,
-    located_chunks,
-    read_chunk_map,
-)
+from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, LocatedChunks, locate_chunks
+from curation.evaluation.scoring.sources import RunSource
 from curation.ingest.importers.run_lines import RunLines
 from curation.ingest.importers.topics import with_topics
 from curation.ingest.importers.unknown_names import (
@@ -59,70 +51,10 @@ from curation.ingest.readers.run_columns import NameColumn, RunColumns
 from curation.ingest.readers.run_files import RunFile, RunRow
 from curation.people.seal_access import sealed_parts
 
-_NAMED = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
-_ENDINGS = set(".gz .trec .run .txt .tsv .tab .csv .jsonl .ndjson .json .parquet .pq".split())
-
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
 ONCE = "A document has one place in a list: correct the file, or keep the best place (--skip-repeated)."
 ADD_TOPICS = "add a table of id and text that says which query each id is"
-
-
-class RunSource(NamedTuple):
-    """A file of a system, and the name of the system."""
-
-    name: str
-    path: Path
-
-
-def named_runs(texts: Sequence[str]) -> list[RunSource]:
-    """Read `NAME=FILE` or `FILE` as the sources of runs.
-
-    Raises
-    ------
-    InputError: a name or a file is missing, a file is named twice, or two files without a name would give
-        their systems the same name.
-    """
-    refuse_problems([problem for text in texts if (problem := _fault_of_name(text))])
-    sources = [_parse_source(text) for text in texts]
-    paths = Counter(source.path.resolve() for source in sources)
-    problems = [
-        f"--run {path}: the file is named {count} times" for path, count in paths.items() if count > 1
-    ]
-    unnamed = Counter(source.name for source, text in zip(sources, texts, strict=True) if not _is_named(text))
-    problems += [
-        f"{count} files would all be the system {name!r}: name them, as in --run {name}-1=FILE; "
-        f"several runs of one system are named alike on purpose, as in --run {name}=FILE"
-        for name, count in unnamed.items()
-        if count > 1
-    ]
-    refuse_problems(problems)
-    return sources
-
-
-def _fault_of_name(text: str) -> str:
-    """Explain which part `NAME=FILE` lacks; '' where it has both parts or is a file."""
-    name, separator, file = text.partition("=")
-    if Path(text).is_file() or not (separator and (not name.strip() or not file.strip())):
-        return "" if text.strip() else "--run: no file was named; expected --run FILE or --run NAME=FILE"
-    if not file.strip():
-        return f"--run {text}: the file is missing after =; expected --run {name.strip() or 'NAME'}=FILE"
-    return f"--run {text}: the name is missing before =; expected --run NAME={file} or --run {file}"
-
-
-def _is_named(text: str) -> bool:
-    return _NAMED.fullmatch(text) is not None and not Path(text).is_file()
-
-
-def _parse_source(text: str) -> RunSource:
-    match = _NAMED.fullmatch(text)
-    if match is not None and _is_named(text):
-        return RunSource(match[1].strip(), Path(match[2]))
-    path = Path(text)
-    name = path.name
-    while Path(name).suffix.lower() in _ENDINGS:
-        name = Path(name).stem
-    return RunSource(name, path)
 
 
 class ReadingOptions(NamedTuple):
@@ -260,7 +192,11 @@ class _RunReading:
     """The reading of one run file, which collects problems and counts."""
 
     def __init__(
-        self, file: RunFile, release: EvaluatedRelease, skip_repeated: bool, mapped: Mapping[str, ChunkPlace]
+        self,
+        file: RunFile,
+        release: EvaluatedRelease,
+        skip_repeated: bool,
+        mapped: Mapping[str, ChunkLocation],
     ) -> None:
         self._file, self._mapped = file, mapped
         self._release = release
@@ -282,9 +218,9 @@ class _RunReading:
         located = (
             None
             if bodies is None
-            else located_chunks(
+            else locate_chunks(
                 *(places.line, places.documents, places.chunk, bodies, self._mapped, problems),
-                listed=(places.query, places.scores),
+                scored_lists=(places.query, places.scores),
             )
         )
         chunks = None

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from curation.core.errors import InputError
-from curation.evaluation.answers.answer_files import citation_scores, cited_names
+from curation.evaluation.answers.citations import citation_scores, cited_names
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.evaluation import AnsweringSystem
-from curation.evaluation.scoring.run_chunks import ChunkPlace
-from curation.evaluation.scoring.system_runs import ReadingOptions, RunSource
+from curation.evaluation.scoring.run_chunks import ChunkLocation
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import jsonl, part
 from tests.support.command_line import invoke
@@ -38,7 +39,9 @@ def scored(store: Store, folder: Path, cites: list[object], **options: Any) -> A
 def test_scores_are_those_of_a_worked_example() -> None:
     """Evidence in the documents a and b; a chunk beside it, one on it, and all of a third document."""
     marked = {"q": {"a": [(10, 20), (40, 50)], "b": [(0, 5)]}, "silent": {"a": [(0, 1)]}}
-    cited = {"q": frozenset([ChunkPlace("a", 20, 40), ChunkPlace("a", 0, 11), ChunkPlace("c", 0, 99)])}
+    cited = {
+        "q": frozenset([ChunkLocation("a", 20, 40), ChunkLocation("a", 0, 11), ChunkLocation("c", 0, 99)])
+    }
     precision, recall = citation_scores(["q", "silent", "bare"], cited, marked).values()
     assert precision.tolist()[:2] == [pytest.approx(1 / 3), 0]
     assert recall.tolist()[:2] == [0.5, 0]

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.evaluation.answers.answer_files import named_answers
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.graded_answers import (
     neighbor_projects,
@@ -22,7 +21,7 @@ from curation.evaluation.answers.graded_answers import (
 from curation.evaluation.evaluate import submit
 from curation.evaluation.evaluation import AnswerEvaluation
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource, parse_answer_sources
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
@@ -119,7 +118,7 @@ def test_rows_of_unknown_queries_are_counted_and_second_answers_refused(
     with pytest.raises(InputError, match=r"a second answer to the query .*, also in line 1"):
         scored(project, RunSource("x", jsonl(tmp_path / "x.jsonl", rows)))
     with pytest.raises(InputError, match="2 files are the system 'x'"):
-        named_answers(["x=a.jsonl", "x=b.jsonl"])
+        parse_answer_sources(["x=a.jsonl", "x=b.jsonl"])
 
 
 def test_silence_is_right_for_an_unanswerable_query(project: Store, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from curation.evaluation.answers.graded_answers import read_grades_of_answers, w
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus

@@ -12,7 +12,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.graded_answers import read_grades_of_answers, write_answers_to_grade
 from curation.evaluation.answers.nuggets import nugget_scores
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.releases.verify import load_release
 from curation.store import Store

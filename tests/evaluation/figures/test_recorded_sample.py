@@ -11,7 +11,7 @@ from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.pooled_pairs import PooledPairs, share_unjudged
 from curation.evaluation.scoring.release import read_release
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run

@@ -13,10 +13,10 @@ from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
-from curation.evaluation.llm_judges.human_grades import peoples_sample
+from curation.evaluation.llm_judges.human_sample import peoples_sample
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments

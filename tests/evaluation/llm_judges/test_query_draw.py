@@ -18,7 +18,7 @@ from curation.core.statistics.difference_estimator import difference_estimate
 from curation.evaluation.llm_judges.estimates import judged_estimates
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest

@@ -17,7 +17,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.evaluation.scoring.baseline_systems import ChunkedSystem, decreasing, run_lines
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.scoring.release import read_release
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.evaluation.scoring.system_runs import read_run as evaluated_run
 from curation.ingest.importers.corpus import import_corpus
 from curation.people.seal_access import openings

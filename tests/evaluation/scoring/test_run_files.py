@@ -9,7 +9,8 @@ import pytest
 from curation.core.errors import InputError
 from curation.evaluation.answers.answer_files import read_answer_file
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.system_runs import RunSource, read_run
+from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_runs import read_run
 from tests.support.evaluated_project import document_ids, evaluated_project
 
 

@@ -13,7 +13,7 @@ import pytest
 from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.ingest.filters import OUTDATED, in_words, outside, read_filters
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment

@@ -12,7 +12,7 @@ import yaml
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.sources import RunSource
 from curation.releases.export.formats import FORMATS
 from curation.store import Store
 from tests.support.gold_project import export

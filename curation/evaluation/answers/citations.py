@@ -1,0 +1,142 @@
+"""The citations of answers, scored by the evidence that people marked.
+
+    citation_precision    cited chunks that hold evidence for the query, over all chunks that the answer cites
+    citation_recall       documents with evidence in a cited chunk, over all documents with evidence
+
+A chunk holds evidence if any of its characters is marked in a relevant document. A document that is cited as
+a whole is the chunk of its whole body. The two scores are the citation precision and recall of N. F. Liu, T.
+Zhang and P. Liang (2023), Evaluating verifiability in generative search engines, Findings of EMNLP. Both
+scores are computed for the whole answer instead of each statement, because people mark the evidence for a
+query. The unit of recall is the document, as in recall@k, so that recall does not depend on the number of
+ranges that somebody marked.
+
+A chunk that is cited twice counts once. An answer without citations and a query without an answer score 0. A
+query without evidence has no value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from curation.core.arrow import ints_of, texts
+from curation.core.characters import alike
+from curation.core.spans import Span, intersection
+from curation.core.statistics.arrays import Floats
+from curation.evaluation.scoring.evidence import OPEN
+from curation.evaluation.scoring.pinned_bodies import PinnedBodies
+from curation.evaluation.scoring.qrels import Qrels
+from curation.evaluation.scoring.run_chunks import ChunkLocation, locate_chunks, locate_id
+from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.readers.fields import ChunkFields, column_for, file_fields
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.values import text_of, whole_number
+
+CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
+CITATION_SCORES = ("citation_precision", "citation_recall")
+_OF_CHUNK = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
+_WAY_OUT = (
+    "Expected ids of the release's documents, chunks such as doc#0-120, or objects with doc_id, start and "
+    "end; or name another field, '' for none (--map citation=COLUMN)."
+)
+
+Citation = tuple[int, str, str]
+"""The line, the query id, and the id of the cited document or chunk."""
+CitedCorpus = tuple[PinnedBodies, Mapping[str, ChunkLocation]]
+"""The bodies of a release's documents, and a map of an index's chunks."""
+Cited = Mapping[str, frozenset[ChunkLocation]]
+"""Query id → the chunks that the answer cites."""
+Marked = Mapping[str, Mapping[str, Sequence[Span]]]
+"""Query id → id of a relevant document → the marked evidence."""
+
+
+def cited_names(value: Any) -> list[str]:
+    """Read the ids of documents and chunks from a field with one citation or a list; objects become ids."""
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, list):
+        return [name for item in value for name in cited_names(item)]
+    if not isinstance(value, Mapping):
+        return [text] if (text := text_of(value).strip()) else []
+    columns = {name: column_for(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
+    if columns["document"] is None:
+        return [text_of(value)]
+    document, start, end = (text_of(value.get(column or "")).strip() for column in columns.values())
+    return [f"{document}#{_plain_number(start)}-{_plain_number(end)}" if start or end else document]
+
+
+def _plain_number(text: str) -> str:
+    number = whole_number(text)
+    return text if number is None else str(number)
+
+
+def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> Cited:
+    """Locate each citation of a query once in the documents.
+
+    Raises
+    ------
+    InputError: a citation names a document that the release lacks, a place outside the text, or a different
+        version.
+    """
+    bodies, mapped = corpus
+    for line, _, name in citations:
+        document_id = locate_id(name, bodies.hashes, mapped).document_id
+        if document_id not in bodies.hashes:
+            like = like_known(document_id, partial(alike, known=bodies.hashes))
+            problems.add(
+                line, f"cites {name!r}, but the release has no such document or chunk{like}", _WAY_OUT
+            )
+    problems.check()
+    lines = np.array([line for line, *_ in citations], np.int64)
+    names = texts([name for *_, name in citations]).dictionary_encode()
+    located = locate_chunks(lines, names, {}, bodies, mapped, problems)
+    if located is None:  # whole documents alone
+        places = [ChunkLocation(name, 0, OPEN) for *_, name in citations]
+    else:
+        ids = located.documents.dictionary.to_pylist()
+        documents = [ids[code] for code in ints_of(located.documents.indices).tolist()]
+        places = list(map(ChunkLocation, documents, located.start.tolist(), located.end.tolist()))
+    cited: dict[str, set[ChunkLocation]] = {}
+    for (_, query_id, _), chunk in zip(citations, places, strict=True):
+        cited.setdefault(query_id, set()).add(chunk)
+    return {query_id: frozenset(places_of_query) for query_id, places_of_query in cited.items()}
+
+
+def marked_evidence(qrels: Qrels) -> Marked:
+    """Collect the evidence that people marked in relevant documents."""
+    marked: dict[str, dict[str, Sequence[Span]]] = {}
+    if (marks := qrels.evidence) is None:
+        return marked
+    documents = marks.documents.to_pylist()
+    spans = list(zip(marks.start.tolist(), marks.end.tolist(), strict=True))
+    for pair in np.flatnonzero(marks.grade >= qrels.relevant).tolist():
+        query_id, document_id = (
+            qrels.query_ids[marks.query[pair]],
+            documents[marks.pair[pair] % len(documents)],
+        )
+        marked.setdefault(query_id, {})[document_id] = spans[marks.first[pair] : marks.first[pair + 1]]
+    return marked
+
+
+def citation_scores(query_ids: Sequence[str], cited: Cited | None, marked: Marked) -> dict[str, Floats]:
+    """Score each query's citations, shape (Q,); NaN for a query without evidence, or a file without
+    citations."""
+    values = np.full((len(CITATION_SCORES), len(query_ids)), np.nan)
+    for index, query_id in enumerate(query_ids):
+        documents = marked.get(query_id)
+        if cited is None or not documents:
+            continue
+        chunks = cited.get(query_id, frozenset())
+        hits = [
+            chunk.document_id
+            for chunk in chunks
+            if intersection([(chunk.start, chunk.end)], documents.get(chunk.document_id, ()))
+        ]
+        values[:, index] = len(hits) / max(1, len(chunks)), len(set(hits)) / len(documents)
+    return dict(zip(CITATION_SCORES, values, strict=True))

@@ -1,0 +1,208 @@
+"""The random sample of queries that people graded, by which they correct a judge.
+
+People's grades can correct a judge only if chance chose the queries that people graded. goldgrade knows two
+such choices: the draw of the sample, before a top-up adds queries, and the split, which puts queries into
+parts at random within strata. The population is the project's current sample, or the release's queries where
+no sample was drawn. A query of the population without people's grades belongs to a later top-up, or to a part
+that is not evaluated. Any other query without grades was left out by somebody's choice, by the pace of
+annotators or by disputes. The inclusion probability of the query is then unknown, and the sample is refused.
+
+The probability of a query is the share of its stratum that people graded.
+
+Where a round was opened over a random draw of the queries (`labeling.rounds.query_draw`), the population is
+the queries from which the round was drawn, and people's queries are the evaluated queries that it drew.
+Graded queries that the round did not draw are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from curation.core.errors import RefusedError
+from curation.core.statistics.arrays import Floats, Mask
+from curation.core.text import pluralize
+from curation.releases.verify import FrozenRelease
+from curation.store import Cursor, get_setting
+
+if TYPE_CHECKING:
+    from curation.labeling.rounds.query_draw import QueryDraw
+
+FrameRow = tuple[str, float | None]
+"""The stratum of a query, and the number of searches that the query represents; None if the number is
+unknown.
+"""
+NOT_DRAWN = "evaluated query that was not drawn from the traffic"
+NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
+
+
+class HumanSample(NamedTuple):
+    """The N queries of the population in the order of their ids, and the queries that people graded.
+
+    Attributes
+    ----------
+    asked: whether people graded each query for the evaluation, shape (N,).
+    probabilities: the probability of each query of being graded, shape (N,).
+    searches: the number of searches that each query represents, shape (N,); None if no sample was drawn.
+    chosen_by: the steps that chose the graded queries: 'draw', 'split', 'top-up', or two of these.
+    left_out: reason → number of evaluated queries.
+    """
+
+    query_ids: tuple[str, ...]
+    strata: tuple[str, ...]
+    asked: Mask
+    probabilities: Floats
+    searches: Floats | None
+    chosen_by: tuple[str, ...]
+    left_out: Mapping[str, int]
+
+
+def peoples_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
+    """Find the random choice by which the evaluated queries of a release were graded.
+
+    Raises
+    ------
+    RefusedError: the queries are not a probability sample of a larger set.
+    """
+    from curation.labeling.rounds.query_draw import read_draws  # with pydantic, a tenth of a small evaluation
+
+    graded = {row["query_id"] for row in release.rows("queries")}
+    draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]
+    whole = next((draw for draw in draws if draw.drawn <= graded), None)
+    if whole is not None:
+        return _sample_of_draw(cursor, release, whole, evaluated)
+    begun = next((draw for draw in draws if draw.drawn >= graded), None)
+    if begun is not None:
+        _refuse_chosen_queries(release, begun.drawn, "that a round drew for people", "")
+    return _sample_of_project(cursor, release, evaluated)
+
+
+def _sample_of_draw(
+    cursor: Cursor, release: FrozenRelease, draw: QueryDraw, evaluated: Collection[str]
+) -> HumanSample:
+    """Sample the evaluated queries that a round drew from the queries before the draw."""
+    ids = tuple(sorted(draw.strata))
+    people = draw.drawn.intersection(evaluated)
+    elsewhere = len(draw.drawn) - len(people)
+    if elsewhere:
+        _refuse_split_by_time(release)
+    asked, sample = np.isin(ids, sorted(people)), _current_sample(cursor)
+    strata = tuple(draw.strata[query_id] for query_id in ids)
+    known = all(query_id in sample for query_id in ids)
+    searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if known else None
+    chosen_by = ("draw", "split") if elsewhere else ("draw",)
+    return sample_of(ids, strata, asked, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches)
+
+
+def _sample_of_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
+    """Sample the evaluated queries from the current sample, or from the release's queries."""
+    drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
+    by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
+    named = {row["query_id"]: str(row["stratum"]) for row in release.rows("queries")}
+    frame = _current_sample(cursor) if by_draw else {name: (stratum, None) for name, stratum in named.items()}
+    people = sorted(set(evaluated).intersection(frame)) if by_draw else sorted(evaluated)
+    if by_draw:
+        _refuse_other_sample(release, set(drawn).difference(frame))
+    ids = tuple(sorted(frame))
+    if len(people) == len(ids):
+        raise RefusedError(
+            f"People graded all {pluralize(len(ids), 'query', 'queries')} that the judge could be used on, "
+            "so the judge has nothing to add. A judge helps only on queries that people did not grade: "
+            "draw more queries (`goldgrade sample --top-up`), pool these queries, and import the judge's "
+            "judgments."
+        )
+    later = _queries_of_top_ups(cursor, drawn, frame) if by_draw else set()
+    smaller = ", or draw the smaller sample first and top it up for the judge"
+    _refuse_chosen_queries(release, set(ids).difference(later), "that were drawn for people", smaller)
+    others = len(ids) - len(people) - len(later)
+    if others:
+        _refuse_split_by_time(release)
+    asked = np.isin(ids, people)
+    strata = tuple(frame[query_id][0] for query_id in ids)
+    searches = np.array([frame[query_id][1] for query_id in ids], np.float64) if by_draw else None
+    chosen_by = [name for name, count in (("split", others), ("top-up", len(later))) if count]
+    return sample_of(ids, strata, asked, chosen_by, {NOT_DRAWN: len(evaluated) - len(people)}, searches)
+
+
+def sample_of(
+    ids: Iterable[str],
+    strata: Sequence[str],
+    asked: Mask,
+    chosen_by: Sequence[str],
+    left_out: Mapping[str, int],
+    searches: Floats | None = None,
+) -> HumanSample:
+    """Make a sample whose probabilities are the share of each stratum that people graded.
+
+    Raises
+    ------
+    RefusedError: people graded no query of a stratum.
+    """
+    names, number = np.unique(np.asarray(strata, np.str_), return_inverse=True)
+    shares = np.bincount(number, asked, len(names)) / np.bincount(number, minlength=len(names))
+    if without := names[shares == 0].tolist():
+        raise RefusedError(
+            f"People graded no query of {', '.join(without)}, so nothing corrects the judge in these "
+            "strata. Top up and grade these strata, or draw with fewer strata."
+        )
+    reasons = {why: count for why, count in left_out.items() if count}
+    return HumanSample(tuple(ids), tuple(strata), asked, shares[number], searches, tuple(chosen_by), reasons)
+
+
+def _current_sample(cursor: Cursor) -> dict[str, FrameRow]:
+    rows = cursor.execute(
+        "SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?",
+        [get_setting(cursor, "sample")],
+    ).fetchall()
+    return {query_id: (stratum, traffic / probability) for query_id, stratum, traffic, probability in rows}
+
+
+def _refuse_other_sample(release: FrozenRelease, outside: Collection[str]) -> None:
+    """Refuse a release with queries outside the current sample."""
+    if outside:
+        raise RefusedError(
+            f"The project's current sample lacks {pluralize(len(outside), 'query', 'queries')} of the "
+            f"release {release.row.name!r}, such as {some_of(outside)}: the release has a different "
+            "draw, so the chance of each query to be graded by people is unknown. A top-up keeps the "
+            "earlier queries: "
+            "`goldgrade sample --top-up`."
+        )
+
+
+def _queries_of_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, FrameRow]) -> set[str]:
+    """Find the queries that top-ups added to the smallest earlier sample with all of the release's
+    queries."""
+    sql = "SELECT list(query_id) FROM sample_queries GROUP BY sample_id ORDER BY min(rowid)"
+    samples: list[set[str]] = [set(query_ids) for (query_ids,) in cursor.execute(sql).fetchall()]
+    fitting = [sample for sample in samples if sample.issuperset(drawn) and sample.issubset(frame)]
+    smallest = min(fitting, key=lambda sample: len(sample), default=set(frame))
+    return set(frame).difference(smallest)
+
+
+def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], which: str, or_else: str) -> None:
+    """Refuse queries without people's grades if neither the draw nor the split left them out."""
+    missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
+    if missing:
+        raise RefusedError(
+            f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {which} have no grade by "
+            f"people in the release {release.row.name!r}, such as {some_of(missing)}. The graded queries "
+            "were not chosen by chance only, so people's grades are not a probability sample. Grade and "
+            "settle "
+            f"these queries{or_else}, and freeze again."
+        )
+
+
+def _refuse_split_by_time(release: FrozenRelease) -> None:
+    """Refuse a split by time, because the parts are not random samples."""
+    if release.rows("split")[0]["parameters"].get("by_time"):
+        raise RefusedError(
+            f"The split of the release {release.row.name!r} goes by time, so the queries of a part are "
+            "not a random sample of all queries. To use the judge, freeze a release with a balanced split."
+        )
+
+
+def some_of(names: Collection[str]) -> str:
+    """Name the first three of some names, as examples."""
+    return ", ".join(repr(name) for name in sorted(names)[:3])

@@ -1,0 +1,170 @@
+"""The map of an index's chunks: the range of each chunk id in the documents of a release.
+
+A map is made once from a splitter's table of id, document, and start and end or text, so that runs with the
+index's own ids can be evaluated. The map has the version of each document, so that a chunk of a different
+version is refused.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from curation.core.arrow import texts
+from curation.core.characters import alike, quote_formula, unquote_formula
+from curation.core.errors import InputError
+from curation.core.progress import Progress, silent
+from curation.core.statistics.arrays import Ints
+from curation.core.text import pluralize
+from curation.evaluation.scoring.chunk_measures import UNKNOWN
+from curation.evaluation.scoring.pinned_bodies import PinnedBodies
+from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, locate_chunks
+from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.readers.fields import ChunkFields, column
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.values import text_of
+from curation.releases.verify import load_release
+from curation.store import Store
+
+COLUMNS = ("chunk_id", *ChunkLocation._fields)
+
+
+@dataclass(frozen=True)
+class SplitterFields(ChunkFields):
+    """The columns of a splitter's table."""
+
+    chunk: str | None = column("Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True)
+
+
+def map_chunks(
+    store: Store,
+    name: str,
+    splitter: Path,
+    out: Path,
+    fields: SplitterFields = SplitterFields(),
+    progress: Progress = silent,
+) -> tuple[ChunkCounts, list[str]]:
+    """Find the chunks of a splitter's file in the documents of a release, and write their map.
+
+    In the map, chunks that were not found have `UNKNOWN` ranges. Returns the counts of chunks, and sentences
+    on the chunks that were found.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or chunks have unknown documents or versions, are outside their
+        documents or are repeated.
+    NotFoundError, RefusedError: as for `load_release`.
+    """
+    release = load_release(store, name)
+    bodies = PinnedBodies(store, release)
+    records = Records(splitter, None, progress)
+    problems = records.problems
+    lines, chunk_ids, documents, columns = _read_splitter_rows(records, fields, bodies)
+    located = locate_chunks(lines, texts(documents).dictionary_encode(), columns, bodies, {}, problems)
+    assert located is not None  # there are columns of chunks
+    problems.check()
+    is_found = located.is_found
+    if not is_found.any():
+        fault = (
+            f"line {lines[0]}: the chunk's text is not in its document, and neither is the text of "
+            "any other chunk"
+        )
+        problems.stop(fault, "Split the texts that the release has, or give start and end of each chunk.")
+    start = np.where(is_found, located.start, UNKNOWN).tolist()
+    end = np.where(is_found, located.end, UNKNOWN).tolist()
+    versions = [bodies.hashes[document_id] for document_id in documents]
+    range_counts = [located.range_counts.tolist()] if "text" in columns else []
+    _write_chunk_map(out, [chunk_ids, documents, start, end, versions, *range_counts])
+    located_documents = set(compress(documents, is_found.tolist()))
+    chunks = pluralize(located.counts.chunks - located.counts.not_found, "chunk")
+    sentence = (
+        f"{chunks} of {pluralize(len(located_documents), 'document')} of {release.row.name} were found."
+    )
+    return located.counts, [sentence, *located.counts.sentences()]
+
+
+def read_chunk_map(path: Path | None) -> dict[str, ChunkLocation]:
+    """Read the location of each chunk id from a map of chunks; an empty result without a file.
+
+    Raises
+    ------
+    InputError: the file is not a map of chunks.
+    """
+    if path is None:
+        return {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return {
+                unquote_formula(row["chunk_id"]): ChunkLocation(
+                    unquote_formula(row["document_id"]),
+                    *(int(row["start"]), int(row["end"])),
+                    row["content_hash"],
+                    int(row.get("places", 1)),
+                )
+                for row in csv.DictReader(file)
+            }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        expected = f"expected CSV with the columns {', '.join(COLUMNS[:-1])}, as the chunks were mapped to"
+        raise InputError(f"the file is not a map of chunks ({error}); {expected}", path=path) from error
+
+
+def _read_splitter_rows(
+    records: Records, fields: SplitterFields, bodies: PinnedBodies
+) -> tuple[Ints, list[str], list[str], dict[str, pa.Array]]:
+    """Read lines, ids and documents of a splitter's chunks, and the columns for `located_chunks`."""
+    chunk_fields = records.resolve(fields, but=("query", "rank", "score"))
+    range_columns = chunk_fields.of_chunks
+    if not range_columns:
+        records.refuse_columns(
+            "no known columns have the start and end of chunks, or their text: name columns with "
+            "--map start=COLUMN and --map end=COLUMN, or with --map text=COLUMN"
+        )
+    names = [chunk_fields.chunk, chunk_fields.document, *range_columns.values()]
+    first_lines: dict[str, int] = {}
+    rows = []
+    with suppress(InputError):  # noted with the file's problems
+        for line, values in records:
+            chunk_id, document_id, *cells = (text_of(values.get(name or "")) for name in names)
+            first_line = first_lines.setdefault(chunk_id, line)
+            if fault := _find_fault(chunk_id, document_id, first_line, line, bodies):
+                records.problems.add(line, fault)
+            else:
+                rows.append((line, chunk_id, document_id, *cells))
+    if not rows:
+        records.problems.check()
+    lines, chunk_ids, documents, *columns = (list(column) for column in zip(*rows, strict=True))
+    arrays = dict(zip(range_columns, map(texts, columns), strict=True))
+    return np.array(lines), chunk_ids, documents, arrays
+
+
+def _find_fault(chunk_id: str, document_id: str, first_line: int, line: int, bodies: PinnedBodies) -> str:
+    """Explain why a row cannot be mapped, and what to do; '' for a usable row."""
+    if not chunk_id:
+        return "the chunk has no id: give the chunk an id"
+    if first_line != line:
+        return f"the chunk {chunk_id!r} again, also in line {first_line}: give the chunk a different id"
+    if document_id not in bodies.hashes:
+        like = like_known(document_id, partial(alike, known=bodies.hashes))
+        chunk = f"the chunk {chunk_id!r} is of {document_id!r}"
+        return f"{chunk}, which is not a document of the release{like}: leave the chunk out"
+    return ""
+
+
+def _write_chunk_map(path: Path, columns: Sequence[Sequence[Any]]) -> None:
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            rows = zip(*columns, strict=True)
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS[: len(columns)])
+            writer.writerows([quote_formula(str(cell)) for cell in row] for row in rows)
+    except OSError as error:
+        raise InputError(f"the map could not be written: {error.strerror or error}", path=path) from error
