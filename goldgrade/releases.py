@@ -105,14 +105,14 @@ class Release:
         """
         from curation.evaluation.evaluate_runs import evaluate_runs
         from curation.evaluation.request import EvaluateRequest
-        from curation.evaluation.scoring.sources import RunSource
+        from curation.evaluation.scoring.system_files import SystemFile
 
         wanted = None if measures is None else _names(measures)
         request = EvaluateRequest(
             self.name, part, wanted, _names(by), reason=reason, relevant=relevant, seed=seed
         )
         with _run_files(runs) as files:
-            sources = [RunSource(name, path) for name, path in files.items()]
+            sources = [SystemFile(name, path) for name, path in files.items()]
             return evaluate_runs(self._store, self._opened, sources, request)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:

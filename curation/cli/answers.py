@@ -215,9 +215,9 @@ def answers_to_grade(
       goldgrade answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --part dev
     """
     from curation.evaluation.answers.graded_answers import write_answers_to_grade
-    from curation.evaluation.scoring.sources import parse_answer_sources
+    from curation.evaluation.scoring.system_files import parse_answer_files
 
-    layout, sources = layout_of(format, encoding), parse_answer_sources(answers)
+    layout, sources = layout_of(format, encoding), parse_answer_files(answers)
     written = write_answers_to_grade(project_store(), name, sources, what, out, part, layout)
     sentences = (
         f"Wrote {pluralize(written.answers, 'answer')} to "

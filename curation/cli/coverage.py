@@ -135,7 +135,7 @@ def _evaluate_runs(
     from curation.evaluation.coverage_report import values_of
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.request import EvaluateRequest
-    from curation.evaluation.scoring.sources import parse_run_sources
+    from curation.evaluation.scoring.system_files import parse_run_files
 
     if (release is None) != (not runs):
         raise InputError("Results need --release and --run together; expected both options, or neither.")
@@ -143,7 +143,7 @@ def _evaluate_runs(
         return None
     request = EvaluateRequest(release, by=(), seed=seed)
     return values_of(
-        evaluate_runs(project_store(), release, parse_run_sources(runs), request, progress=progress)
+        evaluate_runs(project_store(), release, parse_run_files(runs), request, progress=progress)
     )
 
 

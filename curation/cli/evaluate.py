@@ -209,7 +209,7 @@ def evaluate(
     from curation.evaluation.answers.answer_files import AnswerFields
     from curation.evaluation.evaluate import evaluated, prepared
     from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
-    from curation.evaluation.scoring.sources import parse_answer_sources, parse_run_sources
+    from curation.evaluation.scoring.system_files import parse_answer_files, parse_run_files
     from curation.evaluation.scoring.system_runs import ReadingOptions
     from curation.ingest.readers.fields import ChunkFields
     from curation.releases.release_rows import is_file
@@ -218,7 +218,7 @@ def evaluate(
     conditions, store = read_conditions(fail_if or ()), release_store()
     files = out or []
     check_endings(files, bool(conditions))
-    sources, baseline = with_baseline(parse_run_sources(run or []), request.baseline)
+    sources, baseline = with_baseline(parse_run_files(run or []), request.baseline)
     request = replace(
         request,
         release=name,
@@ -226,8 +226,7 @@ def evaluate(
         **read_graded(graded or ()),
         runs=tuple((source.name, str(source.path)) for source in sources),
         answers=tuple(
-            (named_answer.name, str(named_answer.path))
-            for named_answer in parse_answer_sources(answers or [])
+            (named_answer.name, str(named_answer.path)) for named_answer in parse_answer_files(answers or [])
         ),
     )
     read = [store.path, *([Path(name)] if is_file(name) else []), *(source.path for source in sources)]

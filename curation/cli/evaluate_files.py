@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curation.evaluation.fail_if import CheckedCondition
     from curation.evaluation.report.page import EvaluationReport
     from curation.evaluation.request import EvaluateRequest
-    from curation.evaluation.scoring.sources import RunSource
+    from curation.evaluation.scoring.system_files import SystemFile
     from curation.store import Store
 
 OUT = "--out"
@@ -35,8 +35,8 @@ def ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
 
 
 def with_baseline(
-    sources: Sequence[RunSource], baseline: str | None
-) -> tuple[Sequence[RunSource], str | None]:
+    sources: Sequence[SystemFile], baseline: str | None
+) -> tuple[Sequence[SystemFile], str | None]:
     """Add the run of the baseline before the runs if --baseline names a file; return the name of the
     baseline, too.
 
@@ -44,12 +44,12 @@ def with_baseline(
     ------
     InputError: --baseline names neither a run nor a file.
     """
-    from curation.evaluation.scoring.sources import parse_run_sources
+    from curation.evaluation.scoring.system_files import parse_run_files
 
     names = [source.name for source in sources]
     if baseline is None or baseline in names or not sources:
         return sources, baseline
-    [base] = parse_run_sources([baseline])
+    [base] = parse_run_files([baseline])
     if not base.path.is_file():
         raise InputError(
             f"--baseline {baseline}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "

@@ -25,7 +25,7 @@ from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_es
 from curation.evaluation.pool_runs import check_pooling, pool_runs
 from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import SealedRequest, check_access, refusals_logged, sealed_request
 from curation.evaluation.stored_evaluations import store_submitted
@@ -70,14 +70,14 @@ class EvaluationWork(NamedTuple):
     progress: Progress = silent
 
     @property
-    def runs(self) -> list[RunSource]:
+    def runs(self) -> list[SystemFile]:
         """The sources of runs."""
-        return [RunSource(name, Path(path)) for name, path in self.request.runs]
+        return [SystemFile(name, Path(path)) for name, path in self.request.runs]
 
     @property
-    def answers(self) -> list[RunSource]:
+    def answers(self) -> list[SystemFile]:
         """The sources of answers."""
-        return [RunSource(name, Path(path)) for name, path in self.request.answers]
+        return [SystemFile(name, Path(path)) for name, path in self.request.answers]
 
 
 class Submitted(NamedTuple):
@@ -139,9 +139,9 @@ def prepared(
     again = request.judge is not None or request.to_pool is not None
     reading = reading._replace(
         skip_repeated=request.skip_repeated,
-        parsed={} if again else None,
+        parsed_files={} if again else None,
         topics=request.topics,
-        chunks=request.chunk_map,
+        chunk_map=request.chunk_map,
     )
     return EvaluationWork(store, request, author, release, rounded, reading, **more)
 

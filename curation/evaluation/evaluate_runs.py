@@ -41,8 +41,8 @@ from curation.evaluation.scoring.measure_names import (
 from curation.evaluation.scoring.pooled_pairs import share_unjudged
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import RunScores
-from curation.evaluation.scoring.sources import RunSource
-from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run, with_whole_documents
+from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, add_whole_documents, read_run
 from curation.evaluation.sealed_access import (
     SealedRequest,
     check_access,
@@ -175,7 +175,7 @@ def _figures_of_runs(runs: Sequence[RunScores]) -> dict[str, tuple[float | None,
 def evaluate_runs(
     store: Store,
     release_name: str | FrozenRelease,
-    runs: Sequence[RunSource],
+    runs: Sequence[SystemFile],
     request: EvaluateRequest = EvaluateRequest(),
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
@@ -214,7 +214,7 @@ def evaluate_runs(
 
 def _evaluate_sources(
     release: EvaluatedRelease,
-    runs: Sequence[RunSource],
+    runs: Sequence[SystemFile],
     request: EvaluateRequest,
     reading: ReadingOptions,
     progress: Progress,
@@ -227,7 +227,7 @@ def _evaluate_sources(
     measures, facets = _measures_and_facets(release, request, False, of_chunks)
     systems = []
     for number, (name, files) in enumerate(read.items(), 1):
-        chunked = [replace(run, rows=with_whole_documents(run.rows, release, measures)) for run in files]
+        chunked = [replace(run, rows=add_whole_documents(run.rows, release, measures)) for run in files]
         systems.append(score_system(name, chunked, release, measures))
         progress("scoring systems", number, len(read))
     return systems, assembled(release, measures, facets, systems, request)
@@ -267,5 +267,5 @@ def _measures_and_facets(
             command="Leave --per-query out.",
         )
     for measure in measures:
-        release.qrels.lacking(measure)  # raises an error if the release lacks evidence for the measure
+        release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure
     return measures, facets

@@ -16,8 +16,8 @@ from curation.core.progress import Progress, silent
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.rankings import UNJUDGED, rank
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.sources import RunSource
-from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run, run_file
+from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, open_run_file, read_run
 from curation.people.annotators import require_author
 from curation.pooling.request import PoolRequest
 from curation.releases.verify import FrozenRelease
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def pool_runs(
     store: Store,
     release_name: str | FrozenRelease,
-    sources: Sequence[RunSource],
+    sources: Sequence[SystemFile],
     request: EvaluateRequest,
     author: str = COMMAND_LINE,
     progress: Progress = silent,
@@ -64,7 +64,7 @@ def pool_runs(
     for name, source in named:
         import_run(
             store,
-            run_file(source.path, reading, progress),
+            open_run_file(source.path, reading, progress),
             name,
             reading.fields,
             reading.layout,
@@ -94,7 +94,7 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
         require_author(cursor, author, "lead")
 
 
-def _numbered_names(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
+def _numbered_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]:
     """Give each run a unique name: several runs of one system are numbered."""
     times = Counter(source.name for source in sources)
     number: Counter[str] = Counter()

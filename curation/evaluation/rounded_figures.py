@@ -22,8 +22,8 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import score_rows
-from curation.evaluation.scoring.sources import RunSource
-from curation.evaluation.scoring.system_runs import ReadingOptions, read_run, with_whole_documents
+from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.scoring.system_runs import ReadingOptions, add_whole_documents, read_run
 from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
 from curation.releases.gate_override import gate_override_sentences
 from curation.releases.sealed_log import SealedCount
@@ -116,7 +116,7 @@ def _round_up_to_one_digit(error: float) -> float:
 def headline_of_runs(
     store: Store,
     release_name: str | FrozenRelease,
-    runs: Sequence[RunSource],
+    runs: Sequence[SystemFile],
     request: EvaluateRequest,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
@@ -134,7 +134,7 @@ def headline_of_runs(
         read = [read_run(source, release, reading, progress) for source in runs]
         chunks = any(run.chunks for run in read) and release.qrels.evidence is not None
         measure = measures_for(release.qrels.scale, None, CHUNK_MEASURES if chunks else DEFAULT_MEASURES)[0]
-        rows = [with_whole_documents(run.rows, release, [measure]) for run in read]
+        rows = [add_whole_documents(run.rows, release, [measure]) for run in read]
         values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
         return measure.name, [run.source for run in read], values
 
@@ -144,7 +144,7 @@ def headline_of_runs(
 def headline_of(
     store: Store,
     release_name: str | FrozenRelease,
-    sources: Sequence[RunSource],
+    sources: Sequence[SystemFile],
     request: EvaluateRequest,
     actor: str,
     score: ScoreSystems,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from curation.core.text import pluralize
-from curation.evaluation.scoring.chunk_measures import UNKNOWN, words_read
+from curation.evaluation.scoring.chunk_measures import UNKNOWN, count_read_words
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 from curation.evaluation.scoring.system_runs import SystemRun
 
@@ -37,7 +37,7 @@ def _remarks_on_short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iter
     for measure in measures if chunks is not None else ():
         if measure.kind != WITHIN or chunks is None:
             continue
-        of_query = np.bincount(chunks.query, words_read(chunks, measure.depth or 1))
+        of_query = np.bincount(chunks.query, count_read_words(chunks, measure.depth or 1))
         read = of_query[np.unique(chunks.query)]
         if len(short := read[read < (measure.depth or 1)]):
             yield (

@@ -14,7 +14,7 @@ from curation.evaluation.figures.means import mean_estimates
 from curation.evaluation.scoring.measure_names import CONTEXT, Measure, mean_of
 from curation.evaluation.scoring.rankings import Rankings, RunRows, rank
 from curation.evaluation.scoring.release import EvaluatedRelease
-from curation.evaluation.scoring.run_scores import RunScores, mean_scores, score_ranking, values_of
+from curation.evaluation.scoring.run_scores import RunScores, average_scores, compute_values, score_ranking
 from curation.evaluation.scoring.system_runs import SystemRun
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
@@ -46,7 +46,7 @@ class ScoredSystem:
     @cached_property
     def mean(self) -> RunScores:
         """The mean of the runs' scores, query by query."""
-        return mean_scores(self.scores)
+        return average_scores(self.scores)
 
 
 def score_system(
@@ -101,7 +101,7 @@ def _context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve
         if depth <= last
         for kind in ("evidence_recall", CONTEXT)
     ]
-    values = values_of(ranking, release.qrels, asked)
+    values = compute_values(ranking, release.qrels, asked)
     values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
     recall, words = values[:, ::2], values[:, 1::2]
     recall[np.isnan(words)] = np.nan

@@ -15,7 +15,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import EMPTY
 from curation.evaluation.report.page import evaluation_report
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import parse_run_sources
+from curation.evaluation.scoring.system_files import parse_run_files
 from curation.releases.verify import load_release
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -30,7 +30,7 @@ BY = EvaluateRequest(measures=["mrr@10", "success@1"], by=["cluster", "grid"])
 
 def scored(store: Store, folder: Path, reason: str | None = None, split: str | None = None) -> Evaluation:
     return evaluate_runs(
-        store, "v1", parse_run_sources(write_runs(folder)), replace(BY, part=split, reason=reason)
+        store, "v1", parse_run_files(write_runs(folder)), replace(BY, part=split, reason=reason)
     )
 
 
@@ -92,7 +92,7 @@ def test_a_release_without_a_map_says_so(store: Store, tmp_path: Path) -> None:
     change_text(store, "moon5")
     freeze(store, "plain")
     with pytest.raises(InputError, match=r"'cluster': the release has no coverage map"):
-        evaluate_runs(store, "plain", parse_run_sources(write_runs(tmp_path)), BY)
+        evaluate_runs(store, "plain", parse_run_files(write_runs(tmp_path)), BY)
     rows = [load_release(store, name).row for name in ("v1", "plain")]
     with store.reading() as cursor:
         offered = [evaluable_release(cursor, row) for row in rows]

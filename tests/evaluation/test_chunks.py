@@ -13,10 +13,10 @@ from curation.evaluation.leaderboard import board
 from curation.evaluation.leaderboard import ranked as ranked_runs
 from curation.evaluation.report.page import report_sections
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.evidence import evidence_ranges
+from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import SystemRun, read_run
 from curation.evaluation.stored_evaluations import store_submitted
 from curation.people.annotators import add_annotator
@@ -35,7 +35,7 @@ def marked(release: EvaluatedRelease) -> EvaluatedRelease:
     """The release with the last ten characters of each query's best document marked."""
     ids = release.qrels.query_ids
     marked = {(query, document_ids(int(query[1:]))[0]): [(29, 39)] for query in ids}
-    evidence = evidence_ranges(marked, dict.fromkeys(marked, 3), ids)
+    evidence = make_evidence_ranges(marked, dict.fromkeys(marked, 3), ids)
     return replace(release, qrels=replace(release.qrels, evidence=evidence))
 
 
@@ -50,7 +50,7 @@ def chunked(release: EvaluatedRelease, folder: Path, name: str, size: int) -> Sy
     ]
     path = folder / f"{name}.jsonl"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return read_run(RunSource(name, path), release)
+    return read_run(SystemFile(name, path), release)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: S
     query = release.qrels.query_ids[0]
     line = {"query": query, "document": "nosuchpage", "start": 0, "end": 10, "rank": 0}
     path.write_text(f"{json.dumps(line)}\n{path.read_text()}")
-    game = read_run(RunSource("game", path), release)
+    game = read_run(SystemFile("game", path), release)
     read = {"honest": [honest], "game": [game]}
     evaluation = evaluate_read(release, read, EvaluateRequest(measures=CHUNK_MEASURES))
     figures = [one.overall["evidence_within@1000"] for one in evaluation.runs]
@@ -119,7 +119,7 @@ def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_u
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     read = {
         "places": [chunked(release, tmp_path, "large", 39)],
-        "texts": [read_run(RunSource("texts", path), release)],
+        "texts": [read_run(SystemFile("texts", path), release)],
     }
     evaluation = evaluate_read(release, read, EvaluateRequest(measures=CHUNK_MEASURES))
     sections = {one.heading: one.sentence for one in report_sections(evaluation)}

@@ -13,7 +13,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource, parse_run_sources
+from curation.evaluation.scoring.system_files import SystemFile, parse_run_files
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.ingest.readers.formats import FileLayout
 from curation.releases.verify import load_release
@@ -51,7 +51,7 @@ def score(
     reason: str | None = None,
     reading: ReadingOptions = ReadingOptions(),
 ) -> Evaluation:
-    runs = parse_run_sources([str(path) for path in paths])
+    runs = parse_run_files([str(path) for path in paths])
     return evaluate_runs(store, "v1", runs, replace(options, reason=reason), reading=reading)
 
 
@@ -93,7 +93,7 @@ def test_without_interval_but_with_all_counts_of_what_the_file_held(store: Store
 def test_files_of_one_name_are_runs_of_one_system(store: Store, tmp_path: Path) -> None:
     one = written(tmp_path, "one.trec")
     two = trec(tmp_path / "two.trec", [row for topic in TOPICS for row in ranked(topic, 2, 1)])
-    [system] = evaluate_runs(store, "v1", parse_run_sources([f"new={one}", f"new={two}"]), OPEN).runs
+    [system] = evaluate_runs(store, "v1", parse_run_files([f"new={one}", f"new={two}"]), OPEN).runs
     assert [facts.source for facts in system.files] == ["one.trec", "two.trec"]
     assert system.overall["mrr@10"].value == 0.8125
     assert system.seeds["mrr@10"] == (1.0, 0.625)  # kettle-2 has grade 1, too
@@ -139,16 +139,16 @@ def test_a_repeated_document_is_refused_or_keeps_its_best_place(store: Store, tm
 
 
 def test_runs_are_named_by_name_or_file() -> None:
-    assert parse_run_sources(["bm25=runs/a.trec", "runs/dense.v2.trec.gz"]) == [
-        RunSource("bm25", Path("runs/a.trec")),
-        RunSource("dense.v2", Path("runs/dense.v2.trec.gz")),
+    assert parse_run_files(["bm25=runs/a.trec", "runs/dense.v2.trec.gz"]) == [
+        SystemFile("bm25", Path("runs/a.trec")),
+        SystemFile("dense.v2", Path("runs/dense.v2.trec.gz")),
     ]
     with pytest.raises(InputError, match="2 files would all be the system 'run'"):
-        parse_run_sources(["a/run.trec", "b/run.trec"])
+        parse_run_files(["a/run.trec", "b/run.trec"])
     with pytest.raises(InputError, match="the file is named 2 times"):
-        parse_run_sources(["x=a.trec", "y=a.trec"])
+        parse_run_files(["x=a.trec", "y=a.trec"])
     with pytest.raises(InputError) as missing:
-        parse_run_sources(["x=", "=a.trec", ""])
+        parse_run_files(["x=", "=a.trec", ""])
     assert missing.value.problems == [
         "--run x=: the file is missing after =; expected --run x=FILE",
         "--run =a.trec: the name is missing before =; expected --run NAME=a.trec or --run a.trec",
@@ -180,8 +180,8 @@ def test_a_release_that_is_open_and_a_run_that_was_parsed_are_not_read_again(
     store: Store, tmp_path: Path
 ) -> None:
     run = written(tmp_path)
-    sources, frozen = parse_run_sources([str(run)]), load_release(store, "v1")
-    reading = ReadingOptions(parsed={})
+    sources, frozen = parse_run_files([str(run)]), load_release(store, "v1")
+    reading = ReadingOptions(parsed_files={})
     first = evaluate_runs(store, frozen, sources, OPEN, reading=reading)
     run.unlink()
     with store.transaction() as cursor:

@@ -17,7 +17,7 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.overview import releases, show
 from curation.releases.sealed_log import monthly_limit, query_values, set_monthly_limit
 from curation.store import Store
@@ -41,7 +41,7 @@ def score(store: Store, tmp_path: Path) -> Score:
         options: EvaluateRequest = TEST,
     ) -> Evaluation:
         sources = [
-            RunSource(name, write_run(tmp_path / f"{name}-{number}.trec", lists))
+            SystemFile(name, write_run(tmp_path / f"{name}-{number}.trec", lists))
             for number, (name, lists) in enumerate(runs)
         ]
         return evaluate_runs(store, "v1", sources, replace(options, reason=reason), by)
@@ -50,7 +50,7 @@ def score(store: Store, tmp_path: Path) -> Score:
 
 
 def rounded(store: Store, folder: Path, *names: str, by: str = "vera") -> HeadlineEvaluation:
-    runs = [RunSource(name, write_run(folder / f"{name}.trec", ranked(name))) for name in names]
+    runs = [SystemFile(name, write_run(folder / f"{name}.trec", ranked(name))) for name in names]
     return headline_of_runs(store, "v1", runs, replace(TEST, reason="nightly"), by)
 
 
@@ -92,7 +92,7 @@ def test_only_evaluators_and_leads_evaluate_and_say_why_and_each_refusal_is_logg
     bad = tmp_path / "bad.trec"
     bad.write_text("q0 Q0 d0.0 1 high run\n")
     with pytest.raises(InputError, match="line 1"):
-        evaluate_runs(store, "v1", [RunSource("bad", bad)], replace(TEST, reason="May"), "lee")
+        evaluate_runs(store, "v1", [SystemFile("bad", bad)], replace(TEST, reason="May"), "lee")
     log = show(store, "v1").sealed_evaluations
     assert [one.evaluated_by for one in log] == ["anna", "nobody", "lee", "vera", "lee"]
     assert all(one.refused and not one.shown for one in log)
@@ -174,7 +174,7 @@ def test_a_part_is_counted_in_all_releases(store: Store, tmp_path: Path) -> None
     freeze(store, "v2")
     with pytest.raises(RefusedError, match="vera has 0 sealed evaluations"):
         headline_of_runs(
-            store, "v2", [RunSource("a", tmp_path / "a.trec")], replace(TEST, reason="new"), "vera"
+            store, "v2", [SystemFile("a", tmp_path / "a.trec")], replace(TEST, reason="new"), "vera"
         )
 
 

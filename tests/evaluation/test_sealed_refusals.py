@@ -22,7 +22,7 @@ from curation.core.errors import CurationError
 from curation.evaluation.evaluate import submit
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.evidence_cells import StatedEvidence
@@ -297,7 +297,7 @@ def test_a_figure_of_few_sealed_queries_is_no_refusal(twins: tuple[Store, Store]
     """Evidence that no sealed query has gives measures without a value, as an evaluation of others has."""
     path = write_run(tmp_path / "a.trec", lists_of("a"))
     options = EvaluateRequest("v1", "test", ["evidence_recall@5"], reason="May")
-    found = [evaluate_runs(store, "v1", [RunSource("a", path)], options, "lee").runs[0] for store in twins]
+    found = [evaluate_runs(store, "v1", [SystemFile("a", path)], options, "lee").runs[0] for store in twins]
     values = [system.overall["evidence_recall@5"] for system in found]
     assert values[0].value is not None
     assert (values[1].value, values[1].n, values[1].no_interval) == (None, 0, "fewer than 10 queries")

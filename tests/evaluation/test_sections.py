@@ -14,7 +14,7 @@ from curation.evaluation.protected_figures import FEW_ANSWERABLE
 from curation.evaluation.report.judged import write_refusal
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
-from curation.evaluation.scoring.sources import parse_run_sources
+from curation.evaluation.scoring.system_files import parse_run_files
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
@@ -60,7 +60,7 @@ def run(project: Store, tmp_path: Path) -> Path:
 
 def score(store: Store, *runs: Path, split: str = "all") -> Evaluation:
     options = EvaluateRequest(part=split, measures=["ndcg@10", "mrr@10"], reason="to test it")
-    return evaluate_runs(store, "v1", parse_run_sources([str(run) for run in runs]), options)
+    return evaluate_runs(store, "v1", parse_run_files([str(run) for run in runs]), options)
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_of_a_sealed_part_refusal_has_no_curve_and_no_small_class(project: Store
 
 def test_unjudged_documents_become_candidates_with_their_run_and_rank(project: Store, tmp_path: Path) -> None:
     lists = {"q-word00": ["word41-2", "word00-0", "word40-2"]}
-    sources = parse_run_sources([str(write_run(tmp_path / "ours.trec", lists))])
+    sources = parse_run_files([str(write_run(tmp_path / "ours.trec", lists))])
     pool, unjudged, _ = pool_runs(project, "v1", sources, EvaluateRequest(part="all", to_pool=2))
     assert (unjudged, pool.added) == (1, 1)
     sql = "SELECT query_id, document_id, rank FROM candidate_sources WHERE system = 'run:ours' AND rank = 1"

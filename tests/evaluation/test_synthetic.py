@@ -11,7 +11,7 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.page import evaluation_report
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.card import card_text
 from curation.releases.verify import load_release
 from curation.store import Store
@@ -50,7 +50,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(store: Store, run: Path, release: str) -> Evaluation:
-    return evaluate_runs(store, release, [RunSource("a", run)], EvaluateRequest("v1", "dev"))
+    return evaluate_runs(store, release, [SystemFile("a", run)], EvaluateRequest("v1", "dev"))
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.pool_runs import pool_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -26,10 +26,10 @@ project = per_test(evaluated_project)
 
 
 @pytest.fixture
-def foreign(tmp_path: Path) -> RunSource:
+def foreign(tmp_path: Path) -> SystemFile:
     """A run whose topics are numbers from 101."""
     lists = ranked("a")
-    return RunSource(
+    return SystemFile(
         "foreign",
         write_run(tmp_path / "foreign.trec", {f"{101 + n}": lists[f"q{n}"] for n in range(QUERIES)}),
     )
@@ -42,18 +42,18 @@ def rows(*further: str, heading: str = "id\ttext") -> str:
 
 @pytest.mark.parametrize("heading", ["id\ttext", "number\ttitle of the topic", ""])
 def test_a_table_of_topics_names_the_queries_of_a_run(
-    project: Store, foreign: RunSource, tmp_path: Path, heading: str
+    project: Store, foreign: SystemFile, tmp_path: Path, heading: str
 ) -> None:
     topics = tmp_path / "topics.tsv"
     topics.write_text(rows("999\tnobody asks this", heading=heading))
-    with_ids = RunSource("foreign", write_run(tmp_path / "own.trec", ranked("a")))
+    with_ids = SystemFile("foreign", write_run(tmp_path / "own.trec", ranked("a")))
     expected = evaluate_runs(project, "v1", [with_ids], OWN).runs[0]
     evaluation = evaluate_runs(project, "v1", [foreign], OWN, reading=ReadingOptions(topics=topics)).runs[0]
     assert evaluation.per_query == expected.per_query
 
 
 def test_a_run_of_unknown_ids_is_refused_with_the_ways_to_name_its_queries(
-    project: Store, foreign: RunSource, tmp_path: Path
+    project: Store, foreign: SystemFile, tmp_path: Path
 ) -> None:
     refused = invoke(["--project", str(project.path), "evaluate", "v1", "--run", str(foreign.path)])
     assert refused.exit_code == 1
@@ -66,7 +66,7 @@ def test_a_run_of_unknown_ids_is_refused_with_the_ways_to_name_its_queries(
 
 
 def test_bad_rows_of_topics_are_named_by_their_lines(
-    project: Store, foreign: RunSource, tmp_path: Path
+    project: Store, foreign: SystemFile, tmp_path: Path
 ) -> None:
     topics = tmp_path / "topics.tsv"
     wrong = (f"\t{query(1).text}", "300\t", f"q2\t{query(3).text}", f"101\t{query(4).text}")
@@ -86,7 +86,7 @@ def test_bad_rows_of_topics_are_named_by_their_lines(
 
 
 def test_documents_of_such_a_run_become_candidates_of_the_release_s_queries(
-    project: Store, foreign: RunSource, tmp_path: Path
+    project: Store, foreign: SystemFile, tmp_path: Path
 ) -> None:
     topics = tmp_path / "topics.csv"
     topics.write_text(rows().replace("\t", ","))

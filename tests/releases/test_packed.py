@@ -21,7 +21,7 @@ from curation.core.errors import CurationError, InputError, NotFoundError, Refus
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
-from curation.evaluation.scoring.sources import parse_run_sources
+from curation.evaluation.scoring.system_files import parse_run_files
 from curation.releases.diff import diff
 from curation.releases.export.pack import export_zip, pack_release
 from curation.releases.manifest import manifest_text
@@ -81,7 +81,7 @@ def test_without_a_project_and_on_a_disk_that_is_only_read_the_figures_are_the_p
     shutil.move(tmp_path / "near.trec", there)
     pack_release(store, "v1", there / "v1.goldgrade")
     there.chmod(0o500)
-    runs = parse_run_sources([str(there / "near.trec")])
+    runs = parse_run_files([str(there / "near.trec")])
     expected = evaluate_runs(store, "v1", runs)
     store.close()
     evaluation = evaluate_runs(nowhere, str(there / "v1.goldgrade"), runs)
@@ -125,7 +125,7 @@ def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
 ) -> None:
     release = load_release(nowhere, str(project.packed))
     assert {row["query_id"] for row in release.rows("qrels")}.isdisjoint(sealed_queries(project.store))
-    runs = parse_run_sources([str(project.run)])
+    runs = parse_run_files([str(project.run)])
     with pytest.raises(RefusedError, match="has no grades of test"):
         evaluate_runs(nowhere, str(project.packed), runs, SEALED)
     with pytest.raises(RefusedError, match=r"has no grades of test.* --without-grades test .* --part dev\."):
@@ -144,7 +144,7 @@ def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
     verified = verify(nowhere, str(whole.file))
     assert (verified.intact, verified.lacking, verified.release_id) == (True, (), whole.exported.release_id)
     with pytest.raises(RefusedError, match="a release file has no log"):
-        evaluate_runs(nowhere, str(whole.file), parse_run_sources([str(project.run)]), SEALED)
+        evaluate_runs(nowhere, str(whole.file), parse_run_files([str(project.run)]), SEALED)
     release = goldgrade.release(whole.file, nowhere.path)
     assert release.qrels("dev")
     for taken in (lambda: release.qrels("test"), lambda: release.export("csv", tmp_path / "csv")):
@@ -284,4 +284,4 @@ def test_a_damaged_file_is_refused_with_a_sentence(
     shutil.copy(project.packed, path)
     damage(path)
     with pytest.raises(CurationError, match=DAMAGES[damage]):
-        evaluate_runs(nowhere, str(path), parse_run_sources([str(project.run)]))
+        evaluate_runs(nowhere, str(path), parse_run_files([str(project.run)]))

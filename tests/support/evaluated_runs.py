@@ -16,7 +16,7 @@ from curation.evaluation.scoring.facets import chosen_facets, facets_of
 from curation.evaluation.scoring.measure_names import measures_for
 from curation.evaluation.scoring.pooled_pairs import PooledPairs
 from curation.evaluation.scoring.qrels import Qrels
-from curation.evaluation.scoring.rankings import run_rows
+from curation.evaluation.scoring.rankings import make_run_rows
 from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.system_runs import SystemRun
 from curation.ingest.importers.known_queries import KnownQueries
@@ -54,6 +54,6 @@ def evaluate_lists(
     )
     read = {}
     for name, run in systems.items():
-        rows = run_rows(run, qrels)
+        rows = make_run_rows(run, qrels)
         read[name] = [SystemRun(name, f"{name}.trec", rows, len(rows.query), 0, 0, {})]
     return evaluate_read(release, read, options)

@@ -24,7 +24,7 @@ from curation.evaluation.answers.citations import (
     cited_names,
     located_citations,
 )
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.reference_answers import texts_of
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_alike
@@ -87,7 +87,7 @@ class SystemAnswers:
 
 
 def read_answer_file(
-    source: RunSource,
+    source: SystemFile,
     known: KnownQueries,
     layout: FileLayout | None = None,
     progress: Progress = silent,

@@ -43,7 +43,7 @@ from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of
 from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.facets import Facet, chosen_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
 from curation.ingest.importers.nuggets import Nugget, nuggets_of_rows
@@ -87,7 +87,7 @@ class _AnswerKey(NamedTuple):
 def evaluate_answers(
     store: Store,
     release_name: str | FrozenRelease,
-    sources: Sequence[RunSource],
+    sources: Sequence[SystemFile],
     request: EvaluateRequest = EvaluateRequest(),
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
@@ -130,14 +130,14 @@ def evaluate_answers(
 
 def _read_files(
     release: EvaluatedRelease,
-    sources: Sequence[RunSource],
+    sources: Sequence[SystemFile],
     reading: ReadingOptions,
     fields: AnswerFields,
     marked: Marked,
     progress: Progress,
 ) -> list[SystemAnswers]:
     """Read the files of answers, with citations where the release has evidence."""
-    corpus = (release.bodies, read_chunk_map(reading.chunks)) if release.bodies and marked else None
+    corpus = (release.bodies, read_chunk_map(reading.chunk_map)) if release.bodies and marked else None
     if fields.citations and corpus is None:
         parts, why_not = ", ".join(release.parts), "is sealed" if release.sealed else "has no evidence"
         raise InputError(
@@ -188,7 +188,7 @@ def _evaluate_systems(
 def headline_of_answers(
     store: Store,
     release_name: str | FrozenRelease,
-    sources: Sequence[RunSource],
+    sources: Sequence[SystemFile],
     request: EvaluateRequest,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,

@@ -25,7 +25,7 @@ from curation.core.similarity.identical import Identical
 from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import parts_of, read_release, scale_of
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import nuggets_of_rows
 from curation.ingest.readers.formats import FileLayout
@@ -73,7 +73,7 @@ class AnswersToGrade:
 def write_answers_to_grade(
     store: Store,
     release_name: str,
-    sources: Sequence[RunSource],
+    sources: Sequence[SystemFile],
     what: str,
     out: Path,
     split: str | None = None,
@@ -151,7 +151,7 @@ def _hashed_id(query_id: str) -> str:
 
 
 def _distinct_answers(
-    sources: Sequence[RunSource],
+    sources: Sequence[SystemFile],
     known: KnownQueries,
     texts: Mapping[str, str],
     shown: Mapping[str, Sequence[Any]],

@@ -26,7 +26,7 @@ from curation.evaluation.scoring.measure_names import Measure, mean_of
 from curation.evaluation.scoring.pooled_pairs import PooledPairs
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, RunRows, rank
-from curation.evaluation.scoring.run_scores import RunScores, mean_scores, score_rows
+from curation.evaluation.scoring.run_scores import RunScores, average_scores, score_rows
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _score_system(
     lists = [_candidate_list(run, qrels, np.ones_like(hard)) for run in runs]
     without = [_candidate_list(run, qrels, ~hard) for run in runs]
     with_hard, without_hard = (
-        mean_scores([score_rows(candidates, qrels, measures) for candidates in candidate_lists])
+        average_scores([score_rows(candidates, qrels, measures) for candidates in candidate_lists])
         for candidate_lists in (lists, without)
     )
     returned = sum(len(candidates.query) for candidates in lists) / (len(lists) * len(qrels.grade))
@@ -136,8 +136,8 @@ def _score_system(
 def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
     """Keep the run's places with wanted grades, in the order of the run."""
     ranking = rank(rows, qrels)
-    judged = np.flatnonzero(ranking.judged != UNJUDGED)
-    kept = judged[wanted[ranking.judged[judged]]]
+    judged = np.flatnonzero(ranking.grade_index != UNJUDGED)
+    kept = judged[wanted[ranking.grade_index[judged]]]
     documents = rows.documents.take(pa.array(ranking.order[kept]))
     return RunRows(ranking.query[kept], documents, -np.arange(len(kept), dtype=np.float64))
 

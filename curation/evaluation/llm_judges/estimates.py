@@ -36,10 +36,10 @@ from curation.evaluation.llm_judges.human_sample import HumanSample, peoples_sam
 from curation.evaluation.llm_judges.imported import judgments_of, require_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import Measure, measures_for
-from curation.evaluation.scoring.qrels import Qrels, qrels_of
+from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import score_rows
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, read_run
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.releases.verify import FrozenRelease, load_release
@@ -95,7 +95,7 @@ class JudgedEvaluation:
 def judged_estimates(
     store: Store,
     release_name: str | FrozenRelease,
-    runs: Sequence[RunSource],
+    runs: Sequence[SystemFile],
     request: EvaluateRequest,
     reading: ReadingOptions = ReadingOptions(),
     progress: Progress = silent,
@@ -116,7 +116,7 @@ def judged_estimates(
         sample, judged = judged_sample(cursor, frozen, judge, release.qrels.query_ids, Identical(()))
         known = KnownQueries.read(cursor)
     graded = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
-    qrels = qrels_of(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
+    qrels = make_qrels(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
     chosen = [
         measure
         for measure in measures_for(release.qrels.scale, request.measures)
@@ -232,7 +232,7 @@ def _refuse_ungraded(
 
 
 def _score_runs(
-    runs: Sequence[RunSource],
+    runs: Sequence[SystemFile],
     release: EvaluatedRelease,
     measures: Sequence[Measure],
     reading: ReadingOptions,

@@ -19,7 +19,7 @@ from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.section import by_measure, figure_text, interval, share, with_interval
-from curation.evaluation.scoring.run_scores import why_below
+from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
 def write_judged(evaluation: Evaluation) -> list[Section]:
@@ -68,7 +68,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
         "; bpref skips unjudged documents and has neither figure" if "bpref" in evaluation.measures else ""
     )
     every = (figure for system in evaluation.runs for figure in system.overall.values())
-    why = why_below((figure.if_none, figure.if_all) for figure in every)
+    why = explain_reversed_bounds((figure.if_none, figure.if_all) for figure in every)
     return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", evaluation, cell)
 
 

@@ -1,4 +1,4 @@
-"""Measures of chunks: the evidence in the first chunks of each list, and the number of words of these chunks.
+"""Measures of chunks, which score the evidence in the first chunks of each list.
 
 A chunk is a part of a document, `start` to `end` in characters of its body; a run of documents is a run of
 chunks that are whole documents. With E the characters of evidence of a query's relevant documents, and R the
@@ -25,8 +25,8 @@ techniques, ACM TOIS 20) over the pairs with evidence. Overlapping parts gain on
 
 evidence_within compares chunks of all sizes at the same cost. The list is cut after w words. For this
 measure, a chunk is the words that begin in the chunk, each up to the beginning of the document's next word.
-The value therefore depends only on the words of a run and on their order, not on the places where chunks are
-cut. context_words is the number of words that a language model has to read. The number of words is not a
+The value therefore depends only on the words of a run and on their order, not on the boundaries between
+chunks. context_words is the number of words that a language model has to read. The number of words is not a
 quality, so systems are not compared by context_words.
 
 A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length. An
@@ -46,13 +46,13 @@ import pyarrow.compute as pc
 
 from curation.core.arrow import ints_of, numbers
 from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
-from curation.evaluation.scoring.evidence import OPEN, EvidenceRanges, query_sums
+from curation.evaluation.scoring.evidence import OPEN, EvidenceRanges, sum_by_query
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 
 UNKNOWN = -1
 """The number of words of a chunk with an unknown text."""
-FoundEvidence = tuple[Ints, Ints, Ints]
-"""Chunks with new evidence: their places, the positions of their pairs, and their numbers of new
+NewEvidence = tuple[Ints, Ints, Ints]
+"""The chunks with new evidence: their indexes, the indexes of their pairs, and their numbers of new
 characters."""
 
 
@@ -61,12 +61,12 @@ class RunChunks(NamedTuple):
 
     Attributes
     ----------
-    query: positions in the queries of the qrels, shape (C,).
+    query: the index of each chunk's query in the qrels, shape (C,).
     rank: the rank of each chunk, from 1, shape (C,).
     documents: the ids of the chunks' documents, shape (C,).
     start, end: characters of the body; the end of a whole document of unknown length is `OPEN`.
     words: the number of words that begin in each chunk; `UNKNOWN` for an unknown text.
-    first_word: the position of the chunk's first word in `bounds`; `UNKNOWN` for an unknown place.
+    first_word: the index of the chunk's first word in `bounds`; `UNKNOWN` for an unknown range.
     bounds: the boundaries between words of documents, shared by the runs of a release. The first word of a
         document begins at 0, and the last word reaches to the end.
     """
@@ -95,91 +95,56 @@ class RankedChunks:
     evidence: EvidenceRanges
 
     @cached_property
-    def found(self) -> FoundEvidence:
+    def new_evidence(self) -> NewEvidence:
         """The evidence that each chunk holds and that no chunk above it holds."""
-        return _new_evidence(self.chunks, self.evidence)
+        return _find_new_evidence(self.chunks, self.evidence)
 
     @property
-    def most_words(self) -> int:
+    def longest_words(self) -> int:
         """The number of words of the longest chunk."""
         return int(self.chunks.words.max(initial=0))
 
-    def cut(self, budget: int) -> RunChunks:
-        """Cut the lists after a number of words; chunks without a known place are left out."""
-        chunks, read = self.chunks, words_read(self.chunks, budget)
-        rows = np.flatnonzero((read > 0) & (chunks.first_word != UNKNOWN))
-        first = chunks.first_word[rows]
+    def cut_after(self, budget: int) -> RunChunks:
+        """Cut the lists after a number of words; chunks with an unknown range are left out."""
+        chunks, read_words = self.chunks, count_read_words(self.chunks, budget)
+        rows = np.flatnonzero((read_words > 0) & (chunks.first_word != UNKNOWN))
+        first_word = chunks.first_word[rows]
         return RunChunks(
             chunks.query[rows],
             chunks.rank[rows],
             chunks.documents.take(numbers(rows)),
-            chunks.bounds[first],
-            chunks.bounds[first + read[rows]],
-            read[rows],
-            first,
+            chunks.bounds[first_word],
+            chunks.bounds[first_word + read_words[rows]],
+            read_words[rows],
+            first_word,
             chunks.bounds,
         )
 
-    def looked_at(self, measure: Measure) -> Mask:
-        """Find the chunks that a measure looks at, shape (C,)."""
+    def select(self, measure: Measure) -> Mask:
+        """Select the chunks that a measure looks at, shape (C,)."""
         depth = measure.depth or 1
         if measure.kind != WITHIN:
             return self.chunks.rank <= depth
-        return words_read(self.chunks, depth) > 0
+        return count_read_words(self.chunks, depth) > 0
 
-    def share_judged(self, measure: Measure, queries: int) -> Floats:
+    def judged_share(self, measure: Measure, queries: int) -> Floats:
         """Compute the share of judged chunks that a measure looks at, shape (Q,); NaN where it looks at
         none."""
-        inside = self.looked_at(measure)
-        query = self.chunks.query[inside]
-        return ratio(query_sums(query, self.judged[inside], queries), query_sums(query, None, queries))
+        is_selected = self.select(measure)
+        query = self.chunks.query[is_selected]
+        return ratio(
+            sum_by_query(query, self.judged[is_selected], queries), sum_by_query(query, None, queries)
+        )
 
 
-def words_read(chunks: RunChunks, budget: int) -> Ints:
+def count_read_words(chunks: RunChunks, budget: int) -> Ints:
     """Count the words of each chunk that are among the first words of its list, up to a budget, shape
     (C,)."""
-    known = chunks.words != UNKNOWN
-    words = np.where(known, chunks.words, budget)  # a chunk that may be longer ends the list
+    is_known = chunks.words != UNKNOWN
+    words = np.where(is_known, chunks.words, budget)  # a chunk that may be longer ends the list
     before = np.concatenate([[0], np.cumsum(words)])[:-1]
-    left = budget - (before - before[np.searchsorted(chunks.query, chunks.query)])
-    return np.where(known, np.clip(left, 0, words), 0)
-
-
-def _new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> FoundEvidence:
-    """Find the evidence that each chunk holds and that no chunk above it holds.
-
-    A pair's evidence and chunks are cut into pieces where either begins or ends. A piece belongs to the first
-    chunk that holds the piece.
-    """
-    ids = chunks.documents.dictionary
-    document = ints_of(pc.index_in(ids, value_set=evidence.documents))[ints_of(chunks.documents.indices)]
-    wanted = chunks.query * len(evidence.documents) + document
-    place = np.flatnonzero((document >= 0) & np.isin(wanted, evidence.pair))
-    pair = np.searchsorted(evidence.pair, wanted[place])
-    owner, ranges = _repeated(evidence.first[pair], evidence.first[pair + 1])
-    start = np.maximum(chunks.start[place[owner]], evidence.start[ranges])
-    end = np.minimum(chunks.end[place[owner]], evidence.end[ranges])
-    some = start < end
-    owner, start, end = owner[some], start[some], end[some]
-    shift = pair[owner] * (2 * OPEN)  # keeps the pieces of each pair apart
-    cuts = np.unique(np.concatenate([start + shift, end + shift]))
-    at, pieces = _repeated(np.searchsorted(cuts, start + shift), np.searchsorted(cuts, end + shift))
-    first = np.full(len(cuts), len(chunks.rank))
-    np.minimum.at(first, pieces, place[owner[at]])  # chunks are by rank: the first place is the first rank
-    taken = np.flatnonzero(first < len(chunks.rank))
-    places, inverse = np.unique(first[taken], return_inverse=True)
-    characters = np.bincount(inverse.ravel(), cuts[taken + 1] - cuts[taken], len(places)).astype(np.int64)
-    return (places, pair[np.searchsorted(place, places)], characters)
-
-
-def _repeated(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """List every integer of each range, with the position of the range.
-
-    The ranges 3 to 5 and 7 to 8 give the positions (0, 0, 1) and the numbers (3, 4, 7).
-    """
-    size = last - first
-    owner = np.repeat(np.arange(len(first)), size)
-    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size) + first[owner]
+    remaining = budget - (before - before[np.searchsorted(chunks.query, chunks.query)])
+    return np.where(is_known, np.clip(remaining, 0, words), 0)
 
 
 def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
@@ -189,44 +154,84 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
 
     Parameters
     ----------
+    queries: the number Q of queries.
     relevant: the lowest grade of a relevant document.
     """
-    chunks, inside = ranked.chunks, ranked.looked_at(measure)
+    chunks, is_selected = ranked.chunks, ranked.select(measure)
     if measure.kind == CONTEXT:
-        return _amounts_of_lists(chunks, inside, chunks.words, np.nan, queries)
+        return _sum_amounts(chunks, is_selected, chunks.words, np.nan, queries)
     if measure.kind == WITHIN:
         return _recall_within(ranked, measure.depth or 1, queries, relevant)
-    (place, pair, characters), evidence = ranked.found, ranked.evidence
-    query, rank, grade = chunks.query[place], chunks.rank[place], evidence.grade[pair]
+    (chunk, pair, characters), evidence = ranked.new_evidence, ranked.evidence
+    query, rank, grade = chunks.query[chunk], chunks.rank[chunk], evidence.grade[pair]
     if measure.kind == "evidence_ndcg":
         gains = grade * characters / evidence.sizes[pair] / np.log2(rank + 1)
-        reached = query_sums(query, np.where(inside[place], gains, 0.0), queries)
-        best = evidence.best_dcg(measure.depth or 1, queries)
-        return np.minimum(ratio(reached, best, 0.0), 1.0)  # it may be a rounding error off
-    counted = inside[place] & (grade >= relevant)
+        dcg = sum_by_query(query, np.where(is_selected[chunk], gains, 0.0), queries)
+        best_dcg = evidence.best_dcg(measure.depth or 1, queries)
+        return np.minimum(ratio(dcg, best_dcg, 0.0), 1.0)  # it may be a rounding error off
+    counts = is_selected[chunk] & (grade >= relevant)
     if measure.kind in ("evidence_hit", "evidence_mrr"):
-        best = np.zeros(queries)
-        np.maximum.at(best, query[counted], 1 / rank[counted])
-        return best if measure.kind == "evidence_mrr" else np.ceil(best)
-    new = query_sums(query[counted], characters[counted], queries)
-    every = evidence.characters(queries, relevant)
+        reciprocal_rank = np.zeros(queries)
+        np.maximum.at(reciprocal_rank, query[counts], 1 / rank[counts])
+        return reciprocal_rank if measure.kind == "evidence_mrr" else np.ceil(reciprocal_rank)
+    evidence_read = sum_by_query(query[counts], characters[counts], queries)
+    all_evidence = evidence.characters(queries, relevant)
     if measure.kind == "evidence_recall":
-        return ratio(new, every, 0.0)
-    returned = _amounts_of_lists(chunks, inside, chunks.end - chunks.start, np.inf, queries)
-    return ratio(new, returned if measure.kind == "evidence_precision" else every + returned - new, 0.0)
+        return ratio(evidence_read, all_evidence, 0.0)
+    read = _sum_amounts(chunks, is_selected, chunks.end - chunks.start, np.inf, queries)
+    union = read if measure.kind == "evidence_precision" else all_evidence + read - evidence_read
+    return ratio(evidence_read, union, 0.0)
 
 
 def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: int) -> Floats:
     """Compute the recall of evidence in the first words of each list, shape (Q,)."""
-    chunks, evidence = ranked.cut(budget), ranked.evidence
-    place, pair, characters = _new_evidence(chunks, evidence)
-    counted = evidence.grade[pair] >= relevant
-    new = query_sums(chunks.query[place[counted]], characters[counted], queries)
-    return ratio(new, evidence.characters(queries, relevant), 0.0)
+    chunks, evidence = ranked.cut_after(budget), ranked.evidence
+    chunk, pair, characters = _find_new_evidence(chunks, evidence)
+    is_relevant = evidence.grade[pair] >= relevant
+    read = sum_by_query(chunks.query[chunk[is_relevant]], characters[is_relevant], queries)
+    return ratio(read, evidence.characters(queries, relevant), 0.0)
 
 
-def _amounts_of_lists(chunks: RunChunks, inside: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
+def _sum_amounts(chunks: RunChunks, is_selected: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
     """Add up the amounts of each query's chunks, shape (Q,); `unknown` where a chunk has unknown words."""
-    sums = query_sums(chunks.query[inside], amounts[inside], queries)
-    sums[chunks.query[inside & (chunks.words == UNKNOWN)]] = unknown
-    return sums
+    totals = sum_by_query(chunks.query[is_selected], amounts[is_selected], queries)
+    totals[chunks.query[is_selected & (chunks.words == UNKNOWN)]] = unknown
+    return totals
+
+
+def _find_new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> NewEvidence:
+    """Find the evidence that each chunk holds and that no chunk above it holds.
+
+    A pair's evidence and chunks are cut into pieces where either begins or ends. A piece belongs to the first
+    chunk that holds the piece.
+    """
+    ids = chunks.documents.dictionary
+    document = ints_of(pc.index_in(ids, value_set=evidence.documents))[ints_of(chunks.documents.indices)]
+    chunk_pair = chunks.query * len(evidence.documents) + document
+    marked_chunks = np.flatnonzero((document >= 0) & np.isin(chunk_pair, evidence.pair))
+    pair = np.searchsorted(evidence.pair, chunk_pair[marked_chunks])
+    overlap, marked_range = _expand_ranges(evidence.first[pair], evidence.first[pair + 1])
+    start = np.maximum(chunks.start[marked_chunks[overlap]], evidence.start[marked_range])
+    end = np.minimum(chunks.end[marked_chunks[overlap]], evidence.end[marked_range])
+    is_overlap = start < end
+    overlap, start, end = overlap[is_overlap], start[is_overlap], end[is_overlap]
+    offset = pair[overlap] * (2 * OPEN)  # separates the pieces of each pair
+    cuts = np.unique(np.concatenate([start + offset, end + offset]))
+    index, piece = _expand_ranges(np.searchsorted(cuts, start + offset), np.searchsorted(cuts, end + offset))
+    first_chunk = np.full(len(cuts), len(chunks.rank))
+    np.minimum.at(first_chunk, piece, marked_chunks[overlap[index]])  # chunks are by rank
+    held_pieces = np.flatnonzero(first_chunk < len(chunks.rank))
+    holders, holder = np.unique(first_chunk[held_pieces], return_inverse=True)
+    lengths = cuts[held_pieces + 1] - cuts[held_pieces]
+    characters = np.bincount(holder.ravel(), lengths, len(holders)).astype(np.int64)
+    return (holders, pair[np.searchsorted(marked_chunks, holders)], characters)
+
+
+def _expand_ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """List every integer of each range, with the index of the range.
+
+    The ranges 3 to 5 and 7 to 8 give the indexes (0, 0, 1) and the integers (3, 4, 7).
+    """
+    size = last - first
+    index = np.repeat(np.arange(len(first)), size)
+    return index, np.arange(len(index)) - np.repeat(np.cumsum(size) - size, size) + first[index]

@@ -1,4 +1,4 @@
-"""Evidence as columns: the ranges of characters that people marked in documents, and sums over each query."""
+"""Evidence: the ranges of characters that people marked in documents, as columns."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class EvidenceRanges:
     ----------
     documents: the id of each document once, ordered as UTF-8 bytes.
     pair: one ascending number for each (query, document), shape (P,).
-    query: the position of each pair's query, shape (P,).
+    query: the index of each pair's query, shape (P,).
     grade: the grade of each pair; 0 where nobody graded the pair, shape (P,).
-    first: the position of each pair's first range, and the number of ranges, shape (P + 1,).
+    first: the index of each pair's first range, and last the number of ranges, shape (P + 1,).
     start, end: the ranges by pair, in order and without overlap, shape (R,).
     """
 
@@ -47,45 +47,46 @@ class EvidenceRanges:
 
     def characters(self, queries: int, relevant: int) -> Ints:
         """Count the characters of evidence in each query's relevant documents, shape (Q,)."""
-        counted = self.grade >= relevant
-        return query_sums(self.query[counted], self.sizes[counted], queries).astype(np.int64)
+        is_relevant = self.grade >= relevant
+        return sum_by_query(self.query[is_relevant], self.sizes[is_relevant], queries).astype(np.int64)
 
     def best_dcg(self, depth: int, queries: int) -> Floats:
         """Compute the DCG of each query's best list down to a depth, shape (Q,)."""
         order = np.lexsort((-self.grade, self.query))
         rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)  # pairs are by query
         gains = np.where(rank <= depth, self.grade[order] / np.log2(rank + 1), 0.0)
-        return query_sums(self.query, gains, queries)
+        return sum_by_query(self.query, gains, queries)
 
 
-def evidence_ranges(
-    marked: Mapping[Pair, Iterable[Span]], grades: Mapping[Pair, int], query_ids: Sequence[str]
+def make_evidence_ranges(
+    marked_spans: Mapping[Pair, Iterable[Span]], grades: Mapping[Pair, int], query_ids: Sequence[str]
 ) -> EvidenceRanges:
-    """Turn ranges of characters that hold evidence into columns.
+    """Turn marked ranges of characters into columns.
 
     Parameters
     ----------
-    marked: (query id, document id) → ranges, only for these queries.
+    marked_spans: (query id, document id) → ranges, only for these queries.
     query_ids: the ids of the queries, in the order of the qrels.
     """
-    index = {query: number for number, query in enumerate(query_ids)}
-    pairs = sorted(marked)
-    names = sorted({document for _, document in pairs})
-    number = {name: at for at, name in enumerate(names)}
-    apart = [union(marked[pair]) for pair in pairs]
-    ranges = np.array([span for spans in apart for span in spans], np.int64).reshape(-1, 2)
-    query = np.array([index[name] for name, _ in pairs], np.int64)
+    query_indexes = {query_id: index for index, query_id in enumerate(query_ids)}
+    pairs = sorted(marked_spans)
+    document_ids = sorted({document_id for _, document_id in pairs})
+    document_indexes = {document_id: index for index, document_id in enumerate(document_ids)}
+    merged = [union(marked_spans[pair]) for pair in pairs]
+    ranges = np.array([span for spans in merged for span in spans], np.int64).reshape(-1, 2)
+    query = np.array([query_indexes[query_id] for query_id, _ in pairs], np.int64)
+    document = np.array([document_indexes[document_id] for _, document_id in pairs], np.int64)
     return EvidenceRanges(
-        documents=texts(names),
-        pair=query * len(names) + np.array([number[name] for _, name in pairs], np.int64),
+        documents=texts(document_ids),
+        pair=query * len(document_ids) + document,
         query=query,
         grade=np.array([grades.get(pair, 0) for pair in pairs], np.int64),
-        first=np.cumsum([0, *map(len, apart)]),
+        first=np.cumsum([0, *map(len, merged)]),
         start=ranges[:, 0],
         end=ranges[:, 1],
     )
 
 
-def query_sums(query: Ints, amounts: Floats | Ints | Mask | None, queries: int) -> Floats:
+def sum_by_query(query: Ints, amounts: Floats | Ints | Mask | None, queries: int) -> Floats:
     """Add up the amounts of each query, shape (Q,); without amounts, count the query's rows."""
     return np.bincount(query, amounts, queries).astype(np.float64)

@@ -95,7 +95,7 @@ def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet
         "part": lambda row: [str(row["part"])],
         "tag": lambda row: row.get("tags") or [NO_TAG],
     }
-    return {name: Facet(name, _masks_by_value(rows, values_of)) for name, values_of in values.items()}
+    return {name: Facet(name, _masks_by_value(rows, masks_of)) for name, masks_of in values.items()}
 
 
 def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:

@@ -1,7 +1,7 @@
-"""The values of each measure: measures of trec_eval, and rbp, err, sets and totals.
+"""The formulas of the measures of ranked documents.
 
-The measures of trec_eval use the places of the judged documents in each list, and the number of documents of
-each grade that a query has. The places and numbers are columns over all queries, without a Python object for
+The measures of trec_eval use the ranks of the judged documents in each list, and the number of documents of
+each grade that a query has. The ranks and numbers are columns over all queries, without a Python object for
 each query or document. None of trec_eval's measures needs the length of a list. The definitions are from
 trec_eval 9, with the exponential gain added: C. Buckley and E. M. Voorhees (2005), Retrieval system
 evaluation, in TREC: Experiment and Evaluation in Information Retrieval, MIT Press, chapter 3.
@@ -33,14 +33,14 @@ import numpy as np
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.evaluation.scoring.chunk_measures import chunk_values
-from curation.evaluation.scoring.evidence import query_sums
+from curation.evaluation.scoring.evidence import sum_by_query
 from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
-class JudgedPlaces(NamedTuple):
-    """The places of judged documents in a run, and the number of judged documents of each query.
+class JudgedRanks(NamedTuple):
+    """The ranks of judged documents in a run, and the number of judged documents of each query.
 
     Attributes
     ----------
@@ -56,159 +56,164 @@ class JudgedPlaces(NamedTuple):
     totals: Ints
 
 
-def judged_places(qrels: Qrels, ranking: Rankings) -> JudgedPlaces:
+def find_judged_ranks(qrels: Qrels, ranking: Rankings) -> JudgedRanks:
     """Find the judged documents of a ranking."""
-    is_judged = ranking.judged != UNJUDGED
-    grade = qrels.grade[ranking.judged[is_judged]]
-    return JudgedPlaces(ranking.query[is_judged], ranking.rank[is_judged], grade, *qrels.grade_counts)
+    is_judged = ranking.grade_index != UNJUDGED
+    grade = qrels.grade[ranking.grade_index[is_judged]]
+    return JudgedRanks(ranking.query[is_judged], ranking.rank[is_judged], grade, *qrels.grade_counts)
 
 
-def with_highest(places: JudgedPlaces, query: Ints, rank: Ints) -> JudgedPlaces:
+def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRanks:
     """Add documents with the highest grade.
 
     Parameters
     ----------
     query, rank: the query and the rank of each document; rank 0 if the list does not have the document.
     """
-    counts = places.totals.copy()
+    counts = judged.totals.copy()
     counts[:, -1] += np.bincount(query, minlength=len(counts))
-    listed = rank > 0
-    queries = np.concatenate([places.query, query[listed]])
-    ranks = np.concatenate([places.rank, rank[listed]])
-    grade = np.concatenate([places.grade, np.full(listed.sum(), places.grades[-1])])
+    is_listed = rank > 0
+    queries = np.concatenate([judged.query, query[is_listed]])
+    ranks = np.concatenate([judged.rank, rank[is_listed]])
+    grade = np.concatenate([judged.grade, np.full(is_listed.sum(), judged.grades[-1])])
     order = np.argsort(queries * (ranks.max(initial=0) + 1) + ranks, kind="stable")
-    return JudgedPlaces(queries[order], ranks[order], grade[order], places.grades, counts)
+    return JudgedRanks(queries[order], ranks[order], grade[order], judged.grades, counts)
 
 
-def trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlaces) -> Floats:
+def trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
     """Compute measures of trec_eval, shape (Q, M); 0 where the run misses a query or no document is relevant.
 
     Parameters
     ----------
     measures: measures that are `by_engine`.
     """
-    relevant = _relevant_places(places, qrels.relevant)
-    values = np.zeros((len(places.totals), len(measures)))
+    relevant = _find_relevant_ranks(judged, qrels.relevant)
+    values = np.zeros((len(judged.totals), len(measures)))
     for column, measure in zip(values.T, measures, strict=True):
         if measure.kind in ("ndcg", "ndcg_exp"):
-            column[:] = _ndcg(places, measure)
+            column[:] = _ndcg(judged, measure)
         else:
             column[:] = _BINARY[measure.kind](relevant, measure)
     return values
 
 
-class _RelevantPlaces(NamedTuple):
-    """The places of relevant documents in a run.
+class _RelevantRanks(NamedTuple):
+    """The ranks of relevant documents in a run.
 
     Attributes
     ----------
-    query, rank, number: columns of the places, by query, then rank; `number` counts the query's relevant
+    query, rank, found: columns of the ranks, by query, then rank; `found` counts the query's relevant
         documents from 1.
-    above: the number of judged documents above the place that are not relevant.
+    above: the number of judged documents above the rank that are not relevant.
     relevant, irrelevant: the numbers of judged documents of each query that are and are not relevant, shape
         (Q,).
     """
 
     query: Ints
     rank: Ints
-    number: Ints
+    found: Ints
     above: Ints
     relevant: Ints
     irrelevant: Ints
 
-    def sums(self, amounts: Floats | None = None) -> Floats:
-        """Add up the amounts of each query's places, by default 1 a place, shape (Q,)."""
-        return query_sums(self.query, amounts, len(self.relevant))
+    def total(self, amounts: Floats | None = None) -> Floats:
+        """Add up the amounts of each query's ranks, by default 1 a rank, shape (Q,)."""
+        return sum_by_query(self.query, amounts, len(self.relevant))
 
-    def to(self, depth: Ints | int | None) -> _RelevantPlaces:
-        """Keep the places down to a depth, which may differ by query; None keeps the whole list."""
+    def down_to(self, depth: Ints | int | None) -> _RelevantRanks:
+        """Keep the ranks down to a depth, which may differ by query; None keeps the whole list."""
         if depth is None:
             return self
-        inside = self.rank <= np.broadcast_to(depth, self.relevant.shape)[self.query]
-        query, rank, number, above = (column[inside] for column in self[:4])
-        return _RelevantPlaces(query, rank, number, above, self.relevant, self.irrelevant)
+        is_kept = self.rank <= np.broadcast_to(depth, self.relevant.shape)[self.query]
+        query, rank, found, above = (column[is_kept] for column in self[:4])
+        return _RelevantRanks(query, rank, found, above, self.relevant, self.irrelevant)
 
 
-def _relevant_places(places: JudgedPlaces, relevant: int) -> _RelevantPlaces:
-    first = np.searchsorted(places.query, np.arange(len(places.totals)))
-    is_relevant = places.grade >= relevant
-    before = np.concatenate([[0], np.cumsum(is_relevant)])
-    at = np.flatnonzero(is_relevant)
-    query = places.query[at]
-    number = before[at + 1] - before[first[query]]
-    counted = places.grades >= relevant
-    return _RelevantPlaces(
-        query,
-        places.rank[at],
-        number,
-        at - first[query] - (number - 1),
-        places.totals[:, counted].sum(axis=1),
-        places.totals[:, ~counted].sum(axis=1),
+def _find_relevant_ranks(judged: JudgedRanks, relevant: int) -> _RelevantRanks:
+    first = np.searchsorted(judged.query, np.arange(len(judged.totals)))
+    is_relevant = judged.grade >= relevant
+    relevant_before = np.concatenate([[0], np.cumsum(is_relevant)])
+    index = np.flatnonzero(is_relevant)
+    query = judged.query[index]
+    found = relevant_before[index + 1] - relevant_before[first[query]]
+    is_relevant_grade = judged.grades >= relevant
+    return _RelevantRanks(
+        query=query,
+        rank=judged.rank[index],
+        found=found,
+        above=index - first[query] - (found - 1),
+        relevant=judged.totals[:, is_relevant_grade].sum(axis=1),
+        irrelevant=judged.totals[:, ~is_relevant_grade].sum(axis=1),
     )
 
 
-def _reciprocal_rank(places: _RelevantPlaces, measure: Measure) -> Floats:
-    relevant = places.to(measure.depth)
-    return relevant.sums((relevant.number == 1) / relevant.rank)
+def _reciprocal_rank(ranks: _RelevantRanks, measure: Measure) -> Floats:
+    kept = ranks.down_to(measure.depth)
+    return kept.total((kept.found == 1) / kept.rank)
 
 
-def _average_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
-    relevant = places.to(measure.depth)
-    return ratio(relevant.sums(relevant.number / relevant.rank), places.relevant, 0.0)
+def _average_precision(ranks: _RelevantRanks, measure: Measure) -> Floats:
+    kept = ranks.down_to(measure.depth)
+    return ratio(kept.total(kept.found / kept.rank), ranks.relevant, 0.0)
 
 
-def _r_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
-    return ratio(places.to(places.relevant).sums(), places.relevant, 0.0)
+def _r_precision(ranks: _RelevantRanks, measure: Measure) -> Floats:
+    return ratio(ranks.down_to(ranks.relevant).total(), ranks.relevant, 0.0)
 
 
-def _bpref(places: _RelevantPlaces, measure: Measure) -> Floats:
+def _bpref(ranks: _RelevantRanks, measure: Measure) -> Floats:
     """Compute bpref: a relevant document counts 1 minus the share of irrelevant documents that are ranked
     above it.
     """
-    relevant = places.relevant[places.query]
-    whole = np.maximum(np.minimum(places.irrelevant[places.query], relevant), 1)
-    worth = 1 - np.minimum(places.above, relevant) / whole
-    return ratio(places.sums(worth), places.relevant, 0.0)
+    relevant = ranks.relevant[ranks.query]
+    counted_irrelevant = np.maximum(np.minimum(ranks.irrelevant[ranks.query], relevant), 1)
+    gains = 1 - np.minimum(ranks.above, relevant) / counted_irrelevant
+    return ratio(ranks.total(gains), ranks.relevant, 0.0)
 
 
-def _interpolated_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
+def _interpolated_precision(ranks: _RelevantRanks, measure: Measure) -> Floats:
     """Find the best precision at a rank with as many relevant documents as the level of recall needs, or
     more."""
-    needed = np.floor((measure.recall or 0.0) * places.relevant + 0.9)
-    enough = places.number >= needed[places.query]
+    needed = np.floor((measure.recall or 0.0) * ranks.relevant + 0.9)
+    is_enough = ranks.found >= needed[ranks.query]
     best = np.zeros(len(needed))
-    np.maximum.at(best, places.query[enough], (places.number / places.rank)[enough])
+    np.maximum.at(best, ranks.query[is_enough], (ranks.found / ranks.rank)[is_enough])
     return best
 
 
-_BINARY: dict[str, Callable[[_RelevantPlaces, Measure], Floats]] = {
+_BINARY: dict[str, Callable[[_RelevantRanks, Measure], Floats]] = {
     "mrr": _reciprocal_rank,
     "map": _average_precision,
     "gmap": _average_precision,
-    "recall": lambda places, measure: ratio(places.to(measure.depth).sums(), places.relevant, 0.0),
-    "success": lambda places, measure: np.minimum(places.to(measure.depth).sums(), 1.0),
-    "precision": lambda places, measure: places.to(measure.depth).sums() / (measure.depth or 1),
+    "recall": lambda ranks, measure: ratio(ranks.down_to(measure.depth).total(), ranks.relevant, 0.0),
+    "success": lambda ranks, measure: np.minimum(ranks.down_to(measure.depth).total(), 1.0),
+    "precision": lambda ranks, measure: ranks.down_to(measure.depth).total() / (measure.depth or 1),
     "rprec": _r_precision,
     "bpref": _bpref,
     "iprec": _interpolated_precision,
 }
 
 
-def _ndcg(places: JudgedPlaces, measure: Measure) -> Floats:
+def _ndcg(judged: JudgedRanks, measure: Measure) -> Floats:
     """Compute nDCG; both sums are made from the top down, so that the best order has exactly 1."""
-    queries = len(places.totals)
-    inside = slice(None) if measure.depth is None else places.rank <= measure.depth
-    gains = _gains(places.grade[inside], measure)
-    dcg = np.bincount(places.query[inside], gains / np.log2(places.rank[inside] + 1), queries)
-    descending = places.grades[::-1]
-    ends = np.cumsum(places.totals[:, ::-1], axis=1)
-    ends = ends if measure.depth is None else np.minimum(ends, measure.depth)
-    times = np.diff(ends, prepend=0)
-    query = np.repeat(np.arange(queries), ends[:, -1])
-    rank = np.arange(1, len(query) + 1) - (np.cumsum(ends[:, -1]) - ends[:, -1])[query]
-    best = np.repeat(np.tile(_gains(descending, measure), queries), times.ravel())
-    ideal = np.bincount(query, best / np.log2(rank + 1), queries)
-    return ratio(dcg, ideal, 0.0)
+    is_counted = slice(None) if measure.depth is None else judged.rank <= measure.depth
+    gains = _gains(judged.grade[is_counted], measure)
+    discounted = gains / np.log2(judged.rank[is_counted] + 1)
+    dcg = np.bincount(judged.query[is_counted], discounted, len(judged.totals))
+    return ratio(dcg, _ideal_dcg(judged, measure), 0.0)
+
+
+def _ideal_dcg(judged: JudgedRanks, measure: Measure) -> Floats:
+    """Compute the DCG of each query's documents in the best order, shape (Q,)."""
+    queries = len(judged.totals)
+    last_ranks = np.cumsum(judged.totals[:, ::-1], axis=1)  # of each grade, the highest grade first
+    last_ranks = last_ranks if measure.depth is None else np.minimum(last_ranks, measure.depth)
+    lengths = last_ranks[:, -1]
+    query = np.repeat(np.arange(queries), lengths)
+    rank = np.arange(1, len(query) + 1) - (np.cumsum(lengths) - lengths)[query]
+    grade_gains = np.tile(_gains(judged.grades[::-1], measure), queries)
+    gains = np.repeat(grade_gains, np.diff(last_ranks, prepend=0).ravel())
+    return np.bincount(query, gains / np.log2(rank + 1), queries).astype(np.float64)
 
 
 def _gains(grade: Ints, measure: Measure) -> Floats:
@@ -240,10 +245,10 @@ def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: 
     is_relevant = ranking.grade >= qrels.relevant
     if measure.persistence is not None:
         graded = np.maximum(ranking.grade, 0) / max(qrels.scale[-1], 1)
-        return _weights(ranking, measure.persistence, is_relevant if measure.kind == "rbp" else graded)
+        return _weigh(ranking, measure.persistence, is_relevant if measure.kind == "rbp" else graded)
     relevant_returned = np.bincount(ranking.query[is_relevant], minlength=len(relevant))
     returned = ranking.returned
-    wanted: dict[str, tuple[Ints, Ints | int]] = {
+    fractions: dict[str, tuple[Ints, Ints | int]] = {
         "set_precision": (relevant_returned, returned),
         "set_recall": (relevant_returned, relevant),
         "set_f1": (2 * relevant_returned, returned + relevant),
@@ -251,37 +256,37 @@ def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: 
         "num_rel": (relevant, 1),
         "num_rel_ret": (relevant_returned, 1),
     }
-    return ratio(*wanted[measure.kind], without=0.0)
+    return ratio(*fractions[measure.kind], without=0.0)
 
 
 def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None) -> Floats:
     """Compute err; the product of the chances to go on is a sum of logarithms from the top of each list."""
-    counted = (ranking.grade > 0) & (ranking.rank <= (depth or np.inf))
-    query, rank = ranking.query[counted], ranking.rank[counted]
-    stops = (np.exp2(ranking.grade[counted]) - 1) / 2.0**highest
-    goes_on = np.concatenate([[0.0], np.cumsum(np.log1p(-stops))])
-    reached = np.exp(goes_on[:-1] - goes_on[np.searchsorted(query, query)])
-    return query_sums(query, reached * stops / rank, len(ranking.returned))
+    has_gain = (ranking.grade > 0) & (ranking.rank <= (depth or np.inf))
+    query, rank = ranking.query[has_gain], ranking.rank[has_gain]
+    stop_chance = (np.exp2(ranking.grade[has_gain]) - 1) / 2.0**highest
+    log_continue = np.concatenate([[0.0], np.cumsum(np.log1p(-stop_chance))])
+    reach_chance = np.exp(log_continue[:-1] - log_continue[np.searchsorted(query, query)])
+    return sum_by_query(query, reach_chance * stop_chance / rank, len(ranking.returned))
 
 
-def unjudged_weight(ranking: Rankings, persistence: float) -> Floats:
+def weigh_unjudged(ranking: Rankings, persistence: float) -> Floats:
     """Compute how much the unjudged documents of each list could add to rbp, shape (Q,)."""
-    return _weights(ranking, persistence, ranking.grade == UNJUDGED)
+    return _weigh(ranking, persistence, ranking.grade == UNJUDGED)
 
 
-def judged_weight(ranking: Rankings, persistence: float) -> Floats:
+def judged_weight_share(ranking: Rankings, persistence: float) -> Floats:
     """Compute the judged documents' share of each list's weight, shape (Q,); NaN for an empty list."""
-    judged = _weights(ranking, persistence, ranking.grade != UNJUDGED)
-    return ratio(judged, _weights(ranking, persistence, np.ones(len(ranking.grade))))
+    judged = _weigh(ranking, persistence, ranking.grade != UNJUDGED)
+    return ratio(judged, _weigh(ranking, persistence, np.ones(len(ranking.grade))))
 
 
-def residual(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much unjudged documents and places below the list's end could add to rbp, shape (Q,)."""
-    below: Floats = persistence ** ranking.returned.astype(np.float64)
-    return unjudged_weight(ranking, persistence) + below
+def compute_residual(ranking: Rankings, persistence: float) -> Floats:
+    """Compute how much unjudged documents and ranks below the list's end could add to rbp, shape (Q,)."""
+    unseen: Floats = persistence ** ranking.returned.astype(np.float64)
+    return weigh_unjudged(ranking, persistence) + unseen
 
 
-def _weights(ranking: Rankings, persistence: float, gains: Floats | Mask) -> Floats:
+def _weigh(ranking: Rankings, persistence: float, gains: Floats | Mask) -> Floats:
     """Add up gain times weight over each list, shape (Q,)."""
     weights = (1 - persistence) * persistence ** (ranking.rank - 1.0)
-    return query_sums(ranking.query, weights * gains, len(ranking.returned))
+    return sum_by_query(ranking.query, weights * gains, len(ranking.returned))

@@ -1,7 +1,7 @@
-"""Pinned bodies: the bodies of a release's versions of documents, for runs of chunks.
+"""Pinned bodies: the texts of a release's versions of documents.
 
-A body is read once, when the first run names its document. The length of the body and the places of its words
-stay in memory. A search in the texts reads the bodies again.
+A body is read once, when the first run names its document. The length of the body and the offsets of its
+words stay in memory. A search in the texts reads the bodies again.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class PinnedBodies:
 
     def __init__(self, store: Store, release: FrozenRelease) -> None:
         self._store, self._release = store, release
-        self._number: dict[str, int] = {}
+        self._indexes: dict[str, int] = {}
         self._lengths: list[int] = []
         self._starts: list[Ints] = []
-        self._every: tuple[Ints, Ints] | None = None
+        self._words_and_bounds: tuple[Ints, Ints] | None = None
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -40,52 +40,51 @@ class PinnedBodies:
 
     def lengths(self, ids: Sequence[str]) -> Ints:
         """Return the number of characters of each body, or `OPEN` for an unknown body."""
-        numbers = self._numbers(ids)
-        return np.array([*self._lengths, OPEN])[numbers]
+        return np.array([*self._lengths, OPEN])[self._find_indexes(ids)]
 
     @property
     def bounds(self) -> Ints:
         """The boundaries of words, as in `RunChunks`, of all documents that were read so far."""
-        return self._all_words()[1]
+        return self._read_words_and_bounds()[1]
 
     def words(self, ids: Sequence[str], document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-        """Count the words that begin in each part of a body, and find the position of the first word in
+        """Count the words that begin in each part of a body, and find the index of the first word in
         `bounds`.
 
         The two results have the shape (C,), and are `UNKNOWN` for an unknown body.
 
         Parameters
         ----------
-        document: the position of each part's document in `ids`, shape (C,).
+        document: the index of each part's document in `ids`, shape (C,).
         start, end: the characters of each part, shape (C,).
         """
-        number = self._numbers(ids)[document]
-        starts, _ = self._all_words()
-        first, last = (np.searchsorted(starts, number * OPEN + at) for at in (start, end))
-        known = self.lengths(ids)[document] < OPEN
-        return np.where(known, last - first, UNKNOWN), np.where(known, first + number, UNKNOWN)
+        index = self._find_indexes(ids)[document]
+        starts, _ = self._read_words_and_bounds()
+        first, last = (np.searchsorted(starts, index * OPEN + offset) for offset in (start, end))
+        is_known = self.lengths(ids)[document] < OPEN
+        return np.where(is_known, last - first, UNKNOWN), np.where(is_known, first + index, UNKNOWN)
 
-    def _all_words(self) -> tuple[Ints, Ints]:
+    def _read_words_and_bounds(self) -> tuple[Ints, Ints]:
         """Return the beginnings of words, each document shifted by `OPEN`, and `bounds`.
 
-        `bounds` have one place more for each document.
+        `bounds` have one boundary more than words for each document.
         """
-        if self._every is None:
-            none = np.zeros(0, np.int64)
-            shifted = [starts + at * OPEN for at, starts in enumerate(self._starts)]
+        if self._words_and_bounds is None:
+            empty = np.zeros(0, np.int64)
+            shifted = [starts + index * OPEN for index, starts in enumerate(self._starts)]
             bounds = [
                 np.concatenate([np.zeros(min(len(starts), 1), np.int64), starts[1:], [length]])
                 for starts, length in zip(self._starts, self._lengths, strict=True)
             ]
-            self._every = np.concatenate([none, *shifted]), np.concatenate([none, *bounds])
-        return self._every
+            self._words_and_bounds = np.concatenate([empty, *shifted]), np.concatenate([empty, *bounds])
+        return self._words_and_bounds
 
-    def _numbers(self, ids: Sequence[str]) -> Ints:
-        """Number the documents, and read new ones; an unknown body has the number after the last."""
-        missing = {name for name in ids if name not in self._number and name in self.hashes}
+    def _find_indexes(self, ids: Sequence[str]) -> Ints:
+        """Find indexes, and read new documents; an unknown body has the index after the last."""
+        missing = {name for name in ids if name not in self._indexes and name in self.hashes}
         for name, body in self.walk(missing):
-            self._number[name] = len(self._lengths)
+            self._indexes[name] = len(self._lengths)
             self._lengths.append(OPEN if body is None else len(body))
             self._starts.append(np.array(word_starts(body or ""), np.int64))
-            self._every = None
-        return np.array([self._number.get(name, len(self._lengths)) for name in ids], np.int64)
+            self._words_and_bounds = None
+        return np.array([self._indexes.get(name, len(self._lengths)) for name in ids], np.int64)

@@ -1,4 +1,4 @@
-"""Qrels: the grades of queries as columns, against which runs are scored."""
+"""Qrels: the relevance grades of queries and documents, as columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Qrels:
     ----------
     query_ids: the Q queries, ordered, with the queries that have no grade.
     documents: the id of every judged document once, ordered as UTF-8 bytes.
-    query, document: the positions of each grade's query and document in these, shape (J,).
+    query, document: the indexes of each grade's query and document in these, shape (J,).
     scale: all grades that annotators could give, ascending.
     relevant: the lowest grade of a relevant document, for binary measures.
     evidence: the evidence in documents; None if nobody marked evidence.
@@ -66,20 +66,19 @@ class Qrels:
         cell = self.query * len(grades) + np.searchsorted(grades, self.grade)
         return grades, np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
 
-    def lacking(self, measure: Measure) -> NDArray[np.bool_]:
+    def find_undefined(self, measure: Measure) -> NDArray[np.bool_]:
         """Find the queries without a value of a measure, whatever a run returns, shape (Q,)."""
-        queries, least = len(self.query_ids), self.relevant if measure.binary else 1
+        queries, lowest = len(self.query_ids), self.relevant if measure.binary else 1
         if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
             return np.zeros(queries, bool)
         if measure.of_chunks:
-            having = evidence_for(measure, self).characters(queries, least)
+            counts = require_evidence(measure, self).characters(queries, lowest)
         else:
-            having = np.bincount(self.query[self.grade >= least], minlength=queries)
-        none: NDArray[np.bool_] = having == 0
-        return none
+            counts = np.bincount(self.query[self.grade >= lowest], minlength=queries)
+        return np.asarray(counts == 0)
 
 
-def qrels_of(
+def make_qrels(
     rows: Iterable[tuple[str, str, int]],
     query_ids: Iterable[str] = (),
     scale: Iterable[int] = (),
@@ -98,31 +97,31 @@ def qrels_of(
     ------
     InputError: a pair has two grades, there is no grade, or no grade could be relevant.
     """
-    table = sorted(row for row in rows if row[2] >= 0)
-    if not table:
+    graded_rows = sorted(row for row in rows if row[2] >= 0)
+    if not graded_rows:
         raise InputError("There are no grades to score runs against.")
-    queries, documents, grades = zip(*table, strict=True)
+    queries, documents, grades = zip(*graded_rows, strict=True)
     ids = sorted({*queries, *query_ids})
-    values = sorted({*grades, *scale})
-    names = sorted(set(documents))
+    full_scale = sorted({*grades, *scale})
+    document_ids = sorted(set(documents))
     qrels = Qrels(
         query_ids=tuple(ids),
-        documents=texts(names),
-        query=_positions(queries, ids),
-        document=_positions(documents, names),
+        documents=texts(document_ids),
+        query=_find_indexes(queries, ids),
+        document=_find_indexes(documents, document_ids),
         grade=np.array(grades, np.int64),
-        scale=tuple(values),
-        relevant=_least_relevant(values, relevant),
+        scale=tuple(full_scale),
+        relevant=_lowest_relevant(full_scale, relevant),
     )
-    again = np.flatnonzero(qrels.pair[1:] == qrels.pair[:-1])
-    if len(again):
-        query, document, _ = table[int(again[0])]
+    repeated = np.flatnonzero(qrels.pair[1:] == qrels.pair[:-1])
+    if len(repeated):
+        query, document, _ = graded_rows[int(repeated[0])]
         raise InputError(f"The document {document!r} has two grades for the query {query!r}.")
     return qrels
 
 
-def evidence_for(measure: Measure, qrels: Qrels) -> EvidenceRanges:
-    """Return the evidence that a measure needs.
+def require_evidence(measure: Measure, qrels: Qrels) -> EvidenceRanges:
+    """Return the evidence of the qrels for a measure that needs evidence.
 
     Raises
     ------
@@ -144,23 +143,23 @@ def qrels_from(grades: Mapping[str, Mapping[str, int]], relevant: int | None = N
 
     Raises
     ------
-    InputError: as for `qrels_of`.
+    InputError: as for `make_qrels`.
     """
     rows = [(query, document, grade) for query, row in grades.items() for document, grade in row.items()]
     highest = max((grade for _, _, grade in rows), default=0)
-    return qrels_of(rows, grades, range(highest + 1), relevant)
+    return make_qrels(rows, grades, range(highest + 1), relevant)
 
 
-def _positions(values: Iterable[str], ordered: list[str]) -> Ints:
-    index = {value: number for number, value in enumerate(ordered)}
-    return np.array([index[value] for value in values], np.int64)
+def _find_indexes(values: Iterable[str], ordered: list[str]) -> Ints:
+    indexes = {value: index for index, value in enumerate(ordered)}
+    return np.array([indexes[value] for value in values], np.int64)
 
 
-def _least_relevant(scale: list[int], relevant: int | None) -> int:
-    least = scale[min(1, len(scale) - 1)] if relevant is None else relevant
-    if not scale[0] < least <= scale[-1] and len(scale) > 1:
+def _lowest_relevant(scale: list[int], relevant: int | None) -> int:
+    lowest = scale[min(1, len(scale) - 1)] if relevant is None else relevant
+    if not scale[0] < lowest <= scale[-1] and len(scale) > 1:
         raise InputError(
-            f"Relevant from grade {least} on: expected a grade of the scale above the lowest, "
+            f"Relevant from grade {lowest} on: expected a grade of the scale above the lowest, "
             f"{', '.join(map(str, scale[1:]))}."
         )
-    return max(least, 1)
+    return max(lowest, 1)

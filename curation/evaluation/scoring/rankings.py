@@ -1,4 +1,4 @@
-"""A run as a ranking: each query's documents in trec_eval's order, with their grades.
+"""Rankings: the documents of a run in trec_eval's order, with their grades.
 
 Rankings have the order of trec_eval 10: by score in double precision, equal scores by document id,
 descending. trec_eval 9 and pytrec_eval compare scores in single precision. goldgrade counts how often ids
@@ -19,19 +19,19 @@ from curation.core.arrow import ints_of, texts
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Floats, Ints
 from curation.evaluation.scoring.chunk_measures import RankedChunks, RunChunks
-from curation.evaluation.scoring.evidence import evidence_ranges
+from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.qrels import Qrels
 
 UNJUDGED = -1
-"""The grade of a place whose document nobody judged."""
+"""The grade of a document that nobody judged."""
 
 
 class RunRows(NamedTuple):
-    """The N places of one run in any order; a query's list has each document once.
+    """The N documents of one run in any order; a query's list has each document once.
 
     Attributes
     ----------
-    query: positions in `Qrels.query_ids`, shape (N,).
+    query: the index of each query in `Qrels.query_ids`, shape (N,).
     documents: the ids of N documents.
     scores: shape (N,), without NaN.
     chunks: the run's chunks of these documents; None if no measure needs chunks.
@@ -45,25 +45,25 @@ class RunRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Rankings:
-    """The N places of one run by query, then rank.
+    """The N documents of one run by query, then rank.
 
     Attributes
     ----------
     query, rank, grade: shape (N,); ranks begin at 1, and the grade of an unjudged document is `UNJUDGED`.
-    judged: the position of the place's grade in the columns of the qrels, or `UNJUDGED`, shape (N,).
+    grade_index: the index of the document's grade in the columns of the qrels, or `UNJUDGED`, shape (N,).
     returned: the number of documents that each query got, shape (Q,).
-    order: the position of the run's row that is at each place, shape (N,).
-    tied: the number of the place's group of equal scores, 0 where no other score is equal, shape (N,).
+    order: the index of the run's row at each rank, shape (N,).
+    tie: the number of the document's group of equal scores, 0 where no other score is equal, shape (N,).
     chunks: the chunks of the run; None for a run of documents.
     """
 
     query: Ints
     rank: Ints
     grade: Ints
-    judged: Ints
+    grade_index: Ints
     returned: Ints
     order: Ints
-    tied: Ints
+    tie: Ints
     chunks: RankedChunks | None = None
 
 
@@ -74,7 +74,7 @@ class TieCounts(NamedTuple):
     ----------
     groups: the groups of two or more documents with one score for one query.
     documents, queries: the documents in these groups, and the queries that have a group.
-    mattering: queries with documents of different grades in one group: a different order would change the
+    mattering: the queries with documents of different grades in one group: a different order would change the
     figures.
     """
 
@@ -84,22 +84,22 @@ class TieCounts(NamedTuple):
     mattering: int
 
 
-def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
+def make_run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
     """Turn a run of query → document → score into rows, without queries that the qrels do not have.
 
     Raises
     ------
     InputError: a score is not a number.
     """
-    index = {query: number for number, query in enumerate(qrels.query_ids)}
+    indexes = {query: index for index, query in enumerate(qrels.query_ids)}
     queries: list[int] = []
     documents: list[str] = []
     scores: list[float] = []
-    for query, scores_of in run.items():
-        if query in index:
-            queries += [index[query]] * len(scores_of)
-            documents += scores_of
-            scores += scores_of.values()
+    for query, document_scores in run.items():
+        if query in indexes:
+            queries += [indexes[query]] * len(document_scores)
+            documents += document_scores
+            scores += document_scores.values()
     values = np.array(scores, np.float64)
     if np.isnan(values).any():
         first = int(np.flatnonzero(np.isnan(values))[0])
@@ -112,86 +112,91 @@ def rank(rows: RunRows, qrels: Qrels) -> Rankings:
     """Put a run in order and look up the grades of its documents."""
     encoded = rows.documents.dictionary_encode()
     codes = ints_of(encoded.indices)
-    order, tied = ordered(rows.query, rows.scores, codes, encoded.dictionary)
+    order, tie = order_rows(rows.query, rows.scores, codes, encoded.dictionary)
     query = rows.query[order]
     ranks = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
     returned = np.bincount(query, minlength=len(qrels.query_ids))
-    judged = _qrels_positions(query, codes[order], encoded.dictionary, qrels)
-    grade = np.where(judged == UNJUDGED, UNJUDGED, qrels.grade[judged])
-    return Rankings(query, ranks, grade, judged, returned, order, tied, _ranked_chunks(rows.chunks, qrels))
+    grade_index = _find_grades(query, codes[order], encoded.dictionary, qrels)
+    grade = np.where(grade_index == UNJUDGED, UNJUDGED, qrels.grade[grade_index])
+    chunks = _rank_chunks(rows.chunks, qrels)
+    return Rankings(query, ranks, grade, grade_index, returned, order, tie, chunks)
 
 
-def _ranked_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
+def _rank_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
     if chunks is None:
         return None
     documents = chunks.documents
-    judged = _qrels_positions(chunks.query, ints_of(documents.indices), documents.dictionary, qrels)
-    return RankedChunks(chunks, judged != UNJUDGED, qrels.evidence or evidence_ranges({}, {}, ()))
+    grade_index = _find_grades(chunks.query, ints_of(documents.indices), documents.dictionary, qrels)
+    return RankedChunks(chunks, grade_index != UNJUDGED, qrels.evidence or make_evidence_ranges({}, {}, ()))
 
 
-def ties_of(ranking: Rankings) -> TieCounts:
+def count_ties(ranking: Rankings) -> TieCounts:
     """Count the equal scores that document ids put in an order."""
-    inside = np.flatnonzero(ranking.tied)
-    groups, first = np.unique(ranking.tied[inside], return_index=True)
+    tied = np.flatnonzero(ranking.tie)
+    groups, first = np.unique(ranking.tie[tied], return_index=True)
     return TieCounts(
         groups=len(groups),
-        documents=len(inside),
-        queries=len(np.unique(ranking.query[inside[first]])),
-        mattering=len(queries_with_choice(ranking)),
+        documents=len(tied),
+        queries=len(np.unique(ranking.query[tied[first]])),
+        mattering=len(find_queries_with_ties(ranking)),
     )
 
 
-def queries_with_choice(ranking: Rankings) -> Ints:
-    """Find the positions of queries where another order of equal scores would change figures."""
-    inside = np.flatnonzero(ranking.tied)
-    same_group = ranking.tied[inside][1:] == ranking.tied[inside][:-1]
-    differs = ranking.grade[inside][1:] != ranking.grade[inside][:-1]
-    return np.unique(ranking.query[inside[1:][same_group & differs]])
+def find_queries_with_ties(ranking: Rankings) -> Ints:
+    """Find the indexes of queries where another order of equal scores would change figures."""
+    tied = np.flatnonzero(ranking.tie)
+    is_same_tie = np.diff(ranking.tie[tied]) == 0
+    differs = np.diff(ranking.grade[tied]) != 0
+    return np.unique(ranking.query[tied[1:][is_same_tie & differs]])
 
 
-def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
+def reorder_ties(ranking: Rankings, best: bool, lowest: int) -> Rankings:
     """Put equal scores in the best or the worst order.
 
     In the best order, higher grades come first, then unjudged documents, then the lowest grade. The worst
     order is the reverse.
     """
     value = np.where(ranking.grade == UNJUDGED, 2 * lowest + 1, 2 * ranking.grade)
-    inside = np.flatnonzero(ranking.tied)
-    key = -value[inside] if best else value[inside]
-    moved = np.arange(len(ranking.query))
-    moved[inside] = inside[np.lexsort((key, ranking.tied[inside]))]
-    return replace(
-        ranking, grade=ranking.grade[moved], judged=ranking.judged[moved], order=ranking.order[moved]
-    )
+    tied = np.flatnonzero(ranking.tie)
+    key = -value[tied] if best else value[tied]
+    order = np.arange(len(ranking.query))
+    order[tied] = tied[np.lexsort((key, ranking.tie[tied]))]
+    columns = {name: getattr(ranking, name)[order] for name in ("grade", "grade_index", "order")}
+    return replace(ranking, **columns)
 
 
-def ordered(of_query: Ints, scores_of: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
+def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
     """Order rows by query, descending score and descending id; return the order and the groups of equal
-    scores."""
-    scores = np.asarray(scores_of, np.float64) + 0.0  # -0 is 0
-    step = np.diff(of_query)
+    scores.
+
+    Parameters
+    ----------
+    codes: the index of each row's document in `names`.
+    """
+    scores = np.asarray(scores, np.float64) + 0.0  # -0 is 0
+    step = np.diff(queries)
     if ((step > 0) | ((step == 0) & (scores[1:] <= scores[:-1]))).all():
         order = np.arange(len(scores))
     else:
-        order = np.lexsort((-scores, of_query))
-    query, score = of_query[order], scores[order]
-    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    inside = np.concatenate([same, [False]]) | np.concatenate([[False], same])
-    starts = inside & ~np.concatenate([[False], same])
-    tied = np.where(inside, np.cumsum(starts), 0)
-    places = np.flatnonzero(inside)
-    if len(places):
-        by_id = np.empty(len(names), np.int64)
-        by_id[ints_of(pc.sort_indices(names))] = np.arange(len(names))
-        chosen = order[places]
-        order[places] = chosen[np.lexsort((-by_id[codes[chosen]], tied[places]))]
-    return order.astype(np.int64), tied.astype(np.int64)
+        order = np.lexsort((-scores, queries))
+    query, score = queries[order], scores[order]
+    equals_next = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    equals_previous = np.concatenate([[False], equals_next])
+    is_tied = np.concatenate([equals_next, [False]]) | equals_previous
+    tie = np.where(is_tied, np.cumsum(is_tied & ~equals_previous), 0)
+    indexes = np.flatnonzero(is_tied)
+    if len(indexes):
+        id_order = np.empty(len(names), np.int64)
+        id_order[ints_of(pc.sort_indices(names))] = np.arange(len(names))
+        tied_rows = order[indexes]
+        order[indexes] = tied_rows[np.lexsort((-id_order[codes[tied_rows]], tie[indexes]))]
+    return order.astype(np.int64), tie.astype(np.int64)
 
 
-def _qrels_positions(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
-    """Find the position of each place's pair in the columns of the qrels."""
+def _find_grades(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
+    """Find the index of each pair's grade in the columns of the qrels, or `UNJUDGED`."""
     documents = ints_of(pc.index_in(names, value_set=qrels.documents))[codes]
     pairs = query * len(qrels.documents) + documents
     index = np.minimum(np.searchsorted(qrels.pair, pairs), len(qrels.pair) - 1)
-    judged: Ints = np.where((documents >= 0) & (qrels.pair[index] == pairs), index, UNJUDGED)
-    return judged
+    is_judged = (documents >= 0) & (qrels.pair[index] == pairs)
+    return np.asarray(np.where(is_judged, index, UNJUDGED))

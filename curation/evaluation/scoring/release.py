@@ -14,11 +14,11 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.spans import Span
 from curation.core.statistics.arrays import Floats
 from curation.evaluation.scoring.drawn_queries import DrawnQueries, drawn_queries
-from curation.evaluation.scoring.evidence import EvidenceRanges, evidence_ranges
+from curation.evaluation.scoring.evidence import EvidenceRanges, make_evidence_ranges
 from curation.evaluation.scoring.facets import Facet, all_facets
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.pooled_pairs import PooledPairs, pooled_pairs
-from curation.evaluation.scoring.qrels import Qrels, qrels_of
+from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.people.seal_access import sealed_parts
 from curation.releases.coverage import ReleasedCoverage, released_coverage
@@ -116,7 +116,7 @@ def read_release(
         raise RefusedError(
             f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
         )
-    qrels = qrels_of(graded, ids, scale_of(release.rows("guides")), relevant)
+    qrels = make_qrels(graded, ids, scale_of(release.rows("guides")), relevant)
     return EvaluatedRelease(
         name=release.row.name,
         release_id=release.row.release_id,
@@ -154,7 +154,7 @@ def _evidence(
         pair = (row["query_id"], row["document_id"])
         if pair in grades:
             marked.setdefault(pair, []).append((row["start"], row["end"]))
-    return evidence_ranges(marked, grades, query_ids) if marked or (sealed and has_evidence) else None
+    return make_evidence_ranges(marked, grades, query_ids) if marked or (sealed and has_evidence) else None
 
 
 def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> None:

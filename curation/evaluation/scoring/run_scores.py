@@ -1,4 +1,4 @@
-"""The scores of a run for each query, and the bounds of these scores: the source of all figures.
+"""The scores of a run: the value of each query by each measure, with its bounds.
 
 A query that the run misses scores 0, and the report counts missed queries. A query without relevant documents
 has no score: measures that need a relevant document leave out the query, which is counted. Next to every
@@ -8,7 +8,7 @@ list.
 
 The bounds answer two questions: which value would a run reach if every unjudged document that it returned
 were relevant, and which if none were? Down to the depth of a measure, unjudged documents get the highest
-grade of the scale, or the lowest. A measure of the whole list regrades only the first `MAX_UNJUDGED` places,
+grade of the scale, or the lowest. A measure of the whole list regrades only the first `MAX_UNJUDGED` ranks,
 because nobody is going to judge documents below them. Documents that the run did not return keep their
 grades. Measures count an unjudged document as not relevant, so `if_none` is the value. bpref skips unjudged
 documents: either grade would change the list of judged documents, and neither end would be below or above the
@@ -30,14 +30,14 @@ import numpy as np
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.evaluation.scoring.measure_names import CONTEXT, KINDS, Measure
 from curation.evaluation.scoring.measure_values import (
-    JudgedPlaces,
+    JudgedRanks,
+    add_highest_grades,
+    compute_residual,
     extra_measures,
-    judged_places,
-    judged_weight,
-    residual,
+    find_judged_ranks,
+    judged_weight_share,
     trec_eval_measures,
-    unjudged_weight,
-    with_highest,
+    weigh_unjudged,
 )
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import (
@@ -45,19 +45,19 @@ from curation.evaluation.scoring.rankings import (
     Rankings,
     RunRows,
     TieCounts,
-    queries_with_choice,
+    count_ties,
+    find_queries_with_ties,
+    make_run_rows,
     rank,
-    reordered,
-    run_rows,
-    ties_of,
+    reorder_ties,
 )
 
-BY_MEASURE = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
+SCORE_FIELDS = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
 MAX_UNJUDGED = 100
 UNBOUNDED = ("judged", "bpref", "num_ret", *(kind.name for kind in KINDS.values() if kind.source == "chunks"))
 """Kinds of measures without bounds for unjudged documents."""
-BELOW = (
+REVERSED_BOUNDS = (
     "A figure may be lower if all are relevant than if none is: the best list then holds the documents made "
     "relevant, too, and documents that the run has far below count against it."
 )
@@ -73,13 +73,13 @@ class RunScores:
     measures: the M measures.
     values: shape (Q, M), NaN where the query has no relevant document (for judged@k: no returned document).
         Totals have a value for each query.
-    highest: shape (Q, M), the highest value that the query's grades allow (`highest_values`).
+    highest: shape (Q, M), the highest value that the query's grades allow (`compute_highest_values`).
     judged: shape (Q, M), the share of judged documents among the documents that the measure looks at; NaN
         where it looks at none.
     residual: shape (Q, M), how much unjudged and unseen documents could add to rbp, with either gain; NaN for
         other measures.
     best, worst: the values with equal scores in the best and the worst order; NaN for measures of chunks.
-    if_none, if_all: the values if no unjudged document were relevant, or every one (`unjudged_bounds`).
+    if_none, if_all: the values if no unjudged document were relevant, or every one.
     returned: shape (Q,), the number of documents that each query got; 0 where the run misses the query.
     """
 
@@ -108,7 +108,7 @@ def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Se
     ------
     InputError: a score is not a number.
     """
-    return score_rows(run_rows(run, qrels), qrels, measures)
+    return score_rows(make_run_rows(run, qrels), qrels, measures)
 
 
 def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
@@ -118,13 +118,15 @@ def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunS
 
 def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
     """Score the ranking of a run."""
-    values = values_of(ranking, qrels, measures)
-    if_none, if_all = unjudged_bounds(ranking, qrels, measures, values)
+    values = compute_values(ranking, qrels, measures)
+    if_none, if_all = compute_unjudged_bounds(ranking, qrels, measures, values)
     return RunScores(
         query_ids=qrels.query_ids,
         measures=tuple(measures),
         values=values,
-        highest=highest_values(measures, qrels, ranking.chunks.most_words if ranking.chunks else 0),
+        highest=compute_highest_values(
+            measures, qrels, ranking.chunks.longest_words if ranking.chunks else 0
+        ),
         judged=_judged_shares(ranking, qrels, measures),
         residual=_residuals(ranking, measures),
         best=_reordered_values(ranking, True, qrels, measures, values),
@@ -132,7 +134,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         if_none=if_none,
         if_all=if_all,
         returned=ranking.returned,
-        ties=ties_of(ranking),
+        ties=count_ties(ranking),
     )
 
 
@@ -141,18 +143,18 @@ def _reordered_values(
 ) -> Floats:
     """Compute the values with equal scores in the best or the worst order."""
     reordered_values = values.copy()
-    if len(queries := queries_with_choice(ranking)):
-        new_ranking = reordered(ranking, best, qrels.scale[0])
-        reordered_values[queries] = values_of(new_ranking, qrels, measures)[queries]
+    if len(queries := find_queries_with_ties(ranking)):
+        new_ranking = reorder_ties(ranking, best, qrels.scale[0])
+        reordered_values[queries] = compute_values(new_ranking, qrels, measures)[queries]
     reordered_values[:, [measure.of_chunks for measure in measures]] = np.nan
     return reordered_values
 
 
-def mean_scores(runs: Sequence[RunScores]) -> RunScores:
+def average_scores(runs: Sequence[RunScores]) -> RunScores:
     """Average the runs of one system, query by query; ties and returned documents are summed."""
     if len(runs) == 1:
         return runs[0]
-    means = {field: np.mean([getattr(run, field) for run in runs], axis=0) for field in BY_MEASURE}
+    means = {field: np.mean([getattr(run, field) for run in runs], axis=0) for field in SCORE_FIELDS}
     return replace(
         runs[0],
         **means,
@@ -161,67 +163,66 @@ def mean_scores(runs: Sequence[RunScores]) -> RunScores:
     )
 
 
-def values_of(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
+def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
     """Compute the values of a ranking, shape (Q, M); NaN where a query has no relevant document."""
     values = np.zeros((len(qrels.query_ids), len(measures)))
     by_engine = [column for column, measure in enumerate(measures) if measure.by_engine]
     if by_engine:
-        wanted = [measures[column] for column in by_engine]
-        values[:, by_engine] = trec_eval_measures(wanted, qrels, judged_places(qrels, ranking))
+        engine_measures = [measures[column] for column in by_engine]
+        values[:, by_engine] = trec_eval_measures(engine_measures, qrels, find_judged_ranks(qrels, ranking))
     for column, measure in enumerate(measures):
         if measure.kind == "judged":
-            values[:, column] = _share_judged(ranking, measure.depth)
+            values[:, column] = _judged_share(ranking, measure.depth)
         elif not measure.by_engine:
             values[:, column] = extra_measures(measure, ranking, qrels, qrels.relevant_documents)
-        values[qrels.lacking(measure), column] = np.nan
+        values[qrels.find_undefined(measure), column] = np.nan
     return values
 
 
 def _judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
-    by_depth = {depth: _share_judged(ranking, depth) for depth in {measure.depth for measure in measures}}
+    by_depth = {depth: _judged_share(ranking, depth) for depth in {measure.depth for measure in measures}}
     shares = []
     for measure in measures:
         if measure.of_chunks and ranking.chunks is not None:
-            shares.append(ranking.chunks.share_judged(measure, len(qrels.query_ids)))
+            shares.append(ranking.chunks.judged_share(measure, len(qrels.query_ids)))
         elif measure.persistence is not None:
-            shares.append(judged_weight(ranking, measure.persistence))
+            shares.append(judged_weight_share(ranking, measure.persistence))
         elif measure.kind == "rprec":
-            shares.append(_share_judged(ranking, qrels.relevant_documents))
+            shares.append(_judged_share(ranking, qrels.relevant_documents))
         else:
             shares.append(by_depth[measure.depth])
     return np.stack(shares, axis=1)
 
 
-def _share_judged(ranking: Rankings, depth: Ints | int | None) -> Floats:
+def _judged_share(ranking: Rankings, depth: Ints | int | None) -> Floats:
     """Compute the share of judged documents down to a depth, shape (Q,); each query may have a depth."""
-    looked_at = ranking.returned if depth is None else np.minimum(ranking.returned, depth)
-    counted = ranking.grade != UNJUDGED
+    sizes = ranking.returned if depth is None else np.minimum(ranking.returned, depth)
+    is_judged = ranking.grade != UNJUDGED
     if depth is not None:
-        counted &= ranking.rank <= np.broadcast_to(depth, looked_at.shape)[ranking.query]
-    judged = np.bincount(ranking.query[counted], minlength=len(looked_at))
-    return ratio(judged, looked_at)
+        is_judged &= ranking.rank <= np.broadcast_to(depth, sizes.shape)[ranking.query]
+    return ratio(np.bincount(ranking.query[is_judged], minlength=len(sizes)), sizes)
 
 
 def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
     residuals = np.full((len(ranking.returned), len(measures)), np.nan)
     for column, measure in enumerate(measures):
         if measure.persistence is not None:
-            residuals[:, column] = residual(ranking, measure.persistence)
+            residuals[:, column] = compute_residual(ranking, measure.persistence)
     return residuals
 
 
-def why_below(ends: Iterable[tuple[float | None, float | None]]) -> str:
+def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]]) -> str:
     """Explain why a figure is lower if all unjudged documents are relevant; '' where no figure is lower.
 
     Parameters
     ----------
-    ends: the figure of each measure if no unjudged document is relevant, and if all are.
+    bounds: the figure of each measure if no unjudged document is relevant, and if all are.
     """
-    known = [(none, every) for none, every in ends if none is not None and every is not None]
-    return BELOW if any(every < none for none, every in known) else ""
+    known = [(if_none, if_all) for if_none, if_all in bounds if if_none is not None and if_all is not None]
+    return REVERSED_BOUNDS if any(if_all < if_none for if_none, if_all in known) else ""
 
 
-def unjudged_bounds(
+def compute_unjudged_bounds(
     ranking: Rankings, qrels: Qrels, measures: Sequence[Measure], values: Floats
 ) -> tuple[Floats, Floats]:
     """Compute the values if no unjudged document were relevant, and if all were; shape (Q, M) each.
@@ -229,35 +230,40 @@ def unjudged_bounds(
     The values are NaN for the kinds of `UNBOUNDED`.
     """
     if_none, if_all = values.copy(), values.copy()
-    unjudged, places = np.flatnonzero(ranking.grade == UNJUDGED), judged_places(qrels, ranking)
-    scenarios: dict[int | None, tuple[Ints, JudgedPlaces]] = {}
+    unjudged, judged = np.flatnonzero(ranking.grade == UNJUDGED), find_judged_ranks(qrels, ranking)
+    scenarios: dict[int | None, tuple[Ints, JudgedRanks]] = {}
     for depth in {measure.depth for measure in measures}:
-        inside = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
-        scenarios[depth] = inside, with_highest(places, ranking.query[inside], ranking.rank[inside])
+        regraded = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
+        scenarios[depth] = (
+            regraded,
+            add_highest_grades(judged, ranking.query[regraded], ranking.rank[regraded]),
+        )
     for column, measure in enumerate(measures):
-        inside, scenario = scenarios[measure.depth]
+        regraded, scenario = scenarios[measure.depth]
         if measure.kind in UNBOUNDED:
             if_none[:, column] = if_all[:, column] = np.nan
         elif measure.persistence is not None:
-            if_all[:, column] = values[:, column] + unjudged_weight(ranking, measure.persistence)
+            if_all[:, column] = values[:, column] + weigh_unjudged(ranking, measure.persistence)
         elif measure.by_engine:
             if_all[:, [column]] = trec_eval_measures([measure], qrels, scenario)
         else:
-            if_all[:, column] = _regraded_values(measure, ranking, qrels, inside)
+            if_all[:, column] = _regraded_values(measure, ranking, qrels, regraded)
     undefined = np.isnan(values)
     if_none[undefined] = if_all[undefined] = np.nan
     return if_none, if_all
 
 
-def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Floats:
-    """Compute the values of a measure that trec_eval lacks, with the highest grade at these places."""
+def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded: Ints) -> Floats:
+    """Compute the values of a measure that trec_eval lacks, with the highest grade at these indexes."""
     grade = ranking.grade.copy()
-    grade[graded] = qrels.scale[-1]
-    more = np.bincount(ranking.query[graded], minlength=len(ranking.returned))
-    return extra_measures(measure, replace(ranking, grade=grade), qrels, qrels.relevant_documents + more)
+    grade[regraded] = qrels.scale[-1]
+    relevant = qrels.relevant_documents + np.bincount(
+        ranking.query[regraded], minlength=len(ranking.returned)
+    )
+    return extra_measures(measure, replace(ranking, grade=grade), qrels, relevant)
 
 
-def highest_values(measures: Sequence[Measure], qrels: Qrels, most_words: int = 0) -> Floats:
+def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
     """Compute the highest value of each query by each measure, shape (Q, M).
 
     Unjudged documents count as not relevant. The highest value is NaN where a query has no relevant document,
@@ -265,13 +271,13 @@ def highest_values(measures: Sequence[Measure], qrels: Qrels, most_words: int = 
 
     Parameters
     ----------
-    most_words: the number of words of the run's longest chunk.
+    longest_words: the number of words of the run's longest chunk.
     """
-    columns = [_highest_of_queries(measure, qrels, most_words) for measure in measures]
+    columns = [_highest_by(measure, qrels, longest_words) for measure in measures]
     return np.stack(columns, axis=1) if columns else np.empty((len(qrels.query_ids), 0))
 
 
-def _highest_of_queries(measure: Measure, qrels: Qrels, most_words: int) -> Floats:
+def _highest_by(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
     relevant = qrels.relevant_documents.astype(np.float64)
     with np.errstate(invalid="ignore"):  # nothing relevant: no value
         if measure.kind in ("recall", "map") and measure.depth is not None:
@@ -283,12 +289,12 @@ def _highest_of_queries(measure: Measure, qrels: Qrels, most_words: int) -> Floa
         elif measure.persistence is not None:
             highest = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:
-            highest = np.full(len(relevant), float((measure.depth or 1) * most_words))
+            highest = np.full(len(relevant), float((measure.depth or 1) * longest_words))
         elif measure.summary == "total":
             highest = np.full(len(relevant), np.inf) if measure.kind == "num_ret" else relevant
         else:
             highest = np.ones(len(relevant))
-    return np.where(qrels.lacking(measure), np.nan, highest)
+    return np.where(qrels.find_undefined(measure), np.nan, highest)
 
 
 def _best_lists(qrels: Qrels) -> Rankings:

@@ -13,7 +13,7 @@ from curation.evaluation.answers.citations import citation_scores, cited_names
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.evaluation import AnsweringSystem
 from curation.evaluation.scoring.run_chunks import ChunkLocation
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import jsonl, part
@@ -31,7 +31,7 @@ def scored(store: Store, folder: Path, cites: list[object], **options: Any) -> A
         {"query_id": f"q-{topic}", "answer": "Yes.", "citations": cited}
         for topic, cited in zip(part(store, "dev"), cites, strict=False)
     ]
-    source = RunSource("new", jsonl(folder / "new.jsonl", rows))
+    source = SystemFile("new", jsonl(folder / "new.jsonl", rows))
     (system,) = evaluate_answers(store, "v1", [source], **options).systems
     return system
 
@@ -69,7 +69,7 @@ def test_an_index_s_own_names_are_those_of_a_map(project: Store, tmp_path: Path)
     one = part(project, "dev")[0]
     chunks = tmp_path / "chunks.csv"
     chunks.write_text(f"chunk_id,document_id,start,end,content_hash\nc7,{one}-1,4,6,\n", encoding="utf-8")
-    system = scored(project, tmp_path, [["c7"]], reading=ReadingOptions(chunks=chunks))
+    system = scored(project, tmp_path, [["c7"]], reading=ReadingOptions(chunk_map=chunks))
     assert system.overall["citation_recall"].value == 1 / 4
 
 

@@ -21,7 +21,7 @@ from curation.evaluation.answers.graded_answers import (
 from curation.evaluation.evaluate import submit
 from curation.evaluation.evaluation import AnswerEvaluation
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource, parse_answer_sources
+from curation.evaluation.scoring.system_files import SystemFile, parse_answer_files
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
@@ -82,15 +82,15 @@ def part(store: Store, name: str) -> list[str]:
     return [row[0].removeprefix("q-") for row in rows_of(store, sql, name)]
 
 
-def source(folder: Path, answers: dict[str, str], name: str = "new") -> RunSource:
+def source(folder: Path, answers: dict[str, str], name: str = "new") -> SystemFile:
     rows = [
         {"query_id": f"q-{topic}", "answer": answer, "contexts": [f"All about the {topic}."]}
         for topic, answer in answers.items()
     ]
-    return RunSource(name, jsonl(folder / f"{name}.jsonl", rows))
+    return SystemFile(name, jsonl(folder / f"{name}.jsonl", rows))
 
 
-def scored(store: Store, *sources: RunSource, **options: Any) -> AnswerEvaluation:
+def scored(store: Store, *sources: SystemFile, **options: Any) -> AnswerEvaluation:
     return evaluate_answers(store, "v1", sources, **options)
 
 
@@ -116,9 +116,9 @@ def test_rows_of_unknown_queries_are_counted_and_second_answers_refused(
     assert scored(project, one).systems[0].left_out == {"unknown query": 1}
     rows = [{"query": f"best {dev}", "answer": word} for word in ("a", "b")]
     with pytest.raises(InputError, match=r"a second answer to the query .*, also in line 1"):
-        scored(project, RunSource("x", jsonl(tmp_path / "x.jsonl", rows)))
+        scored(project, SystemFile("x", jsonl(tmp_path / "x.jsonl", rows)))
     with pytest.raises(InputError, match="2 files are the system 'x'"):
-        parse_answer_sources(["x=a.jsonl", "x=b.jsonl"])
+        parse_answer_files(["x=a.jsonl", "x=b.jsonl"])
 
 
 def test_silence_is_right_for_an_unanswerable_query(project: Store, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def sealed_evaluation(
     store: Store, folder: Path, name: str, answers: dict[str, str], reason: str | None = "May"
 ) -> AnswerEvaluation:
     rows = [{"query_id": key, "answer": said} for key, said in answers.items()]
-    answered = RunSource(name, jsonl(folder / f"{name}.jsonl", rows))
+    answered = SystemFile(name, jsonl(folder / f"{name}.jsonl", rows))
     return evaluate_answers(store, "v1", [answered], EvaluateRequest("v1", "test", reason=reason))
 
 
@@ -273,7 +273,7 @@ def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
     ids = sealed_ids(many)
     said = dict(zip(ids, [*["I do not know"] * 10, *ids[10:]], strict=True))
     rows = [{"query_id": name, "answer": said[name], "contexts": [f"about {said[name]}"]} for name in ids]
-    new = RunSource("new", jsonl(tmp_path / "new.jsonl", rows))
+    new = SystemFile("new", jsonl(tmp_path / "new.jsonl", rows))
     kit = tmp_path / "kit"
     with pytest.raises(RefusedError, match="test of the release 'v1' is sealed"):
         write_answers_to_grade(many, "v1", [new], "correctness", kit, "test")

@@ -17,7 +17,7 @@ from curation.evaluation.answers.graded_answers import read_grades_of_answers, w
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
@@ -111,14 +111,14 @@ def written(kit: Path) -> dict[tuple[str, str], str]:
     return {(line[0], line[2]): texts[line[0]] for line in lines}
 
 
-def answers(folder: Path, silent: list[str] = SILENT) -> RunSource:
+def answers(folder: Path, silent: list[str] = SILENT) -> SystemFile:
     """Every other answer is word for word the same."""
     rows = [
         {"query_id": query, "answer": f"answer {digest(query)[:10]}" if place % 2 else "I do not know"}
         for place, query in enumerate(QUERIES)
         if query not in silent
     ]
-    return RunSource("new", jsonl(folder / "new.jsonl", rows))
+    return SystemFile("new", jsonl(folder / "new.jsonl", rows))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.graded_answers import read_grades_of_answers, write_answers_to_grade
 from curation.evaluation.answers.nuggets import nugget_scores
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.releases.verify import load_release
 from curation.store import Store
@@ -131,7 +131,7 @@ def test_people_grade_support_of_each_nugget_and_systems_get_the_scores(
     assert freeze(project, "v1").release_id != before
     assert [row["vital"] for row in load_release(project, "v1").rows("nuggets")] == [True, True, False]
     answer = [{"query_id": f"q-{topic}", "answer": "It is steel."}]
-    new = RunSource("new", jsonl(tmp_path / "new.jsonl", answer))
+    new = SystemFile("new", jsonl(tmp_path / "new.jsonl", answer))
     kit = write_answers_to_grade(project, "v1", [new], "support", tmp_path / "kit")
     assert (kit.answers, kit.queries, kit.guide) == (1, 1, "answer-support")
     asked = [json.loads(line) for line in (tmp_path / "kit" / "queries.jsonl").read_text().splitlines()]

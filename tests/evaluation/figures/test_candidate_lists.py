@@ -9,7 +9,7 @@ from curation.evaluation.protected_figures import protected_effect
 from curation.evaluation.scoring.measure_names import measures_named
 from curation.evaluation.scoring.pooled_pairs import pooled_pairs
 from curation.evaluation.scoring.qrels import qrels_from
-from curation.evaluation.scoring.rankings import run_rows
+from curation.evaluation.scoring.rankings import make_run_rows
 
 MEASURES = measures_named(["mrr@10", "ndcg@10"])
 GRADES = {f"q{n}": {"right": 2, "hard": 0, "easy": 0, "near": 1} for n in range(6)}
@@ -45,7 +45,7 @@ def test_what_imported_judgments_bring_is_no_easy_negative() -> None:
         for document in documents
     ]
     qrels = qrels_from(GRADES, relevant=1)
-    run = run_rows({query: {"easy": 2.0, "right": 1.0} for query in GRADES}, qrels)
+    run = make_run_rows({query: {"easy": 2.0, "right": 1.0} for query in GRADES}, qrels)
     effect = hard_negative_effect({"ours": [run]}, qrels, pooled_pairs(imported, [], GRADES), MEASURES, 0)
     assert (effect.hard, effect.easy, effect.unknown) == (0, 0, 12)
     assert (
@@ -61,7 +61,11 @@ def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> Non
     run = {query: {name: -float(place) for place, name in enumerate(order)} for query in GRADES}
     worse = {query: {"right": 1.0} for query in list(GRADES)[1:]}
     effect = hard_negative_effect(
-        {"ours": [run_rows(run, qrels)], "short": [run_rows(worse, qrels)]}, qrels, POOLED, MEASURES, 0
+        {"ours": [make_run_rows(run, qrels)], "short": [make_run_rows(worse, qrels)]},
+        qrels,
+        POOLED,
+        MEASURES,
+        0,
     )
     assert (effect.relevant, effect.hard, effect.easy, effect.unknown, effect.queries) == (6, 6, 6, 6, 6)
     ours = effect.systems["ours"]
@@ -78,8 +82,8 @@ def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> Non
 
 def test_several_runs_of_a_system_are_their_mean() -> None:
     qrels = qrels_from(GRADES, relevant=2)
-    first = run_rows({query: {"hard": 2.0, "right": 1} for query in GRADES}, qrels)
-    second = run_rows({query: {"hard": 1.0, "right": 2} for query in GRADES}, qrels)
+    first = make_run_rows({query: {"hard": 2.0, "right": 1} for query in GRADES}, qrels)
+    second = make_run_rows({query: {"hard": 1.0, "right": 2} for query in GRADES}, qrels)
     [found] = hard_negative_effect({"s": [first, second]}, qrels, POOLED, MEASURES, 0).systems.values()
     assert found.with_hard["mrr@10"].value == 0.75
     assert found.drop["mrr@10"].value == 0.25

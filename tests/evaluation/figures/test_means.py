@@ -22,7 +22,7 @@ from curation.evaluation.figures.means import (
 from curation.evaluation.scoring.facets import Facet, facets_of
 from curation.evaluation.scoring.measure_names import measures_named
 from curation.evaluation.scoring.qrels import qrels_from
-from curation.evaluation.scoring.run_scores import RunScores, mean_scores, score_run
+from curation.evaluation.scoring.run_scores import RunScores, average_scores, score_run
 
 
 def scores_of(ranks: list[int], *names: str) -> RunScores:
@@ -104,7 +104,7 @@ def test_the_same_values_have_the_same_interval_in_any_order() -> None:
 
 
 def test_several_runs_of_one_system_are_averaged_query_by_query() -> None:
-    scored = mean_scores([scores_of([1, 2], "mrr@10"), scores_of([2, 0], "mrr@10")])
+    scored = average_scores([scores_of([1, 2], "mrr@10"), scores_of([2, 0], "mrr@10")])
     np.testing.assert_array_equal(scored.values, [[0.75], [0.25]])
 
 

@@ -11,7 +11,7 @@ from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.pooled_pairs import PooledPairs, share_unjudged
 from curation.evaluation.scoring.release import read_release
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run
@@ -23,11 +23,11 @@ project = per_test(sampled_pool_project)
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> RunSource:
-    return RunSource("near", write_run(tmp_path / "near.trec", run_of(4)))
+def source(tmp_path: Path) -> SystemFile:
+    return SystemFile("near", write_run(tmp_path / "near.trec", run_of(4)))
 
 
-def test_pairs_that_the_sample_left_out_are_unjudged(project: Store, source: RunSource) -> None:
+def test_pairs_that_the_sample_left_out_are_unjudged(project: Store, source: SystemFile) -> None:
     pooled = read_release(project, "v1", "dev").pooled
     assert len(pooled.ranks) + len(pooled.left_out) == 12 * DEPTH
     assert pooled.left_out
@@ -37,7 +37,7 @@ def test_pairs_that_the_sample_left_out_are_unjudged(project: Store, source: Run
 
 
 def test_estimates_with_a_judge_say_what_the_sample_left_out(
-    project: Store, source: RunSource, tmp_path: Path
+    project: Store, source: SystemFile, tmp_path: Path
 ) -> None:
     undrawn = len(read_release(project, "v1", "dev").pooled.left_out)
     pairs = rows_of(project, "SELECT query_id, document_id FROM candidates ORDER BY ALL")

@@ -16,7 +16,7 @@ from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_es
 from curation.evaluation.llm_judges.human_sample import peoples_sample
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
@@ -108,14 +108,14 @@ def bring(store: Store, folder: Path, lacking: int = 0) -> None:
     import_judge(store, write_grades(folder / "j.csv", grades), "llm")
 
 
-def run(store: Store, folder: Path) -> RunSource:
+def run(store: Store, folder: Path) -> SystemFile:
     lines = [
         f"{query_id} Q0 {document(text, number)} {rank} {10 - rank} x\n"
         for query_id, text in ids(store).items()
         for rank, number in enumerate(ranked(text), 1)
     ]
     (folder / "run.trec").write_text("".join(lines), encoding="utf-8")
-    return RunSource("run", folder / "run.trec")
+    return SystemFile("run", folder / "run.trec")
 
 
 def estimated(store: Store, folder: Path, split: str | None = None) -> JudgedEvaluation:
@@ -230,7 +230,7 @@ def test_imported_queries_are_everything_where_none_was_drawn(tmp_path: Path) ->
     rows = rows_of(store, "SELECT query_id, document_id FROM candidates ORDER BY ALL")
     import_judge(store, write_grades(tmp_path / "j.csv", dict.fromkeys(rows, 1)), "llm")
     (tmp_path / "run.trec").write_text("".join(f"{q} Q0 {d} 1 1 x\n" for q, d in rows), encoding="utf-8")
-    runs = [RunSource("run", tmp_path / "run.trec")]
+    runs = [SystemFile("run", tmp_path / "run.trec")]
     estimates = judged_estimates(store, "v1", runs, EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
     dev = rows_of(store, "SELECT count(*) FROM split_assignments WHERE part = 'dev'")[0][0]
     assert (estimates.everything, estimates.people, estimates.chosen_by) == (8, dev, ("split",))

@@ -18,7 +18,7 @@ from curation.core.statistics.difference_estimator import difference_estimate
 from curation.evaluation.llm_judges.estimates import judged_estimates
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
@@ -83,14 +83,14 @@ def people_grade(store: Store, queries: list[str]) -> None:
     freeze(store, "v1")
 
 
-def run(folder: Path) -> RunSource:
+def run(folder: Path) -> SystemFile:
     lines = [
         f"{query_id} Q0 {one} {rank} {9 - rank} x\n"
         for query_id in QUERIES
         for rank, one in enumerate(document_ids(query_id), 1)
     ]
     (folder / "run.trec").write_text("".join(lines))
-    return RunSource("run", folder / "run.trec")
+    return SystemFile("run", folder / "run.trec")
 
 
 def test_the_round_shows_the_pools_of_the_drawn_queries_and_no_others(project: Store) -> None:

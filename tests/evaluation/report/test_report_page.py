@@ -38,7 +38,7 @@ def scored(
     store: Store, folder: Path, split: str | None = None, count: int = 2, name: str = "run"
 ) -> Evaluation:
     runs = [
-        RunSource(f"{name} {letter}", write_run(folder / f"{letter}.trec", ranked(f"{name} {letter}")))
+        SystemFile(f"{name} {letter}", write_run(folder / f"{letter}.trec", ranked(f"{name} {letter}")))
         for letter in "abcdefgh"[:count]
     ]
     options = EvaluateRequest("v1", split, by=["type"], reason="May")
@@ -145,12 +145,12 @@ def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_p
     command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--out", str(page)]
     done = invoke([*command, "--json"], catch_exceptions=False)
     assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
-    evaluation = evaluate_runs(store, "v1", [RunSource("mine", run)])
+    evaluation = evaluate_runs(store, "v1", [SystemFile("mine", run)])
     assert page.read_text(encoding="utf-8") == evaluation_report(evaluation).html
 
 
 def test_hard_negatives_have_their_table(store: Store, tmp_path: Path) -> None:
-    run = RunSource("a", write_run(tmp_path / "a.trec", ranked("a")))
+    run = SystemFile("a", write_run(tmp_path / "a.trec", ranked("a")))
     options = EvaluateRequest("v1", None, hard_negatives=True)
     evaluation = evaluate_runs(store, "v1", [run], options)
     sections = {section.heading: section for section in report_sections(evaluation)}

@@ -17,7 +17,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.evaluation.scoring.baseline_systems import ChunkedSystem, decreasing, run_lines
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.scoring.release import read_release
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import read_run as evaluated_run
 from curation.ingest.importers.corpus import import_corpus
 from curation.people.seal_access import openings
@@ -189,7 +189,7 @@ def test_systems_search_the_chunks_of_each_splitter_and_evaluate_reads_them(
     settings = json.loads(written.runs[0].sidecar.read_text())["settings"]
     assert (settings["splitter"], settings["chunks"] > len(documents())) == ("3/1", True)
     release = read_release(gold, "v1")
-    run = evaluated_run(RunSource("run", written.runs[0].file), release)
+    run = evaluated_run(SystemFile("run", written.runs[0].file), release)
     assert run.rows.chunks is not None
     bodies = {row["id"]: row["text"] for row in documents()}
     for line in csv.DictReader(written.runs[0].file.read_text(encoding="utf-8").splitlines()):

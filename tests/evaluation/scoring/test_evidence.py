@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError
 from curation.evaluation.scoring.chunk_measures import UNKNOWN, RunChunks
-from curation.evaluation.scoring.evidence import OPEN, evidence_ranges
+from curation.evaluation.scoring.evidence import OPEN, make_evidence_ranges
 from curation.evaluation.scoring.measure_names import measures_named
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.rankings import RunRows
@@ -41,7 +41,7 @@ def scores(
     for name, first, last in evidence:
         marked.setdefault(("q", name), []).append((first, last))
     given = {("q", name): grade for name, grade in grades.items()}
-    qrels = replace(qrels, evidence=evidence_ranges(marked, given, ("q",)))
+    qrels = replace(qrels, evidence=make_evidence_ranges(marked, given, ("q",)))
     ids = [name for name, _, _ in chunks]
     start, end = (np.array([place[at] for place in chunks], np.int64) for at in (1, 2))
     found = RunChunks(
@@ -174,6 +174,6 @@ def test_only_relevant_documents_count_and_a_query_without_evidence_has_no_value
 def test_evidence_measures_need_evidence_and_chunks() -> None:
     qrels = qrels_from({"q": {"a": 1}})
     with pytest.raises(InputError, match="evidence_recall@5 needs evidence, the places in documents"):
-        qrels.lacking(*measures_named(["evidence_recall@5"]))
+        qrels.find_undefined(*measures_named(["evidence_recall@5"]))
     with pytest.raises(InputError, match="context_words@5 is for chunks, but this list has only documents"):
         score_run({"q": {"a": 1.0}}, qrels, measures_named(["context_words@5"]))

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError
 from curation.evaluation.scoring.measure_names import Measure, further_measures, measures_for, measures_named
-from curation.evaluation.scoring.qrels import qrels_from, qrels_of
-from curation.evaluation.scoring.rankings import ordered
-from curation.evaluation.scoring.run_scores import RunScores, score_run, why_below
+from curation.evaluation.scoring.qrels import make_qrels, qrels_from
+from curation.evaluation.scoring.rankings import order_rows
+from curation.evaluation.scoring.run_scores import RunScores, explain_reversed_bounds, score_run
 from tests.support import ROOT, examples
 
 Grades = dict[str, dict[str, int]]
@@ -92,7 +92,7 @@ def test_the_order_of_doubles_is_that_of_sorted(values: list[float], random: Ran
     rows = [(place % 3, value, place % 5) for place, value in enumerate(values)]
     random.shuffle(rows)
     query, scores, code = (np.array(column) for column in zip(*rows, strict=True))
-    order, tied = ordered(query, scores, code, pa.array(list("edcba")))
+    order, tied = order_rows(query, scores, code, pa.array(list("edcba")))
     expected = sorted(rows, key=lambda row: (row[0], -row[1], row[2]))
     assert [rows[place] for place in order.tolist()] == expected
     groups = Counter(row[:2] for row in expected)
@@ -127,7 +127,7 @@ def test_ir_measures_says_the_same_of_plain_input(grades: Grades, run: Run, rele
         "num_ret": ir.NumRet,
         "num_rel_ret": ir.NumRet(rel=relevant),
     }
-    qrels = qrels_of(
+    qrels = make_qrels(
         [(query, document, grade) for query, row in grades.items() for document, grade in row.items()],
         scale=range(4),
         relevant=relevant,
@@ -178,9 +178,9 @@ def test_the_best_and_the_worst_order_of_equal_scores_enclose_the_value(grades: 
 
 def test_the_default_threshold_is_the_grade_above_the_lowest() -> None:
     assert qrels_from({"q": {"a": 0, "b": 3}}).relevant == 1
-    assert qrels_of([("q", "a", 10)], scale=[0, 1, 10, 100]).relevant == 1
+    assert make_qrels([("q", "a", 10)], scale=[0, 1, 10, 100]).relevant == 1
     with pytest.raises(InputError, match="expected a grade of the scale above the lowest, 1, 10, 100"):
-        qrels_of([("q", "a", 10)], scale=[0, 1, 10, 100], relevant=0)
+        make_qrels([("q", "a", 10)], scale=[0, 1, 10, 100], relevant=0)
 
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
@@ -237,7 +237,7 @@ def test_err_is_what_gdeval_prints() -> None:
     grades = [("0", "D0", 0), ("0", "D1", 1), ("0", "D2", 1), ("0", "D3", 2), ("0", "D4", 0)]
     grades += [("1", "D0", 1), ("1", "D3", 2), ("1", "D5", 2)]
     run = {"0": ranked("D0", "D2", "D3", "D1", "D4"), "1": ranked("D1", "D3", "D2", "D4")}
-    qrels = qrels_of(grades, scale=range(5))
+    qrels = make_qrels(grades, scale=range(5))
     scored = score_run(run, qrels, measures_named(["err@20", "err@2", "err"]))
     assert np.round(scored.values, 5).tolist() == [[0.10175, 0.03125, 0.10175], [0.09375, 0.09375, 0.09375]]
 
@@ -298,8 +298,8 @@ def test_with_all_relevant_ndcg_may_be_lower_and_that_is_explained() -> None:
     none, every = scores.if_none.item(), scores.if_all.item()
     assert every == pytest.approx((1 + 1 / math.log2(11)) / (1 + 1 / math.log2(3)))
     assert every < none == 1
-    assert "the best list then holds" in why_below([(None, None), (0.5, 0.6), (none, every)])
-    assert why_below([(0.5, 0.6), (0.0, 0.0)]) == ""
+    assert "the best list then holds" in explain_reversed_bounds([(None, None), (0.5, 0.6), (none, every)])
+    assert explain_reversed_bounds([(0.5, 0.6), (0.0, 0.0)]) == ""
 
 
 def test_bpref_passes_unjudged_documents_over_and_so_has_neither_end() -> None:

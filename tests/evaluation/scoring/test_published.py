@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from curation.evaluation.scoring.measure_names import measures_named, summary_of
-from curation.evaluation.scoring.qrels import Qrels, qrels_of
+from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 from curation.ingest.readers.run_files import RunFile
 
@@ -51,7 +51,7 @@ PUBLISHED = {
 @cache
 def qrels(path: Path, relevant: int = 1, highest: int = 4) -> Qrels:
     rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
-    return qrels_of(
+    return make_qrels(
         [(query, document, int(grade)) for query, _, document, grade in rows],
         scale=range(highest + 1),
         relevant=relevant,

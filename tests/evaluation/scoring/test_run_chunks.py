@@ -17,12 +17,12 @@ from curation.core.errors import InputError
 from curation.evaluation.scored_system import ScoredSystem, score_system
 from curation.evaluation.scoring.chunk_map import SplitterFields, map_chunks, read_chunk_map
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
-from curation.evaluation.scoring.evidence import evidence_ranges
+from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.measure_names import measures_named
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_chunks import ChunkCounts
-from curation.evaluation.scoring.sources import RunSource
-from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run, with_whole_documents
+from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, add_whole_documents, read_run
 from curation.ingest.readers.fields import ChunkFields
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries
@@ -51,7 +51,7 @@ def names(query: str) -> list[str]:
 
 def read(release: EvaluatedRelease, path: Path, *rows: Row, **options: object) -> SystemRun:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return read_run(RunSource("run", path), release, ReadingOptions(**options))  # type: ignore[arg-type]
+    return read_run(SystemFile("run", path), release, ReadingOptions(**options))  # type: ignore[arg-type]
 
 
 def found(run: SystemRun) -> list[tuple[str, int, int, int]]:
@@ -81,10 +81,10 @@ def test_a_document_has_the_score_of_its_best_chunk_and_the_run_keeps_its_chunks
     assert run.chunks == ChunkCounts(3)
     lines = "".join(f"{query},{name},{start},{end},{score}\n" for name, start, end, score in places)
     (tmp_path / "run.csv").write_text(f"query,doc_id,start,end,score\n{lines}")
-    assert found(read_run(RunSource("run", tmp_path / "run.csv"), release)) == found(run)  # by columns
+    assert found(read_run(SystemFile("run", tmp_path / "run.csv"), release)) == found(run)  # by columns
     trec = "".join(f"{query} Q0 {name}#{start}-{end} 0 {score} x\n" for name, start, end, score in places)
     (tmp_path / "run.trec").write_text(trec)
-    assert found(read_run(RunSource("run", tmp_path / "run.trec"), release)) == found(run)  # by ids
+    assert found(read_run(SystemFile("run", tmp_path / "run.trec"), release)) == found(run)  # by ids
 
 
 def test_a_text_is_found_as_it_is_or_with_other_white_space_and_case(
@@ -142,7 +142,7 @@ def test_a_run_of_texts_is_one_of_offsets_and_a_map_is_right_where_it_is_sure(
     pairs = [(query, names(query)[0]) for query in release.qrels.query_ids]
     bodies = dict(release.bodies.walk([name for _, name in pairs])) if release.bodies else {}
     marks = {pair: spans(4) for pair in pairs}
-    evidence = evidence_ranges(marks, dict.fromkeys(pairs, 3), release.qrels.query_ids)
+    evidence = make_evidence_ranges(marks, dict.fromkeys(pairs, 3), release.qrels.query_ids)
     marked = replace(release, qrels=replace(release.qrels, evidence=evidence))
     measures = measures_named([f"{kind}@5" for kind in OF_EVIDENCE])
     index = {pair: list(dict(spans(12)).items()) for pair in pairs}  # in order, each with a start of its own
@@ -210,7 +210,7 @@ def test_a_run_of_documents_is_one_of_whole_documents(
     run = read(release, tmp_path / "run.jsonl", *rows)
     assert run.chunks is None
     assert run.rows.chunks is None
-    chunks = with_whole_documents(run.rows, release, measures_named(["context_words@5"])).chunks
+    chunks = add_whole_documents(run.rows, release, measures_named(["context_words@5"])).chunks
     assert chunks.documents.to_pylist() == [other, one, "x"]
     assert chunks.end.tolist()[:2] == [39, 39]
     assert chunks.words.tolist() == [3, 3, -1]
@@ -228,15 +228,15 @@ def test_the_chunks_of_an_index_are_mapped_once(
     assert counts == ChunkCounts(3, 1, 3, 0, None)
     assert sentences[0] == "2 chunks of 1 document of v1 were found."
     ranked = [{"query": query, "document": chunk, "rank": rank} for rank, chunk in enumerate(("c2", "c1"), 1)]
-    run = read(release, tmp_path / "run.jsonl", *ranked, chunks=tmp_path / "map.csv")
+    run = read(release, tmp_path / "run.jsonl", *ranked, chunk_map=tmp_path / "map.csv")
     assert [place[:3] for place in found(run)] == [(one, 3, 39), (one, 0, 6)]
     lacking = {"query": query, "document": "c3", "rank": 3}  # it was split, and has no place
-    run = read(release, tmp_path / "run.jsonl", *ranked, lacking, chunks=tmp_path / "map.csv")
+    run = read(release, tmp_path / "run.jsonl", *ranked, lacking, chunk_map=tmp_path / "map.csv")
     assert found(run)[2] == (other, 41, 42, UNKNOWN)
     assert run.chunks == ChunkCounts(3, 1, 3)
     unknown = lacking | {"document": "c9"}
     with pytest.raises(InputError, match=r"run\.jsonl: line 3: the map has no chunk 'c9' of a document"):
-        read(release, tmp_path / "run.jsonl", *ranked, unknown, chunks=tmp_path / "map.csv")
+        read(release, tmp_path / "run.jsonl", *ranked, unknown, chunk_map=tmp_path / "map.csv")
     split.write_text(split.read_text().splitlines()[2])
     with pytest.raises(InputError, match="line 1: the chunk's text is not in its document, and neither"):
         map_chunks(store, "v1", split, tmp_path / "map.csv")
@@ -272,11 +272,11 @@ def test_a_map_says_which_places_its_order_leaves_open_and_a_run_by_it_says_so(
     assert mapped("all", "l", rest[1:]) == [1, several, 1]
     assert mapped(rest[1:], "all", "l")[2] == several  # a file that is not in order tells nothing
     ranked = [{"query": query, "document": f"c{at}", "rank": at + 1} for at in range(3)]
-    run = read(release, tmp_path / "run.jsonl", *ranked, chunks=made)
+    run = read(release, tmp_path / "run.jsonl", *ranked, chunk_map=made)
     assert run.chunks == ChunkCounts(3, twice=1, first_twice=3)
     older = [line.rsplit(",", 1)[0] for line in made.read_text().splitlines()]
     made.write_text("\n".join(older))
-    assert read(release, tmp_path / "run.jsonl", *ranked, chunks=made).chunks == ChunkCounts(3)
+    assert read(release, tmp_path / "run.jsonl", *ranked, chunk_map=made).chunks == ChunkCounts(3)
 
 
 def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(

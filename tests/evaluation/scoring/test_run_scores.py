@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from curation.evaluation.scoring.measure_names import measures_named
 from curation.evaluation.scoring.qrels import qrels_from
-from curation.evaluation.scoring.run_scores import highest_values, score_run
+from curation.evaluation.scoring.run_scores import compute_highest_values, score_run
 from tests.evaluation.scoring.test_measure_values import GRADES, RUNS, Grades, Run, ranked
 from tests.support import examples
 
@@ -21,7 +21,9 @@ MEASURES = measures_named(
 
 def test_precision_of_few_relevant_documents_does_not_reach_1() -> None:
     qrels = qrels_from({"one": {"a": 1}, "none": {"a": 0}, "many": dict.fromkeys("abcdefghijkl", 1)})
-    highest = highest_values(measures_named(["precision@10", "recall@10", "rbp(0.5)", "judged@10"]), qrels)
+    highest = compute_highest_values(
+        measures_named(["precision@10", "recall@10", "rbp(0.5)", "judged@10"]), qrels
+    )
     np.testing.assert_allclose(highest[1:], [[math.nan, math.nan, math.nan, 1], [0.1, 1, 0.5, 1]])
     np.testing.assert_allclose(highest[0], [1, 10 / 12, 1 - 0.5**12, 1])
 
@@ -30,7 +32,7 @@ def test_precision_of_few_relevant_documents_does_not_reach_1() -> None:
 @settings(max_examples=examples(60))
 def test_the_best_list_reaches_it_and_no_list_has_more(grades: Grades, run: Run) -> None:
     qrels = qrels_from(grades)
-    highest = highest_values(MEASURES, qrels)
+    highest = compute_highest_values(MEASURES, qrels)
     best = {
         query: ranked(*(name for name in sorted(row, key=lambda name: -row[name]) if row[name]))
         for query, row in grades.items()

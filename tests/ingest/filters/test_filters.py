@@ -13,7 +13,7 @@ import pytest
 from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.filters import OUTDATED, in_words, outside, read_filters
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
@@ -125,7 +125,7 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     }
     assert all(query.positives == 1 and not query.suspects for query in found)
 
-    runs = [RunSource(f"y{year}", write_run(folder / f"{year}.trec", year)) for year in (2024, 2025)]
+    runs = [SystemFile(f"y{year}", write_run(folder / f"{year}.trec", year)) for year in (2024, 2025)]
     figures = evaluate_runs(project, "v1", runs, EvaluateRequest(measures=["ndcg@10"]))
     assert [run.overall["ndcg@10"].value for run in figures.runs] == [0.0, 1.0]
     assert figures.pool_unjudged == 0  # last year's are judged by their filter

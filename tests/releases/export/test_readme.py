@@ -12,7 +12,7 @@ import yaml
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.sources import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.export.formats import FORMATS
 from curation.store import Store
 from tests.support.gold_project import export
@@ -36,7 +36,7 @@ def test_the_script_of_the_readme_comes_to_the_figures_of_evaluate(
         [sys.executable, "-c", script, "dev", run], cwd=tmp_path / "out", capture_output=True, check=True
     )
     options = EvaluateRequest(part="dev", measures=MEASURES)
-    (found,) = evaluate_runs(gold, "v1", [RunSource("near", run)], options).runs
+    (found,) = evaluate_runs(gold, "v1", [SystemFile("near", run)], options).runs
     printed = [line.split() for line in done.stdout.decode().splitlines()]
     assert [name for name, *_ in printed] == list(MEASURES)
     for name, mean, traffic in printed:
