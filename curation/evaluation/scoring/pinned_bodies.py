@@ -40,7 +40,8 @@ class PinnedBodies:
 
     def lengths(self, ids: Sequence[str]) -> Ints:
         """Return the number of characters of each body, or `OPEN` for an unknown body."""
-        return np.array([*self._lengths, OPEN])[self._find_indexes(ids)]
+        indexes = self._find_indexes(ids)  # reads new documents
+        return np.array([*self._lengths, OPEN])[indexes]
 
     @property
     def bounds(self) -> Ints:
