@@ -31,7 +31,7 @@ from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_alike
 from curation.ingest.readers.fields import ReferenceFields, file_fields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Record, Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")
@@ -138,7 +138,7 @@ class _AnswerRows:
 
     def take(self, record: Record) -> None:
         """Take a row, or note the reason for leaving it out."""
-        name = text_of(record.fields.get(self.fields.query or "")).strip()
+        name = to_text(record.fields.get(self.fields.query or "")).strip()
         try:
             query = self.column.find(name, record.line) if name else None
         except InputError as error:
@@ -158,5 +158,5 @@ class _AnswerRows:
             query_id, self.lines[query.query_id] = query.query_id, record.line
             _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
             given = tuple(filter(None, texts_of(contexts)))
-            self.answers[query_id] = SystemAnswer(query_id, text_of(answer).strip(), given)
+            self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), given)
             self.citations.extend((record.line, query_id, name) for name in cited_names(citations))

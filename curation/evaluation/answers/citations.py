@@ -33,9 +33,9 @@ from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.run_chunks import ChunkLocation, locate_chunks, locate_id
 from curation.ingest.importers.unknown_names import like_known
-from curation.ingest.readers.fields import ChunkFields, column_for, file_fields
+from curation.ingest.readers.fields import ChunkFields, file_fields, find_column
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.values import text_of, whole_number
+from curation.ingest.readers.values import parse_whole_number, to_text
 
 CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
 CITATION_SCORES = ("citation_precision", "citation_recall")
@@ -63,16 +63,16 @@ def cited_names(value: Any) -> list[str]:
     if isinstance(value, list):
         return [name for item in value for name in cited_names(item)]
     if not isinstance(value, Mapping):
-        return [text] if (text := text_of(value).strip()) else []
-    columns = {name: column_for(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
+        return [text] if (text := to_text(value).strip()) else []
+    columns = {name: find_column(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
     if columns["document"] is None:
-        return [text_of(value)]
-    document, start, end = (text_of(value.get(column or "")).strip() for column in columns.values())
+        return [to_text(value)]
+    document, start, end = (to_text(value.get(column or "")).strip() for column in columns.values())
     return [f"{document}#{_plain_number(start)}-{_plain_number(end)}" if start or end else document]
 
 
 def _plain_number(text: str) -> str:
-    number = whole_number(text)
+    number = parse_whole_number(text)
     return text if number is None else str(number)
 
 

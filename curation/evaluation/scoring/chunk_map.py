@@ -29,9 +29,9 @@ from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, locate_chunks
 from curation.ingest.importers.unknown_names import like_known
-from curation.ingest.readers.fields import ChunkFields, column
+from curation.ingest.readers.fields import ChunkFields, file_column
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import text_of
+from curation.ingest.readers.values import to_text
 from curation.releases.verify import load_release
 from curation.store import Store
 
@@ -42,7 +42,9 @@ COLUMNS = ("chunk_id", *ChunkLocation._fields)
 class SplitterFields(ChunkFields):
     """The columns of a splitter's table."""
 
-    chunk: str | None = column("Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True)
+    chunk: str | None = file_column(
+        "Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True
+    )
 
 
 def map_chunks(
@@ -133,7 +135,7 @@ def _read_splitter_rows(
     rows = []
     with suppress(InputError):  # noted with the file's problems
         for line, values in records:
-            chunk_id, document_id, *cells = (text_of(values.get(name or "")) for name in names)
+            chunk_id, document_id, *cells = (to_text(values.get(name or "")) for name in names)
             first_line = first_lines.setdefault(chunk_id, line)
             if fault := _find_fault(chunk_id, document_id, first_line, line, bodies):
                 records.problems.add(line, fault)

@@ -28,7 +28,7 @@ from curation.evaluation.scoring.chunk_texts import (
 from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.values import whole_number
+from curation.ingest.readers.values import parse_whole_number
 
 CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
 MAP_AGAIN = "make, or map, the chunks of other versions again for this release"
@@ -209,7 +209,7 @@ def _read_offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -
         return ints_of(pc.cast(column, pa.int64()))
     except pa.ArrowInvalid:
         cells = column.to_pylist()
-        offsets = [whole_number(cell) for cell in cells]
+        offsets = [parse_whole_number(cell) for cell in cells]
     for line_number, cell, offset in zip(line.tolist(), cells, offsets, strict=True):
         if offset is None:
             fault = f"the {name} of the chunk is {cell!r}; expected a whole number of characters"

@@ -47,7 +47,7 @@ from curation.ingest.importers.unknown_names import (
 from curation.ingest.readers.fields import ChunkFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import OFFSETS
-from curation.ingest.readers.run_columns import Names, RunColumns
+from curation.ingest.readers.run_columns import NameColumn, RunColumns
 from curation.ingest.readers.run_files import RunFile, RunRow
 from curation.people.seal_access import sealed_parts
 
@@ -275,8 +275,8 @@ class _RunReader:
         fields, indexes = self._file.fields, np.arange(len(lines))
         return RunColumns(
             lines=np.array([line.line for line in lines], np.int64),
-            queries=Names(indexes, [line.query for line in lines]),
-            documents=Names(indexes, [line.document for line in lines]),
+            queries=NameColumn(indexes, [line.query for line in lines]),
+            documents=NameColumn(indexes, [line.document for line in lines]),
             ranks=np.array([line.rank or 0 for line in lines], np.int64) if fields.rank else None,
             scores=np.array([line.score or 0.0 for line in lines]) if fields.score else None,
             chunk={
