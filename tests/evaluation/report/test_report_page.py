@@ -15,7 +15,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report import comparison, judged, systems
 from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_runs import RunSource
+from curation.evaluation.scoring.system_files import SystemFile
 from curation.splits.certificate import read_visible_certificate
 from curation.splits.certificate_page import build_sections
 from curation.store import Store
