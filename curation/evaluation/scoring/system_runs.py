@@ -118,7 +118,9 @@ def read_run(
     file = open_run_file(source.path, options, progress)
     known = with_topics(release.known, options.topics, progress)
     chunk_map = read_chunk_map(options.chunk_map)
-    return _RunReader(file, replace(release, known=known), options.skip_repeated, chunk_map).read(source.name)
+    return _SystemRunReader(file, replace(release, known=known), options.skip_repeated, chunk_map).read(
+        source.name
+    )
 
 
 def open_run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
@@ -200,7 +202,7 @@ class _RunLines(NamedTuple):
         return self.query * (int(codes.max(initial=0)) + 1) + codes
 
 
-class _RunReader:
+class _SystemRunReader:
     """The reader of one run file, which collects problems and counts."""
 
     def __init__(
