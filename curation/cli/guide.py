@@ -125,7 +125,7 @@ def guide_show(
         return
     from curation.guides.difference import compare_guides
     from curation.guides.guide import current_guide
-    from curation.guides.guide_text import compose_source
+    from curation.guides.guide_editing import compose_source
 
     with store.reading() as cursor:
         guide = _guide_named(cursor, version) if version else current_guide(cursor)
@@ -164,7 +164,7 @@ def guide_answer(
 
 
 def _print_versions(store: Store) -> None:
-    from curation.guides.guide import build_version_table, list_versions
+    from curation.guides.versions import build_version_table, list_versions
 
     with store.reading() as cursor:
         versions = list_versions(cursor)
@@ -182,8 +182,8 @@ def _print_questions(store: Store) -> None:
 
 
 def _guide_named(cursor: Cursor, name: str) -> Guide:
-    from curation.guides.guide import find_version
     from curation.guides.guide_text import read_guide
+    from curation.guides.versions import find_version
 
     path = Path(name)
     return read_guide(path) if path.suffix or path.exists() else find_version(cursor, name)

@@ -1,49 +1,29 @@
-"""Differences between two labeling guides: grades, the text word by word, and the grades whose labels become
-due.
-
-The words of a grade are the grade's name, definition and examples, and the lines of the guide's text about
-this grade only: a row, list item or heading that begins with its value or name, and the lines below such a
-heading. The remaining lines of a guide count as lines about every grade. Rule by which labels become due for
-judging again (`find_reworded_grades`):
-
-- the words of a grade changed, or the grade was removed: labels of this grade are due, and also each pair
-  with a vote for the grade;
-- a grade was added: labels of its neighbours on the scale are due, because their meaning may be narrower now;
-- lines about every grade changed: all labels are due.
-
-Guides of one line (see `guide_lines`) have grades with the same meaning, so a guide is compared by the
-wordings of all guides in its line.
-"""
+"""Differences between two labeling guides: of each grade, and of the text word by word."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
-from curation.core.digests import canonical_json
 from curation.core.similarity.text_blocks import TextBlock, word_blocks
 from curation.core.text import pluralize
 from curation.guides.guide import Grade, Guide
 from curation.guides.guide_text import read_entries
-from curation.store import Cursor
 
 _WORDS = re.compile(r"\S+|\n+")
 _SOFT_BREAK = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
 """Pattern of a line end within a paragraph of Markdown."""
 _CONTEXT_WORDS = 20
 """Number of unchanged words on each side of a change in a summary."""
-_SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
-         "examples": "other examples"}  # fmt: skip
-Wording = tuple[dict[int, str], str]
-"""Words of a labeling guide: the words of each grade, and the words about every grade."""
-GradeSet = frozenset[int | None]
-"""A set of relevance grades; None stands for answers without a grade."""
-_HEADING = re.compile(r"(#+)\s")
-_BEGINNING = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
+_SUMMARIES = {
+    "name": "renamed",
+    "definition": "redefined",
+    "key": "another key",
+    "colour": "another colour",
+    "examples": "other examples",
+}
+"""Entry of a grade → the words for its change."""
 
 
 @dataclass(frozen=True)
@@ -143,27 +123,6 @@ def compare_guides(before: Guide, after: Guide) -> GuideDifference:
     return GuideDifference(before, after, grades, blocks, _find_changed_entries(before, after))
 
 
-def find_reworded_grades(cursor: Cursor, lines: Mapping[str, str], into: Guide) -> dict[str, GradeSet]:
-    """Return for each stored guide the grades that the guide `into` words differently.
-
-    Parameters
-    ----------
-    lines: line of each guide, see `guide_lines`. into: a guide, which may not be stored yet.
-    """
-    words: defaultdict[str, list[Wording]] = defaultdict(list)
-    for name, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():
-        words[lines[name]].append(_read_wording(json.loads(scale), body))
-    line = lines[into.guide_hash]
-    words[line].append(_read_wording([grade.model_dump() for grade in into.scale], into.body))
-    changed = {
-        line_of_guide: _compare_wordings(before, words[line]) for line_of_guide, before in words.items()
-    }
-    return {
-        name: frozenset() if line_of_guide == line else changed[line_of_guide]
-        for name, line_of_guide in lines.items()
-    }
-
-
 def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
     words = block.text.split(" ")
     head, tail = words[: _CONTEXT_WORDS * after_change], words[len(words) - _CONTEXT_WORDS * before_change :]
@@ -187,8 +146,8 @@ def _describe_change(grade_change: GradeChange) -> str:
     name = f"Grade {grade_change.value}, “{grade_change.before.name}”"
     if "name" in grade_change.changed:
         name += f", is “{grade_change.after.name}” now"
-    rest = [_SUMMARIES[entry] for entry in grade_change.changed if entry != "name"]
-    return ", ".join([name, *rest]) + "."
+    changes = [_SUMMARIES[entry] for entry in grade_change.changed if entry != "name"]
+    return ", ".join([name, *changes]) + "."
 
 
 def _find_changed_entries(before: Guide, after: Guide) -> tuple[str, ...]:
@@ -200,40 +159,3 @@ def _find_changed_entries(before: Guide, after: Guide) -> tuple[str, ...]:
     old, new = (read_entries(guide.source) for guide in (before, after))
     names = (name for name in {**old, **new} if name not in ("title", "scale"))
     return tuple(name for name in names if old.get(name) != new.get(name))
-
-
-def _compare_wordings(before: Sequence[Wording], now: Sequence[Wording]) -> GradeSet:
-    grades = {grade for wording in before for grade in wording[0]}
-    if {wording[1] for wording in before}.isdisjoint(wording[1] for wording in now):
-        return frozenset({*grades, None})
-    kept = {item for wording in now for item in wording[0].items()}
-    reworded = {
-        grade for grade in grades if kept.isdisjoint((grade, wording[0].get(grade, "")) for wording in before)
-    }
-    added = {grade for wording in now for grade in wording[0]} - grades
-    lower = {max((wording for wording in grades if wording < grade), default=None) for grade in added}
-    higher = {min((wording for wording in grades if wording > grade), default=None) for grade in added}
-    return frozenset(reworded | ((lower | higher) - {None}))
-
-
-def _read_wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
-    begins = {grade["value"]: _build_beginning_pattern(grade) for grade in scale}
-    lines_of_grade: defaultdict[int, list[str]] = defaultdict(list)
-    common: list[str] = []
-    section, level = None, 0
-    for line in filter(None, (" ".join(row.split()) for row in body.splitlines())):
-        about = next((value for value, begin in begins.items() if begin.match(line)), None)
-        heading = _HEADING.match(line)
-        if heading and (about is not None or len(heading[1]) <= level):
-            section, level = about, len(heading[1])
-        about = section if about is None else about
-        (common if about is None else lines_of_grade[about]).append(line)
-    by_grade = {}
-    for grade in scale:
-        words = [grade["name"], grade["definition"], grade.get("examples"), lines_of_grade[grade["value"]]]
-        by_grade[grade["value"]] = canonical_json(words)
-    return by_grade, " ".join(common)
-
-
-def _build_beginning_pattern(grade: Mapping[str, Any]) -> re.Pattern[str]:
-    return re.compile(_BEGINNING.format(f"{grade['value']}|{re.escape(grade['name'])}"), re.IGNORECASE)

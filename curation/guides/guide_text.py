@@ -1,14 +1,12 @@
-"""Text of a labeling guide: parsing and checking the text, with all problems reported together, and replacing
-values in the text.
+"""Parsing of a labeling guide's text: YAML front matter with title and scale, then the body in Markdown.
 
-Only entries of the front matter whose value changes are written again. All remaining entries, and the
-comments between entries, stay identical byte for byte, so that an editor does not lose unknown entries.
+All problems of a text are reported together, each with its line and with what is expected instead.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -56,15 +54,17 @@ EXPECTED = {
     "from_grade": "the least grade that takes evidence, which is on the scale",
 }
 """Expected value, in words, of each entry of the front matter."""
-_ENTRIES = {"examples": "example", "fields": "field"}
+_ITEM_NAMES = {"examples": "example", "fields": "field"}
+"""Entry with a list → name of one item."""
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
 _FIRST_LINE = 2
 """Line number of the first line of the front matter, below the dashes."""
+Location = tuple[int | str, ...]
+"""Path of names and indexes that leads to a value, such as ('scale', 1, 'key')."""
 _BRACKETS = re.compile(r"[\[{]")
 _MAX_DEPTH = 100
 _LONG_NUMBER = re.compile(r"\d{4301,}")
 """Pattern of a whole number with more digits than Python reads."""
-_OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")
 
 
 class _FrontMatter(BaseModel):
@@ -79,18 +79,13 @@ class _FrontMatter(BaseModel):
 class GuideProblem(NamedTuple):
     """A problem of a guide's text.
 
-    location: path of names and indexes that leads to the value, such as ('scale', 1, 'key'). line: line
-    number, from 1; None for a problem of the whole text. sentence: sentence with the value that was found and
-    the value that was expected.
+    line: line number, from 1; None for a problem of the whole text. sentence: sentence with the value of the
+    text and the value that was expected.
     """
 
-    location: tuple[int | str, ...]
+    location: Location
     line: int | None
     sentence: str
-
-
-class _Writer(yaml.SafeDumper):
-    """A YAML writer that quotes texts with a line break other than \\n, which would be read as a space."""
 
 
 def read_guide(path: Path | None = None) -> Guide:
@@ -128,13 +123,13 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
         raise InputError(sentences, path=path, way_out=WAY_OUT)
     parts = split_source(source)
     assert parts is not None  # else there were problems
-    front = _FrontMatter.model_validate(read_values(parts[0]))
+    front, body = _FrontMatter.model_validate(read_values(parts[0])), parts[1]
     scale = tuple(sorted(front.scale, key=lambda grade: grade.value))
     return Guide(
         guide_hash=digest(source),
         title=front.title,
         scale=scale,
-        body=parts[1].strip(),
+        body=body.strip(),
         source=source,
         presentation=front.presentation,
         evidence=front.evidence,
@@ -155,12 +150,13 @@ def find_problems(source: str) -> list[GuideProblem]:
         )
         return [GuideProblem((), 1, sentence)]
     try:
-        broken = _check_rules(_FrontMatter.model_validate(values))
+        problems = _check_rules(_FrontMatter.model_validate(values))
     except ValidationError as error:
-        broken = [
-            (item["loc"], _describe_problem(item)) for item in error.errors() if not _is_consequence(item)
-        ]
-    return [GuideProblem(where, find_line(parts[0], where), sentence) for where, sentence in broken]
+        errors = [item for item in error.errors() if not _is_consequence(item)]
+        problems = [(item["loc"], _describe_problem(item)) for item in errors]
+    return [
+        GuideProblem(location, find_line(parts[0], location), sentence) for location, sentence in problems
+    ]
 
 
 def split_source(source: str) -> tuple[str, str] | None:
@@ -183,21 +179,18 @@ def read_values(front: str) -> Any | GuideProblem:
     try:
         return yaml.safe_load(front)
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
-        return GuideProblem((), line, f"the front matter is not YAML: {error.problem}")
+        yaml_line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
+        return GuideProblem((), yaml_line, f"the front matter is not YAML: {error.problem}")
     except yaml.reader.ReaderError as error:
-        line = _find_line_at(front, error.position)
         sentence = (
             f"the front matter holds the character U+{ord(front[error.position]):04X}, which YAML does not "
             "allow; remove it"
         )
-        return GuideProblem((), line, sentence)
+        return GuideProblem((), _find_line_at(front, error.position), sentence)
     except RecursionError:
         brackets = [bracket.start() for bracket in _BRACKETS.finditer(front)]
-        place = _find_line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
-        return GuideProblem(
-            (), place, "the front matter is nested too deeply; expected lists of plain values"
-        )
+        line = _find_line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
+        return GuideProblem((), line, "the front matter is nested too deeply; expected lists of plain values")
     except (yaml.YAMLError, ValueError) as error:
         if long := _LONG_NUMBER.search(front):
             sentence = "the front matter holds a number that is too long; shorten it, or put it in quotes"
@@ -205,81 +198,39 @@ def read_values(front: str) -> Any | GuideProblem:
         return GuideProblem((), None, f"the front matter is not YAML: {error}")
 
 
+def parse_nodes(front: str) -> Any:
+    """Parse YAML into nodes, which hold their positions in the text; return None for an empty text."""
+    return yaml.compose(front, yaml.SafeLoader)
+
+
 def find_line(front: str, location: Sequence[int | str]) -> int | None:
     """Return the line number of a value in the guide's text; for a missing value, return the line of the
     enclosing entry.
     """
-    node = _parse_nodes(front)
+    node = parse_nodes(front)
     if node is None:
         return None
     line = int(node.start_mark.line)
     for step in location:
-        below = _step_into(node, step)
-        if below is None:
+        child = _step_into(node, step)
+        if child is None:
             break
-        node, line = below
+        node, line = child
     return line + _FIRST_LINE
 
 
-def replace_values(source: str, values: Mapping[str, Any], body: str) -> str:
-    """Return a guide's text with new values of entries, and with a new body if given.
-
-    Parameters
-    ----------
-    source: text of a guide whose front matter is YAML with named entries.
-    """
-    parts = split_source(source)
-    if parts is None:
-        raise ValueError("a text without front matter has no values to replace")
-    front, below = parts
-    values_before = read_values(front)
-    if not isinstance(values_before, dict):
-        raise ValueError("front matter without names has no values to replace")
-    for name, value in values.items():
-        if name not in values_before:
-            front += _write_entry(name, value)
-        elif values_before[name] != value:
-            front = _replace_value(front, name, value)
-    if below.strip() != body.strip():
-        below = f"\n{body.strip()}\n"
-    return f"---\n{front}---\n{below}"
-
-
-def compose_source(guide: Guide) -> str:
-    """Return the whole text of a guide; for a guide that was stored without its text, compose the text from
-    title, scale and body.
-    """
-    if guide.source:
-        return guide.source
-    blank = "---\ntitle: ''\n---\n"
-    scale = [grade.model_dump(mode="json", exclude_defaults=True) for grade in guide.scale]
-    return replace_values(blank, {"title": guide.title, "scale": scale}, guide.body)
-
-
-def replace_presentation(guide: Guide, template: PresentationTemplate) -> Guide:
-    """Return the guide with a different presentation of documents; the rest of the text is unchanged."""
-    return parse_guide(replace_presentation_entry(compose_source(guide), template))
-
-
-def replace_presentation_entry(source: str, template: PresentationTemplate) -> str:
-    """Return a guide's text with a different presentation of documents."""
-    parts = split_source(source)
-    values = {"presentation": template.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
-    return replace_values(source, values, parts[1] if parts else "")
-
-
-def _find_file(named: Path) -> Path:
-    """Return the file at a path, or the file of goldgrade's own guide with this name."""
-    if named.suffix or len(named.parts) > 1 or named.is_file():
-        return named
+def _find_file(path: Path) -> Path:
+    """Return the file at a path, or the file of goldgrade's own guide whose name begins so."""
+    if path.suffix or len(path.parts) > 1 or path.is_file():
+        return path
     files = sorted(named_project.GUIDES.glob("*.md"))
-    files_named = [file for file in files if file.stem.startswith(named.name)]
-    if len(files_named) != 1:
+    matching = [file for file in files if file.stem.startswith(path.name)]
+    if len(matching) != 1:
         raise InputError(
-            f"{named} is not a file or a guide of goldgrade: expected a path, or the beginning of one of "
+            f"{path} is not a file or a guide of goldgrade: expected a path, or the beginning of one of "
             f"{', '.join(file.stem for file in files)}."
         )
-    return files_named[0]
+    return matching[0]
 
 
 def _read_text(path: Path) -> str:
@@ -294,27 +245,26 @@ def _read_text(path: Path) -> str:
         raise InputError(f"is not UTF-8 (byte {error.start}); save the guide as UTF-8", path=path) from error
 
 
-def _check_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]]:
-    """Return the problems that concern several grades or the grading screen, each with its place."""
-    broken: list[tuple[tuple[int | str, ...], str]] = []
+def _check_rules(front: _FrontMatter) -> list[tuple[Location, str]]:
+    """Return the problems that concern several grades or the grading screen, each with its location."""
+    problems: list[tuple[Location, str]] = []
     for field in ("value", "name", "key"):
-        seen: set[Any] = set()
+        used_values: set[Any] = set()
         for index, grade in enumerate(front.scale):
             value = getattr(grade, field)
-            if value in seen:
-                broken.append(
-                    (("scale", index, field), f"each grade needs its own {field}; used twice: {value}")
-                )
-            seen.add(value)
+            if value in used_values:
+                sentence = f"each grade needs its own {field}; used twice: {value}"
+                problems.append((("scale", index, field), sentence))
+            used_values.add(value)
     for index, grade in enumerate(front.scale):
         if grade.key in SCREEN_KEYS:
             sentence = f"the screen itself uses the key {grade.key}; digits are always free"
-            broken.append((("scale", index, "key"), sentence))
+            problems.append((("scale", index, "key"), sentence))
     grades = [grade.value for grade in front.scale]
     if front.evidence and front.evidence.from_grade not in grades:
         expected = f"expected a grade of the scale, {', '.join(map(str, grades))}"
-        broken.append((("evidence", "from_grade"), f"found {front.evidence.from_grade}; {expected}"))
-    return [(where, f"{_describe_location(where)}: {sentence}") for where, sentence in broken]
+        problems.append((("evidence", "from_grade"), f"found {front.evidence.from_grade}; {expected}"))
+    return [(location, f"{_describe_location(location)}: {sentence}") for location, sentence in problems]
 
 
 def _is_consequence(item: Any) -> bool:
@@ -326,9 +276,9 @@ def _is_consequence(item: Any) -> bool:
 
 def _describe_problem(item: Any) -> str:
     """Return a problem that pydantic found, as a sentence for people."""
-    where = item["loc"]
-    words = _describe_location(where)
-    expected = EXPECTED.get(str(where[-1]), "") if where else ""
+    location = item["loc"]
+    words = _describe_location(location)
+    expected = EXPECTED.get(str(location[-1]), "") if location else ""
     if item["type"] == "missing":
         return f"{words} is missing; expected {expected}" if expected else f"{words} is missing"
     if item["type"] == "extra_forbidden":
@@ -349,12 +299,12 @@ def _describe_value(value: Any) -> str:
     return f"only {text[:40]!r}" if len(text) <= 40 else pluralize(len(text), "character")
 
 
-def _describe_location(location: tuple[int | str, ...]) -> str:
+def _describe_location(location: Location) -> str:
     steps = []
     for before, step in zip(("", *location), location, strict=False):
         if isinstance(step, int):
-            steps.append(f"{_format_ordinal(step + 1)} {_ENTRIES.get(str(before), 'grade')}")
-        elif step not in ("scale", *_ENTRIES) or step == location[-1]:
+            steps.append(f"{_format_ordinal(step + 1)} {_ITEM_NAMES.get(str(before), 'grade')}")
+        elif step not in ("scale", *_ITEM_NAMES) or step == location[-1]:
             steps.append(step)
     return ", ".join(steps) or "the front matter"
 
@@ -368,38 +318,6 @@ def _find_line_at(front: str, position: int) -> int:
     return front.count("\n", 0, position) + _FIRST_LINE
 
 
-def _parse_nodes(front: str) -> Any:
-    """Parse YAML into nodes, which hold their places in the text; return None for an empty text."""
-    return yaml.compose(front, yaml.SafeLoader)
-
-
-def _replace_value(front: str, name: str, value: Any) -> str:
-    entries = _parse_nodes(front).value
-    index = next(index for index, (key, _) in enumerate(entries) if key.value == name)
-    start = entries[index][0].start_mark.index
-    end = entries[index + 1][0].start_mark.index if index + 1 < len(entries) else len(front)
-    return front[:start] + _write_entry(name, value) + _find_trailing_comments(front[start:end]) + front[end:]
-
-
-def _find_trailing_comments(entry: str) -> str:
-    """Return the comments and empty lines between an entry and the next entry."""
-    lines = entry.splitlines(keepends=True)
-    first = len(lines)
-    while first > 1 and (lines[first - 1].startswith("#") or not lines[first - 1].strip()):
-        first -= 1
-    return "".join(lines[first:])
-
-
-def _represent_text(writer: _Writer, text: str) -> yaml.ScalarNode:
-    return writer.represent_scalar(
-        "tag:yaml.org,2002:str", text, '"' if _OTHER_BREAKS.intersection(text) else None
-    )
-
-
-def _write_entry(name: str, value: Any) -> str:
-    return str(yaml.dump({name: value}, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110))
-
-
 def _step_into(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         entry = node.value[step]
@@ -409,6 +327,3 @@ def _step_into(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None
             if key.value == step:
                 return value, key.start_mark.line
     return None
-
-
-_Writer.add_representer(str, _represent_text)

@@ -1,4 +1,4 @@
-"""Questions about the labeling guide: people ask where the guide is unclear, and a lead answers.
+"""Questions about the labeling guide, which people ask where the guide is unclear and a lead answers.
 
 Reviewers and leads ask about a pair; annotators ask about the item on their screen or about the guide as a
 whole. An answer is shown to everyone, or only to the person who asked. Annotators see questions and answers
@@ -133,12 +133,12 @@ def ask_about_item(store: Store, annotator: str, words: str, presentation_id: st
     words = _check_words(words, "say in a few words what the guide leaves open")
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, annotator, *JUDGING)
-        asked: Any = (current_guide(cursor).guide_hash, None, None)
+        subject: Any = (current_guide(cursor).guide_hash, None, None)
         if presentation_id is not None:
-            asked = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
-        if asked is None:
+            subject = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
+        if subject is None:
             raise NotFoundError("You do not have this item.")
-        guide, query_id, document_id = asked
+        guide, query_id, document_id = subject
         return _insert_question(cursor, guide, query_id, document_id, words, annotator)
 
 
@@ -163,15 +163,15 @@ def answer_question(
         require_author(cursor, author, "lead")
         question = find_question(cursor, question_id)
         if (question.answer, question.everyone) != (words, everyone):
-            row = {"question": question.question_id, "everyone": everyone}
+            detail = {"question": question.question_id, "everyone": everyone}
             answer = {"words": words, "everyone": everyone, "author": author, "answered_at": utc_now()}
             append_revision(cursor, "guide_answers", "question_id", question.question_id, **answer)
             changed = question.answer is not None
-            record_event(cursor, "answer guide question", {**row, "changed": changed}, author)
+            record_event(cursor, "answer guide question", {**detail, "changed": changed}, author)
         return find_question(cursor, question.question_id)
 
 
-def find_question(cursor: Cursor, name: str) -> GuideQuestion:
+def find_question(cursor: Cursor, prefix: str) -> GuideQuestion:
     """Return the question whose id begins with the given characters.
 
     Raises
@@ -180,14 +180,14 @@ def find_question(cursor: Cursor, name: str) -> GuideQuestion:
     these characters.
     """
     questions = list_questions(cursor)
-    matching = [question for question in questions if name and question.question_id.startswith(name)]
+    matching = [question for question in questions if prefix and question.question_id.startswith(prefix)]
     if not matching:
         raise NotFoundError(
-            f"There is no question {name!r} about the guide.",
+            f"There is no question {prefix!r} about the guide.",
             command="`goldgrade guide show --questions` lists all questions.",
         )
     if len(matching) > 1:
-        raise InputError(f"{len(matching):,} questions begin with {name!r}; give more characters of the id")
+        raise InputError(f"{len(matching):,} questions begin with {prefix!r}; give more characters of the id")
     return matching[0]
 
 
@@ -207,18 +207,22 @@ def list_readable_questions(store: Store, annotator: str) -> list[ReadableQuesti
 def build_question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:
     """Return the table of questions about the guide, with answers."""
     rows = []
-    for asked in questions:
-        pair = QueryName(asked.query or "the whole guide", asked.query_id or "", asked.document_id or "")
-        answer = asked.answer or "not yet"
-        rows.append((pair, asked.title or "", asked.words, asked.author, answer, asked.question_id[:8]))
+    for question in questions:
+        pair = QueryName(
+            question.query or "the whole guide", question.query_id or "", question.document_id or ""
+        )
+        answer = question.answer or "not yet"
+        question_id = question.question_id[:8]
+        rows.append((pair, question.title or "", question.words, question.author, answer, question_id))
     columns = ("Query", "Document", "What is unclear", "Who", "Answer", "Id")
     return Table(caption, columns, tuple(rows), words=True)
 
 
-def _check_words(words: str, wanted: str, lines: bool = False) -> str:
+def _check_words(words: str, advice: str, lines: bool = False) -> str:
+    """Strip a text and refuse an empty or too long one; line breaks stay only with `lines`."""
     words = words.strip() if lines else " ".join(words.split())
     if not words or len(words) > MAX_NOTE_LENGTH:
-        raise InputError(f"{wanted} (at most {MAX_NOTE_LENGTH:,} characters); found {len(words):,}")
+        raise InputError(f"{advice} (at most {MAX_NOTE_LENGTH:,} characters); found {len(words):,}")
     return words
 
 
@@ -227,10 +231,10 @@ def _insert_question(
 ) -> str:
     question_id = digest("guide question", guide, query_id, document_id, words, author)
     row = [question_id, guide, query_id, document_id, words, author, utc_now()]
-    new = cursor.execute(
+    inserted = cursor.execute(
         "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1", row
     ).fetchall()
-    if new:
+    if inserted:
         detail = {"guide": guide, "query_id": query_id, "document_id": document_id}
         record_event(cursor, "guide unclear", detail, author)
     return question_id

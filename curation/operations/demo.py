@@ -21,7 +21,8 @@ from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.guides.guide import current_guide
-from curation.guides.guide_text import parse_guide, replace_values
+from curation.guides.guide_editing import replace_values
+from curation.guides.guide_text import parse_guide
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.traffic.traffic_import import import_traffic

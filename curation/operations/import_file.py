@@ -13,8 +13,8 @@ from typing import Any, cast
 from curation.core.errors import InputError
 from curation.core.progress import Progress
 from curation.evaluation.llm_judges.imported import JudgeImport, import_judge
-from curation.guides.guide import AS_BEFORE, BodyKind, PresentationTemplate, current_guide
-from curation.guides.guide_text import replace_presentation
+from curation.guides.guide import DEFAULT_PRESENTATION, BodyKind, PresentationTemplate, current_guide
+from curation.guides.guide_editing import replace_presentation
 from curation.ingest.importers.corpus import CorpusImport, import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
 from curation.ingest.importers.external_corpus import link_corpus
@@ -85,7 +85,7 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             withdraw=withdraw_outside,
         )
         recognized_markup = guess_markup(preview_file(request).texts_in(imported.fields.body))
-    shown_fields = tuple(field for field in AS_BEFORE.fields if getattr(imported.fields, field.field))
+    shown_fields = tuple(field for field in DEFAULT_PRESENTATION.fields if getattr(imported.fields, field.field))
     first_presentation = PresentationTemplate(fields=shown_fields)
     return replace(
         imported,

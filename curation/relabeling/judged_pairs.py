@@ -24,8 +24,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from curation.core.digests import APART
-from curation.guides.difference import find_reworded_grades
-from curation.guides.guide import current_guide, group_equivalent_guides
+from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
+from curation.guides.guide import current_guide
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.marks import read_marks, read_newer_versions

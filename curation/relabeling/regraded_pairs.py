@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from curation.guides.difference import GradeSet, find_reworded_grades
-from curation.guides.guide import group_equivalent_guides, load_guide
+from curation.guides.grade_meanings import GradeSet, find_reworded_grades, group_equivalent_guides
+from curation.guides.guide import load_guide
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import read_rule
 from curation.labeling.consensus.votes import Votes

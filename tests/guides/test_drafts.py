@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.guides.drafts import read_fields, write_fields
+from curation.guides.guide_editing import read_fields, write_fields
 from curation.guides.guide_text import find_problems, parse_guide, read_guide
 from tests.support import examples
 

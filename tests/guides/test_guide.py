@@ -10,15 +10,10 @@ import pytest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.difference import compare_guides
 from curation.guides.drafts import discard_draft, find_draft, list_drafts, save_draft
-from curation.guides.guide import (
-    Guide,
-    current_guide,
-    describe_fields,
-    find_version,
-    list_versions,
-    load_guide,
-)
-from curation.guides.guide_text import MAX_BYTES, compose_source, parse_guide, read_guide
+from curation.guides.guide import Guide, current_guide, describe_fields, load_guide
+from curation.guides.guide_editing import compose_source
+from curation.guides.guide_text import MAX_BYTES, parse_guide, read_guide
+from curation.guides.versions import find_version, list_versions
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round

@@ -17,16 +17,10 @@ from curation.core.errors import CurationError
 from curation.guides import questions
 from curation.guides.difference import compare_guides
 from curation.guides.drafts import list_drafts
-from curation.guides.guide import (
-    VERSION_LENGTH,
-    Guide,
-    GuideVersion,
-    build_version_table,
-    current_guide,
-    list_versions,
-    load_guide,
-)
-from curation.guides.guide_text import compose_source, find_problems, parse_guide
+from curation.guides.guide import Guide, current_guide, load_guide
+from curation.guides.guide_editing import compose_source
+from curation.guides.guide_text import find_problems, parse_guide
+from curation.guides.versions import VERSION_LENGTH, GuideVersion, build_version_table, list_versions
 from curation.store import Store
 
 DRAFT = "draft"

@@ -16,8 +16,9 @@ from app.acts import Acts
 from app.context import image_hosts
 from app.views.settings.guide_editing import GuideEditor
 from app.views.settings.guide_publishing import ask_to_publish
-from curation.guides.guide import AS_BEFORE, PresentationTemplate, TemplateField, current_guide
-from curation.guides.guide_text import parse_guide, replace_presentation, replace_presentation_entry
+from curation.guides.guide import DEFAULT_PRESENTATION, PresentationTemplate, TemplateField, current_guide
+from curation.guides.guide_editing import replace_presentation, replace_presentation_entry
+from curation.guides.guide_text import parse_guide
 from curation.ingest.requests import MARKUPS
 from curation.labeling.presentation.drawing import DocumentText, draw_document
 from curation.labeling.rounds.use_guide import compute_guide_effects
@@ -43,7 +44,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         guide = parse_guide(editor.valid)
     template_before, names = guide.presentation, _names(documents)
     before = template_before or PresentationTemplate(
-        fields=tuple(field for field in AS_BEFORE.fields if field.field in names)
+        fields=tuple(field for field in DEFAULT_PRESENTATION.fields if field.field in names)
     )
     left, right = st.columns([2, 3], gap="large")
     with left:

@@ -24,22 +24,14 @@ from app.uploads import small_text
 from curation.guides.drafts import (
     MAX_SOURCE_LENGTH,
     GuideDraft,
-    GuideFields,
     discard_draft,
     find_draft,
     list_drafts,
-    read_fields,
     save_draft,
-    write_fields,
 )
 from curation.guides.guide import current_guide
-from curation.guides.guide_text import (
-    GuideProblem,
-    compose_source,
-    find_problems,
-    parse_guide,
-    read_shipped_guides,
-)
+from curation.guides.guide_editing import GuideFields, compose_source, read_fields, write_fields
+from curation.guides.guide_text import GuideProblem, find_problems, parse_guide, read_shipped_guides
 from curation.store import Store
 
 GUIDE = "guide"

@@ -40,7 +40,8 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums,
 from curation.core.text import left_out_sentences, pluralize
 from curation.evaluation.llm_judges.human_grades import HumanGrades, PairKey, live_grades, release_grades
 from curation.evaluation.llm_judges.imported import JudgeJudgment, judgments_of, require_judge
-from curation.guides.guide import current_guide, group_equivalent_guides
+from curation.guides.grade_meanings import group_equivalent_guides
+from curation.guides.guide import current_guide
 from curation.store import COMMAND_LINE, Store
 
 CONSENSUS, JUDGE = "consensus", "judge"

@@ -13,16 +13,10 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.reports.page import Table
 from curation.core.text import pluralize
-from curation.guides.difference import GuideDifference, compare_guides, find_reworded_grades
+from curation.guides.difference import GuideDifference, compare_guides
 from curation.guides.drafts import end_draft, find_draft
-from curation.guides.guide import (
-    Guide,
-    current_guide,
-    describe_fields,
-    group_equivalent_guides,
-    load_guide,
-    store_guide,
-)
+from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
+from curation.guides.guide import Guide, current_guide, describe_fields, load_guide, store_guide
 from curation.labeling.rounds.rounds import RoundState, append_round_event, read_open_states
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event

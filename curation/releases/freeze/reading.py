@@ -19,7 +19,8 @@ from curation.agreement.gate import Demand, all_imported, read_demand
 from curation.agreement.grades import Grades, read_grades
 from curation.agreement.intra_annotator import Repeats, read_repeats
 from curation.core.errors import RefusedError
-from curation.guides.guide import Guide, group_equivalent_guides, load_guide
+from curation.guides.grade_meanings import group_equivalent_guides
+from curation.guides.guide import Guide, load_guide
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
 from curation.labeling.consensus.marks import ProjectMarks, read_marks, read_newer_versions
 from curation.labeling.rounds.rounds import RoundState, list_rounds, read_open_states

@@ -10,7 +10,7 @@ import pytest
 from curation.core.errors import InputError
 from curation.guides.drafts import find_draft, save_draft
 from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
-from curation.guides.guide_text import replace_presentation
+from curation.guides.guide_editing import replace_presentation
 from curation.ingest.requests import ImportRequest
 from curation.labeling.presentation.markup import guess_markup
 from curation.labeling.rounds.use_guide import use_guide

@@ -10,7 +10,8 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.guides.guide import Guide, PresentationTemplate
-from curation.guides.guide_text import parse_guide, read_guide, replace_presentation
+from curation.guides.guide_editing import replace_presentation
+from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from curation.guides.difference import find_reworded_grades
-from curation.guides.guide import current_guide, group_equivalent_guides
+from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
+from curation.guides.guide import current_guide
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.labeling.rounds.use_guide import use_guide
 from curation.store import Store
