@@ -85,7 +85,9 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             withdraw=withdraw_outside,
         )
         recognized_markup = guess_markup(preview_file(request).texts_in(imported.fields.body))
-    shown_fields = tuple(field for field in DEFAULT_PRESENTATION.fields if getattr(imported.fields, field.field))
+    shown_fields = tuple(
+        field for field in DEFAULT_PRESENTATION.fields if getattr(imported.fields, field.field)
+    )
     first_presentation = PresentationTemplate(fields=shown_fields)
     return replace(
         imported,
