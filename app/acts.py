@@ -1,9 +1,10 @@
-"""Acts: changes that the forms of a page make to the project. Each submission of a form acts once.
+"""The acts of a page: changes to the project, one for each submission of a form.
 
 When a person clicks twice, Streamlit starts a second run of the page while the first run still works, and
 stops the first run at its next call of a Streamlit function. Both runs see the button as pressed. Therefore a
 run waits for unfinished acts of its session before it reads the project, a submission has a number so that it
-acts only once, and the result of an act is stored before Streamlit can stop the run.
+acts only once, and the result of an act is stored before Streamlit can stop the run. A click on a page that
+no longer shows the current project does nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Acts:
         self,
         form: FormState,
         action: Callable[[], object],
-        refused: Callable[[CurationError], object] = ui.problem,
+        show_refusal: Callable[[CurationError], object] = ui.problem,
     ) -> None:
         """Run the action of a form, unless this submission was handled already, and run the page again.
 
@@ -71,7 +72,7 @@ class Acts:
         Parameters
         ----------
         action: a function that calls no Streamlit function, because such a call may stop the run.
-        refused: a function that shows a refusal.
+        show_refusal: a function that shows a refusal.
         """
         forms = self._session.forms
         try:
@@ -86,6 +87,29 @@ class Acts:
                 form=form.name,
                 error_at=log.raised_at(error),
             )
-            refused(error)
+            show_refusal(error)
         else:
             st.rerun()
+
+
+def submit_button(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
+    """Show the button of a form; a click has no effect if the project has changed since the page was drawn.
+
+    After a click without effect the page explains the reason, unless this session itself changed the project.
+
+    Parameters
+    ----------
+    state: a text that changes whenever the project changes; the key of the button contains it.
+    """
+    version = (form.key, state)
+    clicked = st.form_submit_button(label, type="primary", key=f"{name} {version}", disabled=disabled)
+    previous = st.session_state.get(f"state of {name}", version)
+    st.session_state[f"state of {name}"] = version
+    is_form_unchanged = previous != version and previous[0] == form.key
+    if is_form_unchanged and st.session_state.get(f"{name} {previous}"):
+        st.warning(
+            "This click did nothing: the project has changed since this page was drawn. "
+            "The page is up to date now. Check the page and try again.",
+            icon=":material/update:",
+        )
+    return clicked

@@ -16,7 +16,7 @@ from curation.store import Annotator, Store
 def stage_link(action: Action) -> None:
     """Show a link to the page for a stage of the workflow, if the person may open this page."""
     if st.session_state.get(SHOWN) == action.page:  # a link to it would not choose its part
-        st.button(action.label, on_click=ui.choose_parts, args=(action.parameters,))
+        st.button(action.label, on_click=ui.preselect_parts, args=(action.parameters,))
     elif is_offered(action.page):
         page = st.Page(_nothing, title=action.label, url_path=action.page)
         st.page_link(page, label=ui.plain(action.label), query_params=dict(action.parameters))

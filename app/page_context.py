@@ -1,4 +1,4 @@
-"""The context of pages with background jobs: functions that start, follow and stop jobs and show results."""
+"""The background jobs of a page: how a page starts, follows and stops jobs, and shows their results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
-from app.acts import Acts, FormState
+from app.acts import Acts, FormState, submit_button
 from app.context import project_store
 from curation.core.errors import CurationError
 from curation.core.operation import written
@@ -19,35 +19,36 @@ from curation.operations.jobs.stored import last_job_of
 from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Annotator, Store
 
-EVERY = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two updates of a job's progress."""
-_STARTED = "job"
+_FORM = "job"
 
 
 class PageContext(NamedTuple):
-    """The data of a page with background jobs: the person, the last job of each kind, and ids of running
-    jobs.
+    """The background jobs of a page, as a run of the page begins.
 
-    after: the id of the last job of the project; '' before the first job.
+    jobs: kind → the last job of this kind that the person may see.
+    last_job_id: the id of the last job of the project; '' before the first job.
+    running: the ids of running jobs.
     """
 
     store: Store
     annotator: Annotator
     acts: Acts
     jobs: Mapping[str, Job]
-    after: str
+    last_job_id: str
     running: frozenset[str]
 
     @property
     def form(self) -> FormState:
         """The shared state of all forms of the page that start jobs."""
-        return self.acts.form(_STARTED)
+        return self.acts.form(_FORM)
 
     def start(self, kind: str, request: Any) -> None:
         """Start a background job and run the page again; show a refusal next to the form."""
-        self.act(lambda: self.begin(kind, request))
+        self.do(lambda: self.begin(kind, request))
 
-    def act(self, action: Callable[[], object]) -> None:
+    def do(self, action: Callable[[], object]) -> None:
         """Run the action of a form, such as checking the request and starting a job, and run the page
         again.
         """
@@ -56,9 +57,9 @@ class PageContext(NamedTuple):
     def begin(self, kind: str, request: Any) -> Job:
         """Start a background job as part of the action of a form."""
         parameters = request if isinstance(request, dict) else written(request)
-        return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None)
+        return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.last_job_id or None)
 
-    def begin_with_result(self, kind: str, request: Any, before: Job | None) -> Job:
+    def begin_with_result(self, kind: str, request: Any, previous: Job | None) -> Job:
         """Start a job that writes files to a new folder, and remove the folder of the previous job."""
         folder = new_result_folder()
         try:
@@ -66,46 +67,46 @@ class PageContext(NamedTuple):
         except BaseException:
             remove_result(folder)
             raise
-        if before is not None:
-            remove_result(before.parameters["folder"])
+        if previous is not None:
+            remove_result(previous.parameters["folder"])
         return job
 
-    def own(self, kind: str, **parameters: object) -> Job | None:
+    def read_own_job(self, kind: str, **parameters: object) -> Job | None:
         """Return the last job of a kind, with these parameters, that this person started."""
         with self.store.reading() as cursor:
             return last_job_of(cursor, kind, self.annotator.name, **parameters)
 
-    def submit(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
+    def submit_button(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
         """Show the button of a form that starts a job of this kind.
 
         If the job would fail, the button is disabled and the reason stands below: `problem`, or else a reason
             that applies to every job of this kind. Otherwise the remark stands below the button.
         """
-        reason = problem or self.problem(kind)
-        asked = submit(label, kind, self.form, self.after, reason is not None)
-        self._explain(reason, remark)
-        return asked
+        reason = problem or self.find_problem(kind)
+        clicked = submit_button(label, kind, self.form, self.last_job_id, reason is not None)
+        self._show_remark(reason or remark)
+        return clicked
 
     def button(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
-        """Show a button outside a form that starts a job of this kind, with the same rules as `submit`."""
-        reason = problem or self.blocked(kind)
-        key = f"{label} {self.form.key} {self.after}"
-        asked = st.button(label, type="primary", key=key, disabled=reason is not None)
-        self._explain(reason, remark)
-        return asked
+        """Show a button outside a form that starts a job of this kind, with the rules of `submit_button`."""
+        reason = problem or self.find_wait(kind)
+        key = f"{label} {self.form.key} {self.last_job_id}"
+        clicked = st.button(label, type="primary", key=key, disabled=reason is not None)
+        self._show_remark(reason or remark)
+        return clicked
 
-    def _explain(self, reason: str | None, remark: str) -> None:
-        if reason or remark:
-            ui.quiet(reason or remark)
+    def _show_remark(self, remark: str) -> None:
+        if remark:
+            ui.quiet(remark)
 
-    def problem(self, kind: str, request: Any = None) -> str | None:
+    def find_problem(self, kind: str, request: Any = None) -> str | None:
         """Return the reason why a job of this kind cannot start now, for a request or for any request; None
         if it can start.
         """
         parameters = request if request is None or isinstance(request, dict) else written(request)
-        return self.blocked(kind) or find_problem(self.store, kind, parameters)
+        return self.find_wait(kind) or find_problem(self.store, kind, parameters)
 
-    def blocked(self, kind: str) -> str | None:
+    def find_wait(self, kind: str) -> str | None:
         """Return the reason why a job of this kind must wait for running jobs; None if it need not wait."""
         return jobs_of(self.store).find_hindrance(kind, self.annotator)
 
@@ -113,11 +114,11 @@ class PageContext(NamedTuple):
         """Return whether a job is running."""
         return job is not None and job.job_id in self.running
 
-    def ending(self, kind: str) -> None:
+    def show_result(self, kind: str) -> None:
         """Show the result of the last job of this kind, unless the job is still running."""
         job = self.jobs.get(kind)
         if job is not None and not self.is_running(job):
-            _ending(job)
+            _show_result(job)
 
 
 def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> PageContext:
@@ -131,58 +132,44 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
     """
     acts, store = Acts(annotator), project_store()
     jobs_of(store).start_waiting_process()
-    found = jobs_of(store).running_jobs()  # read before the ends: a job that ends meanwhile counts as ended
+    running = jobs_of(store).running_jobs()  # read before the ends: a job that ends meanwhile counts as ended
     with store.reading() as cursor:
-        own = None if annotator.role == "lead" else annotator.name
-        jobs, last = last_jobs(cursor, own), last_job(cursor)
+        starter = None if annotator.role == "lead" else annotator.name
+        jobs, last = last_jobs(cursor, starter), last_job(cursor)
     jobs = {kind: job for kind, job in jobs.items() if kind in kinds}
-    place = st.empty()  # with and without a job: what is below keeps its place and its state
-    shown = [job for job, _ in found.values() if job.kind in kinds and may_stop(job, annotator)]
-    if shown:
-        with place.container(border=True):
-            for job in shown:
-                st.fragment(_follow, run_every=EVERY)(store, annotator, job.job_id)
-    return PageContext(store, annotator, acts, jobs, last.job_id if last else "", frozenset(found))
+    area = st.empty()  # with and without a job, so that the widgets below keep their position and state
+    followed = [job for job, _ in running.values() if job.kind in kinds and may_stop(job, annotator)]
+    if followed:
+        with area.container(border=True):
+            for job in followed:
+                st.fragment(_follow_job, run_every=POLL_SECONDS)(store, annotator, job.job_id)
+    return PageContext(store, annotator, acts, jobs, last.job_id if last else "", frozenset(running))
 
 
-def submit(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
-    """Show the button of a form; a click has no effect if the project has changed since the page was drawn.
-
-    The key of the button contains the state of the project. After a click without effect the page explains
-    the reason, unless this session itself changed the project.
-    """
-    shown = (form.key, state)
-    asked = st.form_submit_button(label, type="primary", key=f"{name} {shown}", disabled=disabled)
-    before = st.session_state.get(f"state of {name}", shown)
-    st.session_state[f"state of {name}"] = shown
-    if before != shown and before[0] == form.key and st.session_state.get(f"{name} {before}"):
-        st.warning(
-            "This click did nothing: the project has changed since this page was drawn. "
-            "The page is up to date now. Check the page and try again.",
-            icon=":material/update:",
-        )
-    return asked
-
-
-def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
-    found = jobs_of(store).running_jobs().get(job_id)
-    if found is None:
+def _follow_job(store: Store, annotator: Annotator, job_id: str) -> None:
+    """Show the progress of a running job, and a button that stops it; run the page again at its end."""
+    running = jobs_of(store).running_jobs().get(job_id)
+    if running is None:
         st.rerun()
-    job, (step, done, total) = found
+    job, (step, done, total) = running
     doing = OPERATIONS[job.kind].doing
-    words = f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}" if done else step
+    progress = step
+    if total:
+        progress = f"{step}: {done:,} of {total:,}"
+    elif done:
+        progress = f"{step}: {done:,}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {words or 'starting'}")
+        text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {progress or 'starting'}")
         st.progress(min(1.0, done / total) if total else 0.0, text=text)
         if may_stop(job, annotator) and st.button("Stop", key=f"stop {job_id}"):
-            _stop(store, annotator, job_id)
+            _stop_job(store, annotator, job_id)
     ui.quiet(
         f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "
         "The job continues when you leave or reload the page."
     )
 
 
-def _stop(store: Store, annotator: Annotator, job_id: str) -> None:
+def _stop_job(store: Store, annotator: Annotator, job_id: str) -> None:
     try:
         jobs_of(store).stop(job_id, annotator.name)
     except CurationError as error:
@@ -191,7 +178,7 @@ def _stop(store: Store, annotator: Annotator, job_id: str) -> None:
         st.rerun()
 
 
-def _ending(job: Job) -> None:
+def _show_result(job: Job) -> None:
     if job.outcome == "done":
         by = "by schedule" if job.started_by == COMMAND_LINE else job.started_by
         ui.sentences(f"{job.message}\n{by}, {job.started_at:%d %b %Y %H:%M} UTC")

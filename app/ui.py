@@ -1,5 +1,6 @@
-"""Functions that show texts, figures, tables and documents on pages, and escape texts of people and
-documents.
+"""The building blocks of pages: functions that show a text, a figure, a table or a document.
+
+Each function escapes the texts of people and documents that it gets.
 """
 
 from __future__ import annotations
@@ -13,28 +14,25 @@ from mimetypes import guess_type
 import streamlit as st
 from markupsafe import Markup
 
+from app.components.document_html import difference_html, document_html
 from app.components.links import PageLink, page_link, query_link
 from app.components.widgets import drawing
-from curation.core.characters import isolated
 from curation.core.errors import CurationError
 from curation.core.operation import Result, tables_of
 from curation.core.reports.page import BarCell, GradeCell, QueryName, Section, Table, cell_text, is_figure
 from curation.core.similarity.text_blocks import TextBlock
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.presentation.excerpts import Segment
-from curation.labeling.presentation.markup import NAMES, Element, Fact, Node
+from curation.labeling.presentation.markup import Fact, Node
 from curation.operations.jobs.figures import DataState
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
-_ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
+_MARKDOWN_CHARACTER = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
+_IN_ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
 """A pattern of the places where Markdown turns plain words into a link, although the words are escaped."""
-_JOINED = "\u2060"  # no width, and no break of the line
+_WORD_JOINER = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldgrade [^`]+)`")
-_AROUND_BREAKS = re.compile(r" *(\n+) *")
-_HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
-"""HTML elements that contain text of a document and keep the text's writing direction."""
-_FIGURE = ' class="gs-figure"'
-_CHOSEN = "parts to show"
+_FIGURE_CLASS = ' class="gs-figure"'
+_PRESELECTED = "parts to show"
 
 
 def lead(sentence: str) -> None:
@@ -42,48 +40,48 @@ def lead(sentence: str) -> None:
     st.html(f'<p class="gs-lead">{escape(sentence)}</p>')
 
 
-def heading(words: str) -> None:
+def heading(text: str) -> None:
     """Show the heading of a part of a page."""
-    st.html(f'<h2 class="gs-heading">{escape(words)}</h2>')
+    st.html(f'<h2 class="gs-heading">{escape(text)}</h2>')
 
 
-def choose_parts(parts: Mapping[str, str]) -> None:
-    """Choose which parts the next run of the page shows, by the keys of the selection widgets."""
-    st.session_state[_CHOSEN] = dict(parts)
+def preselect_parts(parts: Mapping[str, str]) -> None:
+    """Select the parts that the next run of the page shows: key of the control → name of the part."""
+    st.session_state[_PRESELECTED] = dict(parts)
 
 
-def part(label: str, names: Iterable[str], key: str) -> str:
+def choose_part(label: str, names: Iterable[str], key: str) -> str:
     """Show a control to choose a part of the page, initially the first part; a reload keeps the choice."""
     parts = list(names)
-    chosen = st.session_state.get(_CHOSEN, {}).pop(key, None)
-    if chosen is not None:
-        st.session_state[key] = chosen
-    shown = st.segmented_control(
+    preselected = st.session_state.get(_PRESELECTED, {}).pop(key, None)
+    if preselected is not None:
+        st.session_state[key] = preselected
+    chosen = st.segmented_control(
         label,
         parts,
-        default=parts[0] if chosen is None else None,  # Streamlit warns of both a default and a value
+        default=parts[0] if preselected is None else None,  # Streamlit warns of both a default and a value
         required=True,
         key=key,
         bind="query-params",
         label_visibility="collapsed",
     )
-    return shown or parts[0]
+    return chosen or parts[0]
 
 
-def verdict(figure: str, state: str, sentence: str) -> None:
-    """Show a large figure with a one-word label and a sentence about the data of the figure."""
+def verdict(figure: str, label: str, sentence: str) -> None:
+    """Show a large figure with a short label and a sentence about the data of the figure."""
     st.html(
-        f'<div class="gs-verdict"><b>{escape(figure)}</b><div><strong>{escape(state)}</strong>'
+        f'<div class="gs-verdict"><b>{escape(figure)}</b><div><strong>{escape(label)}</strong>'
         f"<p>{escape(sentence)}</p></div></div>"
     )
 
 
 def quiet(sentence: str) -> None:
     """Show a remark below a figure or a table; text in back-ticks is shown as a command."""
-    st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')
+    st.html(f'<p class="gs-quiet">{_mark_commands(sentence)}</p>')
 
 
-def as_of(state: DataState) -> None:
+def data_time(state: DataState) -> None:
     """Show the time at which the figures of a large project were computed; figures of a small project are
     live.
     """
@@ -129,11 +127,11 @@ def sentences(*texts: str) -> None:
     """Show each line of the texts as a remark; text in back-ticks is shown as a command."""
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
     if lines:
-        paragraphs = "".join(f"<p>{_commands(line)}</p>" for line in lines)
+        paragraphs = "".join(f"<p>{_mark_commands(line)}</p>" for line in lines)
         st.html(f'<div class="gs-sentences" dir="auto">{paragraphs}</div>')
 
 
-def _commands(sentence: str) -> str:
+def _mark_commands(sentence: str) -> str:
     return _COMMAND.sub(r"<code>\1</code>", escape(sentence))
 
 
@@ -141,7 +139,7 @@ def plain(text: object) -> str:
     """Escape texts of documents, queries and people so that Markdown shows the texts unchanged, on one
     line.
     """
-    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(_JOINED, " ".join(str(text).split())))
+    return _MARKDOWN_CHARACTER.sub(r"\\\1", _IN_ADDRESS.sub(_WORD_JOINER, " ".join(str(text).split())))
 
 
 def problem(error: Exception) -> None:
@@ -156,31 +154,26 @@ def table(
     rows: Iterable[Sequence[object]],
     words: bool = False,
     current: int | None = None,
-    most: int | None = None,
+    max_rows: int | None = None,
 ) -> None:
     """Show an HTML table: figures are right-aligned, None is a dash, BarCell and Estimate are drawn as
     graphics.
 
-    With `words`, the table breaks long cells into lines instead of growing wider than the page.
-
     Parameters
     ----------
+    words: whether long cells break into lines, so that the table does not grow wider than the page.
     current: the index of the selected row.
-    most: the maximum number of rows to show; the caption then states the total number of rows.
+    max_rows: the maximum number of rows to show; the caption then states the total number of rows.
     """
-    lines, chosen = list(rows), ' aria-current="true"'
-    if most is not None and len(lines) > most:
-        caption = f"{caption}, {most:,} of {len(lines):,}"
-        lines = lines[:most]
-    body = "".join(
-        f"<tr{chosen if number == current else ''}>{''.join(map(_cell, row))}</tr>"
-        for number, row in enumerate(lines)
-    )
-    figures = [bool(lines) and all(is_figure(row[index]) for row in lines) for index in range(len(columns))]
-    head = "".join(
-        f'<th scope="col"{_FIGURE if right else ""}>{escape(column)}</th>'
-        for column, right in zip(columns, figures, strict=True)
-    )
+    shown_rows = list(rows)
+    if max_rows is not None and len(shown_rows) > max_rows:
+        caption = f"{caption}, {max_rows:,} of {len(shown_rows):,}"
+        shown_rows = shown_rows[:max_rows]
+    body = "".join(_table_row(row, index == current) for index, row in enumerate(shown_rows))
+    head = ""
+    for index, column in enumerate(columns):
+        has_figures = bool(shown_rows) and all(is_figure(row[index]) for row in shown_rows)
+        head += f'<th scope="col"{_FIGURE_CLASS if has_figures else ""}>{escape(column)}</th>'
     st.html(
         f'<div class="gs-scroll" role="group" tabindex="0" aria-label="{escape(caption)}">'
         f'<table class="{"gs-table gs-words" if words else "gs-table"}">'
@@ -189,14 +182,53 @@ def table(
     )
 
 
-def tables(*shown: Table) -> None:
+def _table_row(row: Sequence[object], is_current: bool) -> str:
+    current = ' aria-current="true"' if is_current else ""
+    return f"<tr{current}>{''.join(map(_table_cell, row))}</tr>"
+
+
+def _table_cell(value: object) -> str:
+    if isinstance(value, Markup):
+        return f"<td>{value}</td>"
+    if isinstance(value, BarCell):
+        width = 100 * value.part / value.whole if value.whole else 0
+        return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
+    if isinstance(value, Estimate):
+        return f"<td>{_interval_html(value)}</td>"
+    if isinstance(value, QueryName):
+        return f"<td>{query_link(value, value.query_id, value.document_id)}</td>"
+    if isinstance(value, PageLink):
+        return f"<td>{page_link(value)}</td>"
+    text = cell_text(value)
+    if isinstance(value, GradeCell):
+        style = "" if value.grade is None else f' style="--grade: {escape(value.colour)}"'
+        return f'<td><span class="gs-graded"{style}>{escape(text)}</span></td>'
+    if isinstance(value, date):
+        text = text.replace("-", "\u2011")  # a date stays on one line
+    return f"<td{_FIGURE_CLASS if is_figure(value) else ''}>{escape(text)}</td>"
+
+
+def _interval_html(estimate: Estimate) -> str:
+    """Draw a figure and its interval on a scale from 0 to 1; values outside are drawn at its ends."""
+
+    def to_percent(value: float) -> float:
+        return 100 * min(1.0, max(0.0, value))
+
+    line = ""
+    if estimate.low is not None and estimate.high is not None:
+        left = to_percent(estimate.low)
+        line = f'<i style="left:{left:.1f}%;width:{to_percent(estimate.high) - left:.1f}%"></i>'
+    return f'<span class="gs-span">{line}<b style="left:{to_percent(estimate.value or 0.0):.1f}%"></b></span>'
+
+
+def tables(*report_tables: Table) -> None:
     """Show the tables that the command line also prints; tables without rows are left out."""
-    for drawn in shown:
-        if drawn.rows:
-            table(drawn.caption, drawn.columns, drawn.rows, drawn.words)
+    for report_table in report_tables:
+        if report_table.rows:
+            table(report_table.caption, report_table.columns, report_table.rows, report_table.words)
 
 
-def show(result: Result) -> None:
+def result(result: Result) -> None:
     """Show the tables and sentences of a result, as the command line prints them."""
     tables(*tables_of(result))
     sentences(*result.sentences)
@@ -204,15 +236,15 @@ def show(result: Result) -> None:
 
 def query(text: str, need: str | None) -> None:
     """Show a query with its information need."""
-    below = f'<p class="gs-need" dir="auto">{escape(need)}</p>' if need else ""
-    st.html(f'<p class="gs-query" dir="auto">{escape(text)}</p>{below}')
+    need_html = f'<p class="gs-need" dir="auto">{escape(need)}</p>' if need else ""
+    st.html(f'<p class="gs-query" dir="auto">{escape(text)}</p>{need_html}')
 
 
-def said(about: str, *words: str) -> None:
-    """Show people's remarks about a topic, one remark a line."""
-    lines = "".join(f'<span dir="auto">{escape(line)}</span>' for line in words)
-    named = query_link(about, about.query_id) if isinstance(about, QueryName) else escape(about)
-    st.html(f'<div class="gs-opinion"><b dir="auto">{named}</b>{lines}</div>')
+def remarks(label: str, *lines: str) -> None:
+    """Show people's remarks below a label, one remark a line; the label can be the name of a query."""
+    lines_html = "".join(f'<span dir="auto">{escape(line)}</span>' for line in lines)
+    label_html = query_link(label, label.query_id) if isinstance(label, QueryName) else escape(label)
+    st.html(f'<div class="gs-opinion"><b dir="auto">{label_html}</b>{lines_html}</div>')
 
 
 def document(
@@ -221,152 +253,43 @@ def document(
     facts: Iterable[str | None] = (),
     fields: Iterable[Fact] | None = None,
 ) -> None:
-    """Show a document with the query's words marked; `fields` are the fields of the guide's document
-    template.
+    """Show a document with the query's words marked.
+
+    Parameters
+    ----------
+    facts: texts about the document, such as its id and its date, in one line below the title.
+    fields: the fields of the document that the guide's template selects.
     """
-    below = "  ·  ".join(isolated(fact) for fact in facts if fact)
-    heading, nodes = _marked(title) or "Untitled document", list(body)
-    drawn = ' class="drawn"' if any(isinstance(node, Element) for node in nodes) else ""
-    pictures, words = _fields(fields or ())
-    st.html(
-        f'<article class="gs-document" tabindex="0">{pictures}<h2 dir="auto">{heading}</h2>'
-        f'<p class="gs-quiet">{escape(below)}</p>{words}'
-        f'<div dir="auto"{drawn}>{"".join(map(_drawn, nodes))}</div></article>'
-    )
-
-
-def _fields(facts: Iterable[Fact]) -> tuple[str, str]:
-    """Return the fields of a document as HTML: the pictures, and the other fields."""
-    pictures, words = "", ""
-    for label, value in facts:
-        inner = "".join(map(_drawn, value))
-        if isinstance(value[0], Element) and value[0].attributes.get("src"):
-            pictures += inner
-        else:
-            name = f"<b>{escape(label)}</b>" if label else ""
-            words += f"<span>{name}<bdi>{inner}</bdi></span>"
-    return (
-        f'<div class="pictures">{pictures}</div>' if pictures else "",
-        f'<p class="fields">{words}</p>' if words else "",
-    )
-
-
-def _drawn(node: Node) -> str:
-    """Return a node of a document as HTML that contains only safe elements, safe attributes and escaped
-    text.
-    """
-    if isinstance(node, Segment):
-        return _marked([node])
-    name, attributes, children = node
-    inner = "".join(map(_drawn, children))
-    if name == "img":
-        return _picture(attributes)
-    if name == "a" and attributes.get("href"):
-        rel = 'target="_blank" rel="noopener noreferrer nofollow"'
-        return f'<a href="{escape(attributes["href"])}" {rel}>{inner}</a>'
-    if name not in NAMES:
-        return inner
-    if name in ("br", "hr"):
-        return f"<{name}>"
-    wide, cut = name in ("table", "pre"), attributes.get("cut")
-    written = "".join(
-        f' {key}="{int(attributes[key])}"' for key in ("start", "colspan", "rowspan") if key in attributes
-    )
-    goes_on = f' data-cut="{escape(cut)}"' if cut else ""
-    held = ' dir="auto"' if _HELD.fullmatch(name) else ""
-    html = f"<{name}{held}{written}{'' if wide else goes_on}>{inner}</{name}>"
-    around = f'class="across" tabindex="0" role="group" aria-label="{"Code" if name == "pre" else "Table"}"'
-    return f"<div {around}{goes_on}>{html}</div>" if wide else html
-
-
-def _picture(attributes: Mapping[str, str]) -> str:
-    words, source = escape(attributes.get("alt", "")), attributes.get("src", "")
-    if not source:
-        return f'<span class="no-picture" dir="auto">{words}</span>'
-    return f'<img src="{escape(source)}" alt="{words}" referrerpolicy="no-referrer">'
+    st.html(document_html(title, body, facts, fields or ()))
 
 
 def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> None:
     """Show two versions of a document as one text: removed words struck through, added words underlined."""
     st.html(
-        f'<article class="gs-document gs-difference" tabindex="0"><h2 dir="auto">{_changed(title)}</h2>'
-        f'<div dir="auto">{_changed(body)}</div></article>'
+        '<article class="gs-document gs-difference" tabindex="0">'
+        f'<h2 dir="auto">{difference_html(title)}</h2><div dir="auto">{difference_html(body)}</div></article>'
     )
 
 
 def changed_words(blocks: Iterable[TextBlock]) -> None:
-    """Show two versions of a sentence as one sentence: removed words struck through, added words
-    underlined.
-    """
-    st.html(f'<p class="gs-difference" dir="auto">{_changed(blocks)}</p>')
+    """Show two versions of a sentence as one: removed words struck through, added words underlined."""
+    st.html(f'<p class="gs-difference" dir="auto">{difference_html(blocks)}</p>')
 
 
-def _changed(blocks: Iterable[TextBlock]) -> str:
-    tags = {"removed": "del", "added": "ins"}
-    text = " ".join(
-        f"<{tags[block.kind]}>{escape(block.text)}</{tags[block.kind]}>"
-        if block.kind in tags
-        else escape(block.text)
-        for block in blocks
-    )
-    return _AROUND_BREAKS.sub(r"\1", text)
-
-
-def section(shown: Section, words: bool = False) -> None:
+def section(section: Section, words: bool = False) -> None:
     """Show a section of a report without the heading: its sentence, drawings, tables and remark."""
-    sentences(shown.sentence)
-    for svg in shown.drawings:
+    sentences(section.sentence)
+    for svg in section.drawings:
         drawing(svg)
-    for drawn in shown.tables:
-        table(drawn.caption, drawn.columns, drawn.rows, words or drawn.words)
-    if shown.remark:
-        quiet(shown.remark)
+    for report_table in section.tables:
+        breaks_lines = words or report_table.words
+        table(report_table.caption, report_table.columns, report_table.rows, breaks_lines)
+    if section.remark:
+        quiet(section.remark)
 
 
-def folded(sections: Iterable[Section], opened: int = 0, words: bool = False) -> None:
-    """Show sections of a report below their headings; all sections after the first `opened` are folded."""
-    for number, shown in enumerate(sections):
-        with st.expander(shown.heading, expanded=number < opened):
-            section(shown, words)
-
-
-def _marked(segments: Iterable[Segment]) -> str:
-    return "".join(
-        f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in segments
-    )
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, Markup):
-        return f"<td>{value}</td>"
-    if isinstance(value, BarCell):
-        width = 100 * value.part / value.whole if value.whole else 0
-        return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
-    if isinstance(value, Estimate):
-        return f"<td>{_span(value)}</td>"
-    if isinstance(value, QueryName):
-        return f"<td>{query_link(value, value.query_id, value.document_id)}</td>"
-    if isinstance(value, PageLink):
-        return f"<td>{page_link(value)}</td>"
-    shown = cell_text(value)
-    if isinstance(value, GradeCell):
-        style = "" if value.grade is None else f' style="--grade: {escape(value.colour)}"'
-        return f'<td><span class="gs-graded"{style}>{escape(shown)}</span></td>'
-    if isinstance(value, date):
-        shown = shown.replace("-", "\u2011")  # a date stays on one line
-    return f"<td{_FIGURE if is_figure(value) else ''}>{escape(shown)}</td>"
-
-
-def _span(estimate: Estimate) -> str:
-    """Draw a figure and its interval on a scale from 0 to 1; values outside are drawn at the ends of the
-    scale.
-    """
-
-    def place(value: float) -> float:
-        return 100 * min(1.0, max(0.0, value))
-
-    line = ""
-    if estimate.low is not None and estimate.high is not None:
-        left = place(estimate.low)
-        line = f'<i style="left:{left:.1f}%;width:{place(estimate.high) - left:.1f}%"></i>'
-    return f'<span class="gs-span">{line}<b style="left:{place(estimate.value or 0.0):.1f}%"></b></span>'
+def folded(report_sections: Iterable[Section], open_count: int = 0, words: bool = False) -> None:
+    """Show sections of a report below their headings; only the first `open_count` sections are open."""
+    for index, report_section in enumerate(report_sections):
+        with st.expander(report_section.heading, expanded=index < open_count):
+            section(report_section, words)

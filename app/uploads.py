@@ -101,7 +101,7 @@ def write_unread(path: Path, sent: UploadedFile) -> None:
             file.write(piece)
 
 
-def small_text(sent: UploadedFile, longest: int) -> str:
+def read_small_text(sent: UploadedFile, longest: int) -> str:
     """Read an upload as text in UTF-8 of at most `longest` bytes.
 
     Raises

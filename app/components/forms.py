@@ -1,6 +1,4 @@
-"""The form of a request: a widget for each option (`curation.core.operation.Option`), chosen by the option's
-type.
-"""
+"""The form of a request, with a widget for each of its options (`curation.core.operation.Option`)."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ class Form(Generic[Request]):
     ----------
     start: the initial values of the form; None: the defaults of the request.
     key: a part of the keys of the widgets; a different start needs a different key.
-    offered: field → choices of the field, if they depend on the project. The form omits a field without
+    choices: field → choices of the field, if they depend on the project. The form omits a field without
         choices.
     """
 
@@ -35,98 +33,103 @@ class Form(Generic[Request]):
         record: type[Request],
         start: Request | None = None,
         key: str = "",
-        offered: Mapping[str, Sequence[Any]] | None = None,
+        choices: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         self._record = record
         self._key = key
-        self._offered = dict(offered or {})
+        self._choices = dict(choices or {})
         self._options = {option.name: option for option in options_of(record)}
         self._values: dict[str, Any] = {} if start is None else flat(start)
-        self._asked: set[str] = set()
+        self._shown: set[str] = set()
 
     def ask(self, *names: str) -> None:
         """Show the widgets of these fields, one below the other."""
         for name in names:
-            self._asked.add(name)
+            self._shown.add(name)
             option = self._options[name]
-            if name not in self._offered or self._offered[name]:
-                self._values[name] = self._widget(option, self._values.get(name, option.default))
+            if name not in self._choices or self._choices[name]:
+                self._values[name] = self._ask_option(option, self._values.get(name, option.default))
 
-    def rest(self, *besides: str) -> None:
-        """Show the widgets of all fields that the form has not shown yet, except the given fields."""
-        self.ask(*(name for name in self._options if name not in self._asked.union(besides)))
+    def ask_rest(self, *excluded: str) -> None:
+        """Show the widgets of all fields that the form has not shown yet, except the excluded fields."""
+        self.ask(*(name for name in self._options if name not in self._shown.union(excluded)))
 
     def value(self, name: str) -> Any:
         """Return the value that a person entered in a field."""
         return self._values[name]
 
-    def key_of(self, name: str) -> str:
-        """Return the key of a field's widget; the key depends on the offered choices."""
-        offered = f" {list(self._offered[name])}" if name in self._offered else ""
-        return f"{name} {self._record.__name__} {self._key}{offered}"
+    def widget_key(self, name: str) -> str:
+        """Return the key of a field's widget; the key depends on the choices."""
+        choices = f" {list(self._choices[name])}" if name in self._choices else ""
+        return f"{name} {self._record.__name__} {self._key}{choices}"
 
-    def request(self, **by_hand: Any) -> Request:
-        """Build the request; `by_hand` holds the values of fields without a widget in this form.
+    def request(self, **other_values: Any) -> Request:
+        """Build the request; `other_values` holds the values of fields without a widget in this form.
 
         Fields that have no effect get their defaults.
         """
-        values = self._values | by_hand
-        without = {option.name: option.default for option in unused(filled(self._record, values))}
-        return filled(self._record, values | without)
+        values = self._values | other_values
+        defaults = {option.name: option.default for option in unused(filled(self._record, values))}
+        return filled(self._record, values | defaults)
 
-    def _widget(self, option: Option, now: Any) -> Any:
-        common: dict[str, Any] = {"label": option.label, "help": option.help, "key": self.key_of(option.name)}
-        offered = self._offered.get(option.name, option.choices)
+    def _ask_option(self, option: Option, value: Any) -> Any:
+        common: dict[str, Any] = {
+            "label": option.label,
+            "help": option.help,
+            "key": self.widget_key(option.name),
+        }
+        choices = self._choices.get(option.name, option.choices)
         if option.kind is bool:
-            return st.checkbox(value=now, **common)
+            return st.checkbox(value=value, **common)
         if get_origin(option.kind) in (Sequence, tuple):
-            return tuple(
-                st.multiselect(options=offered, default=list(now), accept_new_options=option.others, **common)
+            selected = st.multiselect(
+                options=choices, default=list(value), accept_new_options=option.others, **common
             )
-        if offered:
-            return _chosen(option, offered, now, common)
+            return tuple(selected)
+        if choices:
+            return _ask_choice(option, choices, value, common)
         if option.kind is datetime:
-            return st.datetime_input(value=now, format="YYYY-MM-DD", **common)
+            return st.datetime_input(value=value, format="YYYY-MM-DD", **common)
         if option.kind is str:
-            text = st.text_input(value=now or "", max_chars=MAX_TEXT_LENGTH, **common).strip()
+            text = st.text_input(value=value or "", max_chars=MAX_TEXT_LENGTH, **common).strip()
             return text or (None if option.optional else option.default)
-        if option.switch is not None and not st.checkbox(
-            option.switch.label, now is not None, key=f"on {common['key']}"
-        ):
-            return None
-        return _number(option, option.default if now is None and option.switch else now, common)
+        if option.switch is None:
+            return _ask_number(option, value, common)
+        if st.checkbox(option.switch.label, value is not None, key=f"on {common['key']}"):
+            return _ask_number(option, option.default if value is None else value, common)
+        return None
 
 
-def _chosen(option: Option, offered: Sequence[Any], now: Any, common: Mapping[str, Any]) -> Any:
-    choices = [NOTHING, *offered] if option.optional else list(offered)
-    choices = list(dict.fromkeys(NOTHING if choice is None else choice for choice in choices))
-    now = NOTHING if now is None else now
-    choices += [now] if now not in (*choices, NOTHING) and not option.commas else []
-    chosen = st.selectbox(
-        options=choices,
-        index=choices.index(now) if now in choices else 0,
-        format_func=lambda choice: word_of(option, None if choice == NOTHING else choice),
+def _ask_choice(option: Option, choices: Sequence[Any], value: Any, common: Mapping[str, Any]) -> Any:
+    entries = [NOTHING] if option.optional else []
+    entries = list(dict.fromkeys([*entries, *(NOTHING if choice is None else choice for choice in choices)]))
+    entry = NOTHING if value is None else value
+    entries += [entry] if entry not in (*entries, NOTHING) and not option.commas else []
+    selected = st.selectbox(
+        options=entries,
+        index=entries.index(entry) if entry in entries else 0,
+        format_func=lambda choice: describe_value(option, None if choice == NOTHING else choice),
         accept_new_options=option.others,
         **common,
     )
-    return None if chosen == NOTHING and option.optional else chosen
+    return None if selected == NOTHING and option.optional else selected
 
 
-def word_of(option: Option, value: Any) -> str:
+def describe_value(option: Option, value: Any) -> str:
     """Return the text that a page shows for a value of an option."""
     return option.words.get(value, str(value or option.unset or "none"))
 
 
-def _number(option: Option, now: Any, common: Mapping[str, Any]) -> Any:
+def _ask_number(option: Option, number: Any, common: Mapping[str, Any]) -> Any:
     """Ask for a number; an empty field gives None, and an unchanged number keeps all digits."""
-    kind = option.kind
-    low, high = (None if bound is None else kind(bound) for bound in (option.least, option.most))
-    value = st.number_input(
+    number_type = option.kind
+    low, high = (None if bound is None else number_type(bound) for bound in (option.least, option.most))
+    entered = st.number_input(
         min_value=low,
         max_value=high,
-        value=now,
-        step=kind(option.by or (1 if kind is int else 0.01)),
+        value=number,
+        step=number_type(option.by or (1 if number_type is int else 0.01)),
         placeholder=option.unset or None,
         **common,
     )
-    return value if value is None or value == now else round(kind(value), 4)
+    return entered if entered is None or entered == number else round(number_type(entered), 4)

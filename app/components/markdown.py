@@ -1,4 +1,4 @@
-"""Conversion of a project's Markdown to safe HTML without images; links open a new browser tab."""
+"""Conversion of a project's Markdown to safe HTML."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from markdown_it.utils import EnvType, OptionsDict
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
-def _in_new_tab(
-    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+def _open_in_new_tab(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    tokens[place].attrs |= {"target": "_blank", "rel": "noopener noreferrer nofollow"}
-    return renderer.renderToken(tokens, place, options, env)
+    tokens[index].attrs |= {"target": "_blank", "rel": "noopener noreferrer nofollow"}
+    return renderer.renderToken(tokens, index, options, env)
 
 
-_markdown.add_render_rule("link_open", _in_new_tab)
+_markdown.add_render_rule("link_open", _open_in_new_tab)
 
 
-def html_of(text: str) -> str:
-    """Convert a Markdown text to safe HTML."""
+def markdown_to_html(text: str) -> str:
+    """Convert a Markdown text to safe HTML without images; links open a new browser tab."""
     return str(_markdown.render(text))

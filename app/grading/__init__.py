@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.annotating import script
 from app.assets import read_asset
-from app.components.markdown import html_of
+from app.components.markdown import markdown_to_html
 from curation.guides.guide import Guide
 
 CONSISTENCY = "consistency"
@@ -41,7 +41,7 @@ def guide_json(guide: Guide) -> dict[str, Any]:
         "guide_hash": guide.guide_hash,
         "title": guide.title,
         "scale": [grade.model_dump() for grade in guide.scale],
-        "html": html_of(guide.body),
+        "html": markdown_to_html(guide.body),
         "evidence": guide.evidence and guide.evidence.model_dump(),
     }
 

@@ -54,7 +54,7 @@ def show(annotator: Annotator) -> None:
     of = figures.state()
     with st.spinner("Computing the verdict…"):
         report, quality = figures.figure(of, first_look, round_name)
-    ui.as_of(of)
+    ui.data_time(of)
     if unknown := not_checked(report):
         ui.sentences(*unknown)
     verdict = verdict_of(report.between)
@@ -103,7 +103,7 @@ def _met(lines: tuple[GuideLine, ...]) -> None:
 def _pairs(queries: tuple[QueryShare, ...]) -> None:
     """Show, for each query, the pairs on which annotators' grades differ, with each annotator's grade."""
     for query in queries:
-        ui.said(
+        ui.remarks(
             QueryName(query.text, query.query_id),
             f"{percent(query.disagreement, 1)} of the disagreement, {query.disputed:,} of {query.units:,} "
             "pairs differ",

@@ -52,7 +52,7 @@ def _follow(store: Store) -> None:
     """Draw the page Home; on later calls, draw the page again only if the project has changed."""
     running, now, figures = list(jobs_of(store).running_jobs()), utc_now(), figures_of(store)
     of, day, is_first = figures.state(), datetime.combine(now, time()), _FOLLOWS not in st.session_state
-    ui.as_of(of)
+    ui.data_time(of)
     area = st.empty()
     with area, st.spinner("Reading the project…") if is_first else nullcontext():
         state = replace(figures.figure(of, read_state, day), now=now)

@@ -110,7 +110,9 @@ def _differences(mine: MyDifferences, guide: Guide) -> None:
         return
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
     rows = [_row(difference, names) for difference in mine.differences]
-    ui.table("Your grade and the consensus, newest first", COLUMNS, rows, words=True, most=MAX_DIFFERENCES)
+    ui.table(
+        "Your grade and the consensus, newest first", COLUMNS, rows, words=True, max_rows=MAX_DIFFERENCES
+    )
     ui.quiet("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
 
 

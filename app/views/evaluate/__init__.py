@@ -50,10 +50,10 @@ def show(annotator: Annotator) -> None:
     ui.warnings(gate_override_sentences(release.row.name, release.mark))
     job = context.jobs.get(FORM)
     if job is not None and job.started_by == annotator.name:
-        context.ending(FORM)
+        context.show_result(FORM)
     result: Submitted | None = context.acts.form(FORM).result
     if result and result.evaluation_id is None:
-        ui.show(result)
+        ui.result(result)
     if evaluations:
         newest = result.evaluation_id if result else None
         _show_result(context.store, annotator, column, release, part, evaluations, newest, overrides)

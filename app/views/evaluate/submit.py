@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import ui
-from app.components.forms import Form, word_of
+from app.components.forms import Form, describe_value
 from app.page_context import PageContext
 from app.uploads import LARGEST, file_name, read_now, write_unread
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
@@ -209,7 +209,7 @@ def _also_asked(request: EvaluateRequest) -> list[str]:
 
     def with_value(option: Option) -> str:
         value = values[option.name]
-        return option.label if value is True else f"{option.label}: {word_of(option, value)}"
+        return option.label if value is True else f"{option.label}: {describe_value(option, value)}"
 
     return chosen_options(about, with_value)
 

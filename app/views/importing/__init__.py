@@ -145,7 +145,7 @@ def _hint(asked: ImportRequest) -> None:
 
 def _show_last(context: PageContext) -> None:
     """Show the result of the last import, and a link to the next action."""
-    context.ending(IMPORT)
+    context.show_result(IMPORT)
     job = context.jobs.get(IMPORT)
     if job is not None and job.outcome == "done":
         what = job.parameters["what"]

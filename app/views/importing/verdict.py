@@ -43,9 +43,9 @@ def ask(context: PageContext, file: HeldFile, asked: ImportRequest) -> DryRun | 
             "Check the file",
             type="primary" if findings is None else "secondary",
             key=f"check {form.key}",  # the same after a new pick: the check is of the picks at that time
-            disabled=context.blocked(CHECK) is not None,
+            disabled=context.find_wait(CHECK) is not None,
         )
-        ready = findings is not None and findings.outcome is not None and not context.blocked(IMPORT)
+        ready = findings is not None and findings.outcome is not None and not context.find_wait(IMPORT)
         wanted = st.button(
             "Import",
             type="primary" if findings else "secondary",
@@ -66,7 +66,7 @@ def show(context: PageContext, file: HeldFile, asked: ImportRequest, rehearsal: 
     job = context.jobs.get(CHECK)
     if rehearsal is None:
         if job is not None and job.parameters["request"]["path"] == asked.path:
-            context.ending(CHECK)  # the check was stopped, or was of a different request
+            context.show_result(CHECK)  # the check was stopped, or was of a different request
     elif rehearsal.outcome is not None:
         _show_outcome(rehearsal.outcome)
     else:
@@ -111,7 +111,7 @@ def _show_problems(rehearsal: DryRun, file: HeldFile, asked: ImportRequest) -> N
     ui.verdict(f"{count:,}", f"{noun} in {Path(asked.source).name}", "This file cannot be imported yet.")
     ui.sentences(rehearsal.way_out)
     for name in _ENCODING.findall(rehearsal.way_out):
-        reading = {layout_form(type(asked), file).key_of("encoding"): name}
+        reading = {layout_form(type(asked), file).widget_key("encoding"): name}
         st.button(f"Read it as {name}", on_click=st.session_state.update, args=(reading,))
     rows = tuple((place or NO_PLACE, sentence) for place, sentence in rehearsal.problems)
     shown = rows[:MAX_SHOWN]

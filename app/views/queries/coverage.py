@@ -11,10 +11,11 @@ from dataclasses import replace
 import streamlit as st
 
 from app import ui
+from app.acts import submit_button
 from app.components.forms import Form
 from app.context import BY_PATH
 from app.next_stage import missing_stage
-from app.page_context import PageContext, submit
+from app.page_context import PageContext
 from app.views.queries import region
 from app.views.queries.region import show_map
 from curation.core.errors import RefusedError
@@ -118,7 +119,7 @@ def _gaps(context: PageContext, state: CoverageState) -> None:
         for gap in state.gaps
     ]
     order = "searches × documents" if state.gaps[0].searches is not None else "documents"
-    ui.table(f"Regions without a query, by {order}", COLUMNS, rows, words=True, most=MAX_GAPS)
+    ui.table(f"Regions without a query, by {order}", COLUMNS, rows, words=True, max_rows=MAX_GAPS)
 
 
 def _open(context: PageContext, state: CoverageState) -> None:
@@ -130,7 +131,7 @@ def _open(context: PageContext, state: CoverageState) -> None:
         queries = st.number_input("Queries", 1, MAX_AT_ONCE, min(12, max(1, len(state.gaps))))
         writers = st.multiselect("Writers", [person.name for person in people], default=usual_names(people))
         seed = st.number_input("Seed of documents and styles", value=0, step=1)
-        asked = submit("Open the tasks", "open tasks", form, state.map.map_id)
+        asked = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
     result: OpenedTasks | None = form.result
     if asked:
         asked_for = (int(queries), writers, int(seed), KINDS[kind], context.acts.by)
@@ -161,8 +162,8 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
             forecast = None if state else forecast_embedding(cursor)
         if forecast is not None:
             ui.quiet(f"This first embeds the corpus: {forecast}.")
-        asked = context.submit("Measure again" if state else "Measure coverage", MEASURING)
-    context.ending(MEASURING)
+        asked = context.submit_button("Measure again" if state else "Measure coverage", MEASURING)
+    context.show_result(MEASURING)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
         ui.quiet(
             "A language model helped to make the current map. This page measures without a language model."
@@ -194,7 +195,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
         ui.quiet("Nobody has written a query yet.")
         return
     columns = ["Query", "By", "Region", "Document", "Style"]
-    ui.table("Written queries, newest first", columns, rows, words=True, most=MAX_QUERIES)
+    ui.table("Written queries, newest first", columns, rows, words=True, max_rows=MAX_QUERIES)
     if checks:
         ui.table(
             "Written as unanswerable",
@@ -225,7 +226,7 @@ def show(context: PageContext) -> None:
         missing_stage(context.store, context.annotator, "import")
         show_measuring(context, None)
         return
-    PARTS[ui.part("Part", PARTS, "of")](context, state)
+    PARTS[ui.choose_part("Part", PARTS, "of")](context, state)
 
 
 PARTS = {"Gaps": show_gaps, "Map": show_map, "Written": show_written}

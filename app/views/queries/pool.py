@@ -37,7 +37,7 @@ def show(context: PageContext) -> None:
     with left:
         _form(context)
     with right:
-        context.ending("pool")
+        context.show_result("pool")
         try:
             brought = compute_contributions(context.store, read_relevance(context.store))
         except RefusedError:
@@ -59,16 +59,16 @@ def _form(context: PageContext) -> None:
         is_part = is_held(cursor)
         forecast = None if is_part else forecast_embedding(cursor)
     first = PoolRequest(systems=runs[:1]) if is_part else FIRST
-    form = Form(PoolRequest, first, offered={"systems": runs if is_part else [*SYSTEMS, *runs]})
+    form = Form(PoolRequest, first, choices={"systems": runs if is_part else [*SYSTEMS, *runs]})
     with st.form("pool"):
         form.ask("systems")
         ui.sentences(*sent)
         form.ask("depth", "random_negatives", "budget")
         with st.expander("More options"):
-            form.rest()
+            form.ask_rest()
         if forecast is not None:
             ui.quiet(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
-        asked = context.submit("Build the pool", "pool")
+        asked = context.submit_button("Build the pool", "pool")
     if asked:
         context.start("pool", form.request())
     last = context.jobs.get("pool")
@@ -92,8 +92,8 @@ def _add_dense(context: PageContext, last: Job) -> None:
     request = last.parameters | {
         "systems": list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
     }
-    reason = context.problem("pool", request)
-    if st.button("Add dense and hybrid", key=f"add dense {context.after}", disabled=reason is not None):
+    reason = context.find_problem("pool", request)
+    if st.button("Add dense and hybrid", key=f"add dense {context.last_job_id}", disabled=reason is not None):
         context.start("pool", request)
     ui.quiet(reason or "They also find documents without a word of the query. People can judge meanwhile.")
 

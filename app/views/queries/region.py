@@ -107,7 +107,7 @@ def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[st
         )
         for query in queries
     ]
-    ui.table("Queries", ["Query", "Source", *results], rows, words=True, most=QUERIES)
+    ui.table("Queries", ["Query", "Source", *results], rows, words=True, max_rows=QUERIES)
 
 
 def _rename(context: PageContext, state: CoverageState, number: int) -> None:

@@ -37,14 +37,14 @@ def show(context: PageContext) -> None:
     with right:
         drawn = [kind for kind in context.jobs if kind in ("sample", "top up")]
         if drawn:
-            context.ending(drawn[-1])
+            context.show_result(drawn[-1])
         _current(context, sample)
 
 
 def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
     with context.store.reading() as cursor:
         kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in known_tags(cursor))]
-    form = Form(DrawRequest, offered={"strata": kinds})
+    form = Form(DrawRequest, choices={"strata": kinds})
     ui.quiet(
         "Head, torso and tail: the few frequent queries, the queries in between, and the many rare queries. "
         "Each stratum has a third of the searches unless you choose other shares."
@@ -53,8 +53,8 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
         form.ask("size", "strata", "design", "allocation")
         with st.expander("More options"):
             quotas = _quota_field(option_of(DrawRequest, "quotas").label, strata)
-            form.rest("quotas")
-        asked = context.submit("Draw the sample", "sample")
+            form.ask_rest("quotas")
+        asked = context.submit_button("Draw the sample", "sample")
     if asked and (request := _with_quotas(form, quotas)):
         _ask(context, sample, request)
     if sample is not None:
@@ -63,13 +63,13 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
 
 def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest) -> None:
     """Draw the first sample at once; ask for confirmation before a new sample replaces the current sample."""
-    problem = context.problem("sample", request)
+    problem = context.find_problem("sample", request)
     if problem is not None:
         ui.problem(RefusedError(problem))
     elif sample is None:
         context.start("sample", request)
     else:
-        st.session_state[_ASKED] = (sample.sample_id, context.after, request)
+        st.session_state[_ASKED] = (sample.sample_id, context.last_job_id, request)
 
 
 def _replace(context: PageContext, sample: SampleReport) -> None:
@@ -77,7 +77,10 @@ def _replace(context: PageContext, sample: SampleReport) -> None:
     confirms.
     """
     asked: tuple[str, str, DrawRequest] | None = st.session_state.get(_ASKED)
-    if asked is None or asked[:2] != (sample.sample_id, context.after):  # the sample has changed meanwhile
+    if asked is None or asked[:2] != (
+        sample.sample_id,
+        context.last_job_id,
+    ):  # the sample has changed meanwhile
         return
     with context.store.reading() as cursor:
         judged = judged_queries(cursor, sample.sample_id)
@@ -90,7 +93,7 @@ def _replace(context: PageContext, sample: SampleReport) -> None:
             "new sample has them too.",
         )
         with st.container(horizontal=True):
-            blocked, key = context.blocked("sample") is not None, f"replace {context.after}"
+            blocked, key = context.find_wait("sample") is not None, f"replace {context.last_job_id}"
             if st.button("Replace the sample", type="primary", key=key, disabled=blocked):
                 context.start("sample", asked[2])
             if st.button("Keep the current sample"):
@@ -107,7 +110,7 @@ def _top_up(context: PageContext, sample: SampleReport, strata: Sequence[str]) -
             f"The sample has {pluralize(sample.size, 'query', 'queries')} now. A top-up removes no query and "
             "keeps the seed, the strata and the limits."
         )
-        asked = context.submit("Top up", "top up")
+        asked = context.submit_button("Top up", "top up")
     if asked and (request := _with_quotas(form, quotas)):
         context.start("top up", request)
 

@@ -40,7 +40,7 @@ def show(context: PageContext) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         _find(context)
-        context.ending("tags")
+        context.show_result("tags")
         _declare(context)
     with right:
         _write(context, offered)
@@ -125,7 +125,7 @@ def _find(context: PageContext) -> None:
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
         ui.quiet(f"Rules find {', '.join(RULE_TAGS)}. People set all other tags.")
-        asked = context.submit("Look for tags", "tags")
+        asked = context.submit_button("Look for tags", "tags")
     if asked:
         context.start("tags", TagsRequest())
 

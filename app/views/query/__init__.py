@@ -11,11 +11,10 @@ from html import escape
 import streamlit as st
 
 from app import ui
-from app.acts import Acts, FormState
+from app.acts import Acts, FormState, submit_button
 from app.app_page import REVIEWERS, AppPage
 from app.components.links import QUERY
 from app.context import project_store
-from app.page_context import submit
 from app.send_documents import send_documents
 from app.views.query import candidates
 from curation.core.digests import digest
@@ -52,7 +51,7 @@ def show(annotator: Annotator) -> None:
     _show_counts(query_documents)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         # a key of its own: Back to a page with the same key would lose that page's part
-        shown = ui.part("Part of the page", ("Documents", RELEASES), "shown")
+        shown = ui.choose_part("Part of the page", ("Documents", RELEASES), "shown")
         if annotator.role == "lead":
             _edit_words(store, acts, query_documents.facts)
             _send(store, acts, query_documents)
@@ -61,7 +60,7 @@ def show(annotator: Annotator) -> None:
     if query_documents.is_sealed:
         _unseal(store, annotator, acts, opening, query_id)
     if shown == RELEASES:
-        ui.show(query_history(store, query_id, annotator, access))
+        ui.result(query_history(store, query_id, annotator, access))
     else:
         candidates.show(query_documents, st.query_params.get("document", ""))
 
@@ -88,7 +87,7 @@ def _show_facts(facts: QueryFacts) -> None:
         *zip(NUGGETS, lines_of(facts.nuggets), strict=True),
     ):
         if lines:
-            ui.said(title, *lines)
+            ui.remarks(title, *lines)
     if facts.proposals is not None:
         ui.quiet(*describe_shares([facts.proposals]))
 
@@ -127,7 +126,7 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
         note = st.text_area(
             "Notes of the team", facts.texts.note, key=f"note {form.key}", help="Annotators do not see notes."
         )
-        if submit("Save", "edit query", form, digest(*facts.texts)):
+        if submit_button("Save", "edit query", form, digest(*facts.texts)):
             now = EditedTexts(need, note)
             acts.do(form, lambda: edit_texts(store, facts.query_id, facts.texts, now, acts.by))
 
@@ -146,7 +145,7 @@ def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
             st.text_area(label, "\n".join(lines), key=f"{label} {form.key} {call_id}")
             for label, lines in zip(NUGGET_FIELDS, lines_of(shown), strict=True)
         )
-        if submit("Save nuggets", "write nuggets", form, digest(*map(str, (facts.nuggets, call_id)))):
+        if submit_button("Save nuggets", "write nuggets", form, digest(*map(str, (facts.nuggets, call_id)))):
             written = nuggets_of_lines(vital, okay)
             acts.do(form, lambda: write_nuggets(store, facts.query_id, written, acts.by, call_id))
 

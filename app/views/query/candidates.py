@@ -100,12 +100,12 @@ def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
         grade = "no grade can be given" if decision.grade is None else _named(decision.grade, names)
         counts = candidate.pair is not None and candidate.pair.how == "adjudicated"
         reason = decision.reason if counts else f"{decision.reason} The decision does not count any more."
-        ui.said(f"{decision.reviewer} decided: {grade}", reason)
+        ui.remarks(f"{decision.reviewer} decided: {grade}", reason)
     for vote in candidate.votes:
         grade = "Cannot tell" if vote.grade is None else _named(vote.grade, names)
         marks = {"flagged": vote.flagged, "about an older text": not vote.same_text}
         remarks = ", ".join(mark for mark, applies in marks.items() if applies)
-        ui.said(f"{vote.annotator or 'Somebody'}: {grade}", *filter(None, (vote.words, remarks)))
+        ui.remarks(f"{vote.annotator or 'Somebody'}: {grade}", *filter(None, (vote.words, remarks)))
 
 
 def _show_text(query_documents: QueryDocuments, candidate: QueryDocument) -> None:

@@ -1,4 +1,4 @@
-"""Releases: a page with the frozen gold sets, the steps to the next release, and re-labeling."""
+"""Releases: the page on which leads read, make and renew frozen gold sets, in stages."""
 
 from __future__ import annotations
 
@@ -8,43 +8,40 @@ from app import ui
 from app.app_page import LEADS, RELEASE, AppPage
 from app.components.state import stage_row
 from app.page_context import read_context
-from app.views.releases import freezing, relabel, release, rule, split
+from app.views.releases import freezing, gate, relabel, release, rule, split
 from curation.agreement.gate import gate_now
 from curation.operations.jobs.figures import figures_of
 from curation.operations.jobs.files import remove_old_results
 from curation.operations.workflow.project_workflow import build_release_stages, read_state
 from curation.store import Annotator
 
-RELABEL = "Re-label"
+FIRST, RELABEL = "Releases", "Re-label"
 STAGES = {
-    "Releases": release.show,
+    FIRST: release.show,
     "Rule": rule.show,
-    "Gate": freezing.show_gate,
+    "Gate": gate.show,
     "Split": split.show,
     "Freeze": freezing.show,
     RELABEL: relabel.show,
 }
-FIRST = "Releases"
-JOBS = (split.PREVIEWING, split.STORING, freezing.KIND, release.EXPORT, *relabel.JOBS)
+JOBS = (split.PREVIEWING, split.STORING, freezing.FREEZE, release.EXPORT, *relabel.JOBS)
 
 
 def show(annotator: Annotator) -> None:
     ui.lead("Read frozen gold sets, take the steps to the next release, and re-label stale pairs.")
     context = read_context(annotator, JOBS)
     remove_old_results()
-    stage = ui.part("Stage", STAGES, "stage")
+    stage = ui.choose_part("Stage", STAGES, "stage")
     if stage not in (FIRST, RELABEL):
         figures = figures_of(context.store)
-        of = figures.state()
-        ui.as_of(of)
+        data_state = figures.state()
+        ui.data_time(data_state)
         with st.spinner("Computing intervals…"):
-            read = figures.figure(of, read_state), figures.figure(of, gate_now)
-        steps = build_release_stages(context.store, *read)
-        rows = [
-            stage_row(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))
-            for number, step in enumerate(steps, 1)
-        ]
-        st.html(f'<div class="gs-stages">{"".join(rows)}</div>')
+            state, gate_result = figures.figure(data_state, read_state), figures.figure(data_state, gate_now)
+        rows = ""
+        for number, step in enumerate(build_release_stages(context.store, state, gate_result), 1):
+            rows += stage_row(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))
+        st.html(f'<div class="gs-stages">{rows}</div>')
     STAGES[stage](context)
 
 

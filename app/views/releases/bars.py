@@ -1,4 +1,4 @@
-"""Bars: stacked bars that show shares of a whole, and a figure with its interval on a line from 0 to 1."""
+"""The bars of the page Releases: shares of a whole, and a figure with its interval and threshold."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from curation.core.text import percent
 
 MIN_LABELLED_SHARE = 0.07
 """The smallest share of a bar that is labeled with its number."""
-COLOURS = 6
+COLOUR_COUNT = 6
+"""Number of colors of the style sheet; further parts of a bar use the colors again."""
 
 
-class StackRow(NamedTuple):
+class BarRow(NamedTuple):
     """A stacked bar of counts in the order of the legend. `note` is written after the bar. None draws no
     bar.
     """
@@ -25,74 +26,75 @@ class StackRow(NamedTuple):
     note: str = ""
 
 
-def stacks(
-    label: str, legend: Sequence[str], rows: Sequence[StackRow], asked: Sequence[float] | None = None
+def draw_bars(
+    label: str, legend: Sequence[str], rows: Sequence[BarRow], targets: Sequence[float] = ()
 ) -> None:
     """Show a stacked bar of equal length for each row, divided by the shares of the parts.
 
     Parameters
     ----------
-    asked: the requested shares of the parts; lines through the bars show where each part should end.
+    targets: the requested shares of the parts; lines through the bars show where each part should end.
     """
-    keys = "".join(
-        f'<span class="p{index % COLOURS + 1}">{escape(name)}</span>' for index, name in enumerate(legend)
+    legend_html = "".join(
+        f'<span class="p{index % COLOUR_COUNT + 1}">{escape(name)}</span>'
+        for index, name in enumerate(legend)
     )
-    ends = [sum(asked[: index + 1]) for index in range(len(asked) - 1)] if asked else []
-    drawn = "".join(_row(row, legend, ends) for row in rows)
+    target_ends = [sum(targets[: index + 1]) for index in range(len(targets) - 1)]
+    bars = "".join(_bar_html(row, legend, target_ends) for row in rows)
     st.html(
         f'<div class="gs-stacks" role="group" aria-label="{escape(label)}">'
-        f'<p class="gs-legend" aria-hidden="true">{keys}</p>{drawn}</div>'
+        f'<p class="gs-legend" aria-hidden="true">{legend_html}</p>{bars}</div>'
     )
 
 
-def part_stacks(
+def draw_part_bars(
     label: str, legend: Sequence[str], queries: Mapping[str, int], grades: Mapping[str, int]
 ) -> None:
     """Show a bar of queries and a bar of grades, each by part in the order of `queries`."""
     by_part = {"Queries": list(queries.values()), "Grades": [grades[part] for part in queries]}
-    stacks(label, legend, [StackRow(name, counts, f"{sum(counts):,}") for name, counts in by_part.items()])
+    draw_bars(label, legend, [BarRow(name, counts, f"{sum(counts):,}") for name, counts in by_part.items()])
 
 
-def measure(label: str, value: float | None, low: float | None, high: float | None, wanted: float) -> None:
+def draw_threshold(
+    label: str, value: float | None, low: float | None, high: float | None, threshold: float
+) -> None:
     """Show a figure with its interval on a line from 0 to 1, and the threshold that it must reach."""
     interval = ""
     if low is not None and high is not None:
-        interval = (
-            f'<i style="inset-inline-start:{_at(low)};inline-size:{_at(_inside(high) - _inside(low))}"></i>'
-        )
-    point = "" if value is None else f'<b style="inset-inline-start:{_at(value)}"></b>'
+        width = _position(_clip(high) - _clip(low))
+        interval = f'<i style="inset-inline-start:{_position(low)};inline-size:{width}"></i>'
+    point = "" if value is None else f'<b style="inset-inline-start:{_position(value)}"></b>'
     st.html(
         f'<div class="gs-measure" role="img" aria-label="{escape(label)}"><div>{interval}{point}'
-        f'<u style="inset-inline-start:{_at(wanted)}"><span>{wanted:g}</span></u></div>'
+        f'<u style="inset-inline-start:{_position(threshold)}"><span>{threshold:g}</span></u></div>'
         "<p><span>0</span><span>1</span></p></div>"
     )
 
 
-def _row(row: StackRow, legend: Sequence[str], ends: Sequence[float]) -> str:
+def _bar_html(row: BarRow, legend: Sequence[str], target_ends: Sequence[float]) -> str:
     name, note = f"<span>{escape(row.name)}</span>", f"<span>{escape(row.note)}</span>"
     if row.counts is None or not sum(row.counts):
         return f'<div class="gs-stack">{name}<span class="empty"></span>{note}</div>'
-    whole = sum(row.counts)
-    shares = [count / whole for count in row.counts]
-    text = ", ".join(
+    total = sum(row.counts)
+    shares = [count / total for count in row.counts]
+    description = ", ".join(
         f"{part} {count:,.0f} ({percent(share)})"
         for part, count, share in zip(legend, row.counts, shares, strict=True)
     )
     parts = ""
     for index, (count, share) in enumerate(zip(row.counts, shares, strict=True)):
         if share:
-            label = f"{count:,.0f}" if share >= MIN_LABELLED_SHARE else ""
-            parts += f'<i class="p{index % COLOURS + 1}" style="inline-size:{share:.2%}">{label}</i>'
-    lines = "".join(f'<b style="inset-inline-start:{_at(end)}"></b>' for end in ends)
-    track = (
-        f'<span class="track" role="img" aria-label="{escape(f"{row.name}: {text}")}">{parts}{lines}</span>'
-    )
+            number = f"{count:,.0f}" if share >= MIN_LABELLED_SHARE else ""
+            parts += f'<i class="p{index % COLOUR_COUNT + 1}" style="inline-size:{share:.2%}">{number}</i>'
+    target_lines = "".join(f'<b style="inset-inline-start:{_position(end)}"></b>' for end in target_ends)
+    label = escape(f"{row.name}: {description}")
+    track = f'<span class="track" role="img" aria-label="{label}">{parts}{target_lines}</span>'
     return f'<div class="gs-stack">{name}{track}{note}</div>'
 
 
-def _inside(value: float) -> float:
+def _clip(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _at(value: float) -> str:
-    return f"{_inside(value):.2%}"
+def _position(value: float) -> str:
+    return f"{_clip(value):.2%}"

@@ -1,5 +1,4 @@
-"""Downloads of exports and snapshots: a route that streams a file from the folder of the job that made the
-file.
+"""The download of the file that an export job or a backup job has made.
 
 Only the person who requested a file can download the file, because a reason for opening sealed grades is
 personal. The address of a download contains the random name of the folder, which nobody can guess.
@@ -28,27 +27,27 @@ from curation.releases.export.pack import zip_name
 
 ADDRESS = "/exports"
 GONE = "This file is deleted. Prepare the file again on its page."
-TYPES = {"export": "application/zip", "backup": "application/octet-stream"}
+MEDIA_TYPES = {"export": "application/zip", "backup": "application/octet-stream"}
 
 
-async def export(request: Request) -> Response:
+async def download(request: Request) -> Response:
     """GET: return the file of an export or a snapshot to the person who requested the file."""
     try:
         require_role(request.state.account, "lead")
     except CurationError as error:
         return PlainTextResponse(error.found, 403)
-    asked = request.path_params
-    result = await run_in_threadpool(_find, asked["job_id"], asked["folder"], request.state.annotator)
+    job_id, folder = request.path_params["job_id"], request.path_params["folder"]
+    result = await run_in_threadpool(_find_result, job_id, folder, request.state.annotator)
     if result is None:
         return PlainTextResponse(GONE, 404)
     file, kind = result
     if kind == "backup" and request.method == "GET":
         await run_in_threadpool(note_download, project_store(), file.name, request.state.annotator)
     headers = {"Cache-Control": "no-store"}
-    return FileResponse(file, media_type=TYPES[kind], filename=file.name, headers=headers)
+    return FileResponse(file, media_type=MEDIA_TYPES[kind], filename=file.name, headers=headers)
 
 
-def export_file(job: Job) -> Path | None:
+def find_file(job: Job) -> Path | None:
     """Find the file that an export job or a backup job made; None if the file does not exist."""
     folder = Path(job.parameters["folder"])
     if job.kind == "export":
@@ -62,8 +61,8 @@ def show_result(context: PageContext, job: Job | None) -> None:
     """Show the result of a person's last export or snapshot, with a link to the file."""
     if job is None or context.is_running(job):
         return
-    context._replace(jobs={job.kind: job}).ending(job.kind)
-    file = export_file(job)
+    context._replace(jobs={job.kind: job}).show_result(job.kind)
+    file = find_file(job)
     if file is None:
         if job.outcome == "done":
             ui.quiet("The file is deleted: prepare the file again.")
@@ -75,17 +74,21 @@ def show_result(context: PageContext, job: Job | None) -> None:
     )
 
 
-def _find(job_id: str, folder: str, annotator: str) -> tuple[Path, str] | None:
+def _find_result(job_id: str, folder: str, annotator: str) -> tuple[Path, str] | None:
     remove_old_results()
     try:
         with project_store().reading() as cursor:
             job = find_job(cursor, job_id)
     except CurationError:
         return None
-    if job.kind not in TYPES or job.started_by != annotator or Path(job.parameters["folder"]).name != folder:
+    if (
+        job.kind not in MEDIA_TYPES
+        or job.started_by != annotator
+        or Path(job.parameters["folder"]).name != folder
+    ):
         return None
-    file = export_file(job)
+    file = find_file(job)
     return None if file is None else (file, job.kind)
 
 
-ROUTES = [Route(f"{ADDRESS}/{{job_id}}/{{folder}}", export)]
+ROUTES = [Route(f"{ADDRESS}/{{job_id}}/{{folder}}", download)]

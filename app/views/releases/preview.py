@@ -1,4 +1,4 @@
-"""Releases, the preview of a split: the parts as bars, the changes, and the groups of tied queries."""
+"""The preview of a split on the page Releases, before a lead stores the split."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.views.releases import certificate
-from app.views.releases.bars import StackRow
+from app.views.releases.bars import BarRow
 from curation.core.characters import isolated
 from curation.core.text import left_out_sentences, pluralize
 from curation.splits.groups import LeakageGroup, describe_edge
@@ -21,22 +21,22 @@ MAX_TIES = 8
 def show(split_preview: SplitPreview) -> None:
     """Show the parts of the split, the changes, and the queries that leak between the parts."""
     if split_preview.refused:
-        st.error("\n\n".join(map(ui.plain, _why_not(split_preview))), icon=":material/error:")
+        st.error("\n\n".join(map(ui.plain, _explain_refusal(split_preview))), icon=":material/error:")
     ui.heading("Parts of this split")
-    _parts(split_preview)
-    ui.sentences(*_changes(split_preview))
-    certificate.show_certificate(split_preview.certificate)
+    _show_parts(split_preview)
+    ui.sentences(*_describe_changes(split_preview))
+    certificate.show_findings(split_preview.certificate)
 
 
-def details(split_preview: SplitPreview) -> None:
+def show_details(split_preview: SplitPreview) -> None:
     """Show the kinds of queries by part, the groups of tied queries, and the tables of the certificate."""
     certificate.show_kinds(split_preview.certificate)
-    _groups(split_preview)
+    _show_groups(split_preview)
     ui.heading("Certificate")
     certificate.show_tables(split_preview.certificate)
 
 
-def cuts(split_preview: SplitPreview) -> dict[tuple[str, str], str]:
+def list_cuts(split_preview: SplitPreview) -> dict[tuple[str, str], str]:
     """Return a dict: pair of query ids whose tie can be cut → the texts of both queries."""
     return {
         edge[:2]: " ~ ".join(group.queries[name] for name in edge[:2])
@@ -45,23 +45,22 @@ def cuts(split_preview: SplitPreview) -> dict[tuple[str, str], str]:
     }
 
 
-def _parts(split_preview: SplitPreview) -> None:
+def _show_parts(split_preview: SplitPreview) -> None:
     traffic = [part.traffic for part in split_preview.parts]
     rows = []
     if None not in traffic:
         searches = [float(count or 0) for count in traffic]
-        rows.append(StackRow("Traffic", searches, f"{sum(searches):,.0f}"))
+        rows.append(BarRow("Traffic", searches, f"{sum(searches):,.0f}"))
     grades = [part.grades for part in split_preview.parts]
-    rows.append(StackRow("Grades", grades, f"{sum(grades):,}"))
-    certificate.part_bars(split_preview.certificate, rows)
+    rows.append(BarRow("Grades", grades, f"{sum(grades):,}"))
+    certificate.show_shares(split_preview.certificate, rows)
 
 
-def _changes(split_preview: SplitPreview) -> list[str]:
+def _describe_changes(split_preview: SplitPreview) -> list[str]:
     lines = []
-    kept = split_preview.report.kept
-    if kept:
-        have = pluralize(kept, "query keeps", "queries keep")
-        lines.append(f"{have} the part of an earlier release.")
+    if split_preview.report.kept:
+        queries_keep = pluralize(split_preview.report.kept, "query keeps", "queries keep")
+        lines.append(f"{queries_keep} the part of an earlier release.")
     if split_preview.moved is not None:
         added = ", ".join(f"{part.part} {part.added:,}" for part in split_preview.parts if part.added)
         lines.append(f"New in this split: {added}." if added else "No query is new in this split.")
@@ -73,33 +72,33 @@ def _changes(split_preview: SplitPreview) -> list[str]:
     return [*lines, *left_out_sentences(split_preview.report.left_out)]
 
 
-def _groups(split_preview: SplitPreview) -> None:
+def _show_groups(split_preview: SplitPreview) -> None:
     ui.heading("Groups of tied queries")
-    alone = split_preview.sizes.get(1, 0)
-    groups = sum(count for size, count in split_preview.sizes.items() if size > 1)
-    whole = pluralize(groups, "group stays whole in its part", "groups stay whole in their parts")
-    ui.sentences(f"{whole}; {pluralize(alone, 'query is', 'queries are')} tied to no other.")
+    untied = split_preview.sizes.get(1, 0)
+    group_count = sum(count for size, count in split_preview.sizes.items() if size > 1)
+    groups_stay = pluralize(group_count, "group stays whole in its part", "groups stay whole in their parts")
+    ui.sentences(f"{groups_stay}; {pluralize(untied, 'query is', 'queries are')} tied to no other.")
     for group in split_preview.groups:
         queries = pluralize(len(group.queries), "query", "queries")
         texts = list(group.queries.values())
-        begin = f"{', '.join(texts[:2])}{' …' if texts[2:] else ''}"
-        with st.expander(ui.plain(f"{queries} in {group.part}: {begin}")):
-            _group(group)
+        first_texts = f"{', '.join(texts[:2])}{' …' if texts[2:] else ''}"
+        with st.expander(ui.plain(f"{queries} in {group.part}: {first_texts}")):
+            _show_group(group)
 
 
-def _group(group: LeakageGroup) -> None:
+def _show_group(group: LeakageGroup) -> None:
     texts = list(group.queries.values())
     queries = " · ".join(map(isolated, texts[:MAX_QUERIES]))
-    ui.said("Queries", queries, *_more(len(texts) - MAX_QUERIES))
+    ui.remarks("Queries", queries, *_count_more(len(texts) - MAX_QUERIES))
     ties = [describe_edge(edge, group.queries) for edge in group.chain[:MAX_TIES]]
-    ui.said("Ties", *ties, *_more(len(group.chain) - MAX_TIES))
+    ui.remarks("Ties", *ties, *_count_more(len(group.chain) - MAX_TIES))
 
 
-def _more(number: int) -> list[str]:
-    return [f"… and {number:,} more"] if number > 0 else []
+def _count_more(count: int) -> list[str]:
+    return [f"… and {count:,} more"] if count > 0 else []
 
 
-def _why_not(split_preview: SplitPreview) -> list[str]:
+def _explain_refusal(split_preview: SplitPreview) -> list[str]:
     """Return the reasons why the split cannot be stored, without chains of ties, which the page shows with
     the groups.
     """

@@ -1,6 +1,4 @@
-"""Re-label, due pairs: the calendar of quarters, the stalest pairs, and judged documents that have
-changed.
-"""
+"""Re-label, Due: how stale the grades are, and why, such as documents that have changed."""
 
 from __future__ import annotations
 
@@ -17,25 +15,25 @@ from curation.relabeling.staleness import SetStaleness
 from curation.relabeling.text_changes import text_change
 from curation.store import Store
 
-SHOWN = 20
+MAX_ROWS = 20
 """Maximum number of rows of each table; the command line shows all rows."""
 
 
 def show(store: Store, set_staleness: SetStaleness) -> None:
-    _calendar(set_staleness)
-    _pairs(set_staleness)
-    show_changes(store, set_staleness)
+    _show_calendar(set_staleness)
+    _show_pairs(set_staleness)
+    _show_changes(store, set_staleness)
 
 
-def _calendar(set_staleness: SetStaleness) -> None:
+def _show_calendar(set_staleness: SetStaleness) -> None:
     calendar = set_staleness.calendar
     work = calendar.quarters[-1][2]
-    done = calendar.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
+    progress = calendar.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
     ui.metrics(
         {
             "Quarter": set_staleness.quarter,
             "Out of date": f"{set_staleness.stale:,} of {len(set_staleness.pairs):,}",
-            "Judged again this quarter": done,
+            "Judged again this quarter": progress,
             "Renewed in four quarters": percent(calendar.renewed_share),
         }
     )
@@ -43,9 +41,9 @@ def _calendar(set_staleness: SetStaleness) -> None:
     ui.tables(calendar_table(calendar))
 
 
-def _pairs(set_staleness: SetStaleness) -> None:
+def _show_pairs(set_staleness: SetStaleness) -> None:
     ui.heading("Stalest pairs")
-    ui.tables(stale_pair_table(set_staleness, SHOWN))
+    ui.tables(stale_pair_table(set_staleness, MAX_ROWS))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known components ({weights}); a dash marks an unknown "
@@ -55,41 +53,37 @@ def _pairs(set_staleness: SetStaleness) -> None:
     )
 
 
-def show_changes(store: Store, set_staleness: SetStaleness) -> None:
+def _show_changes(store: Store, set_staleness: SetStaleness) -> None:
     ui.heading("Documents that changed")
-    changed = Counter(
+    pairs_by_version = Counter(
         (pair.document_id, pair.read_hash, pair.now_hash)
         for pair in set_staleness.pairs
         if pair.document == CHANGED and pair.read_hash and pair.now_hash
     )
-    if gone := {pair.document_id for pair in set_staleness.pairs if pair.document == GONE}:
-        ui.quiet(
-            f"{pluralize(len(gone), 'judged document is', 'judged documents are')} no longer in the corpus."
-        )
-    if not changed:
+    if missing := {pair.document_id for pair in set_staleness.pairs if pair.document == GONE}:
+        documents_are = pluralize(len(missing), "judged document is", "judged documents are")
+        ui.quiet(f"{documents_are} no longer in the corpus.")
+    if not pairs_by_version:
         ui.quiet("No judged document has a different text in the newest corpus.")
         return
-    chosen = st.selectbox(
-        f"Changed document ({len(changed):,})",
-        sorted(changed, key=lambda version: (-changed[version], version)),
-        format_func=lambda version: f"{version[0]} (pairs: {changed[version]:,})",
+    version = st.selectbox(
+        f"Changed document ({len(pairs_by_version):,})",
+        sorted(pairs_by_version, key=lambda version: (-pairs_by_version[version], version)),
+        format_func=lambda version: f"{version[0]} (pairs: {pairs_by_version[version]:,})",
     )
-    _, judged, current = chosen
-    _difference(store, judged, current)
+    _, judged_hash, current_hash = version
+    _show_difference(store, judged_hash, current_hash)
 
 
-def _difference(store: Store, judged: str, current: str) -> None:
-    """Show the differences between the judged text and the current text of a document, given the hashes of
-    both.
-    """
+def _show_difference(store: Store, judged_hash: str, current_hash: str) -> None:
+    """Show the differences between the judged text and the current text of a document."""
     try:
-        change = text_change(store, judged, current)
+        change = text_change(store, judged_hash, current_hash)
     except NotFoundError as error:
         ui.problem(error)
         return
-    kept = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
-    left = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
-    ui.quiet(
-        f"{kept}Struck through: only in the text that was judged. Underlined: only in the current text.{left}"
-    )
+    common = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
+    left_out = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
+    legend = "Struck through: only in the text that was judged. Underlined: only in the current text."
+    ui.quiet(f"{common}{legend}{left_out}")
     ui.text_difference(change.title, change.body)

@@ -1,4 +1,4 @@
-"""Re-label, the plan: the pairs that people judge again this quarter, and the round that asks for them."""
+"""Re-label, Plan: the pairs that people judge again in a quarter, up to the opening of their round."""
 
 from __future__ import annotations
 
@@ -20,55 +20,55 @@ from curation.relabeling.stored_plans import StoredPlan, show_plan
 from curation.retrieval import RUN_PREFIX
 from curation.store import Store
 
-SHOWN = 50
+MAX_ROWS = 50
 """Maximum number of rows of each table; the command line shows all rows."""
-KIND = "plan re-labeling"
+PLAN = "plan re-labeling"
 """The kind of background job that makes a re-labeling plan."""
-STATES = {
+STATE_SENTENCES = {
     OPEN: "is open as round {}. Its progress is under Rounds.",
     DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
     UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
 }
 """State of an opened plan → the second half of the sentence about the plan."""
-OPENING = "relabel"
+OPEN_ROUND = "relabel"
 """The kind of background job that opens the round of a quarter."""
 
 
 def show(context: PageContext) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _form(context)
-    plan = _newest(context.store)
+        _ask_plan(context)
+    plan = _read_newest_plan(context.store)
     if plan is None:
         with right:
             st.info("There is no plan yet. A plan changes nothing for annotators until it is opened.")
         return
     with left:
-        show_opening(context, plan)
+        _offer_opening(context, plan)
     with right:
-        _preview(plan)
-    _contents(plan)
+        _show_summary(plan)
+    _show_pairs(plan)
 
 
-def _form(context: PageContext) -> None:
-    asks = Form(PlanRequest)
+def _ask_plan(context: PageContext) -> None:
+    form = Form(PlanRequest)
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * MIN_SHARE), round(100 * MAX_SHARE), 15)
-        asks.rest("fraction")
-        asked = context.submit("Plan", KIND)
-    context.ending(KIND)
-    if asked:
-        context.start(KIND, asks.request(fraction=percent / 100))
+        form.ask_rest("fraction")
+        submitted = context.submit_button("Plan", PLAN)
+    context.show_result(PLAN)
+    if submitted:
+        context.start(PLAN, form.request(fraction=percent / 100))
 
 
-def _newest(store: Store) -> StoredPlan | None:
+def _read_newest_plan(store: Store) -> StoredPlan | None:
     try:
         return show_plan(store)
     except NotFoundError:
         return None
 
 
-def _preview(plan: StoredPlan) -> None:
+def _show_summary(plan: StoredPlan) -> None:
     report = plan.report
     ui.heading(f"Plan of {plan.quarter}")
     state = f"opened as the round {plan.round}" if plan.round else "not opened"
@@ -79,33 +79,33 @@ def _preview(plan: StoredPlan) -> None:
     ui.tables(*plan_tables(report))
 
 
-def _contents(plan: StoredPlan) -> None:
+def _show_pairs(plan: StoredPlan) -> None:
     with st.expander(f"All pairs of the plan ({len(plan.pairs):,})"):
-        ui.tables(plan_pair_table(plan, SHOWN))
+        ui.tables(plan_pair_table(plan, MAX_ROWS))
     if plan.queries:
         with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
-            ui.tables(plan_query_table(plan, SHOWN))
+            ui.tables(plan_query_table(plan, MAX_ROWS))
 
 
-def show_opening(context: PageContext, plan: StoredPlan) -> None:
+def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
     ui.heading("Open the round")
-    context.ending(OPENING)
+    context.show_result(OPEN_ROUND)
     if plan.round is not None:
         with context.store.reading() as cursor:
-            (work,) = (work_row for work_row in read_work(cursor) if work_row.plan_id == plan.plan_id)
-        ui.quiet(f"The plan of {plan.quarter} {STATES[work.state].format(plan.round)}")
+            (work,) = (row for row in read_work(cursor) if row.plan_id == plan.plan_id)
+        ui.quiet(f"The plan of {plan.quarter} {STATE_SENTENCES[work.state].format(plan.round)}")
         return
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
     start = QuarterRequest(tuple(usual_names(people)), plan.plan_id, plan.quarter)
-    offered = {"annotators": [person.name for person in people], "systems": [*SYSTEMS, *runs]}
-    asks = Form(QuarterRequest, start, offered=offered)
-    asks.ask("annotators", "name")
+    choices = {"annotators": [person.name for person in people], "systems": [*SYSTEMS, *runs]}
+    form = Form(QuarterRequest, start, choices=choices)
+    form.ask("annotators", "name")
     with st.expander("More options"):
-        asks.rest()
-    request = asks.request()
+        form.ask_rest()
+    request = form.request()
     problem = figures_of(context.store).now(opening_problem, plan.plan_id)
     label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
-    if context.button(label, OPENING, problem or context.problem(OPENING, request)):
-        context.start(OPENING, request)
+    if context.button(label, OPEN_ROUND, problem or context.find_problem(OPEN_ROUND, request)):
+        context.start(OPEN_ROUND, request)

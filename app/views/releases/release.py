@@ -1,6 +1,4 @@
-"""Releases, one release: the parts, the card, exports, differences from other releases, and the access
-log.
-"""
+"""Releases, one release: the views of a frozen release, such as its summary, its card and its exports."""
 
 from __future__ import annotations
 
@@ -8,12 +6,12 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.components.markdown import html_of
+from app.components.markdown import markdown_to_html
 from app.context import BY_PATH
 from app.next_stage import missing_stage
 from app.page_context import PageContext
-from app.views.releases.bars import part_stacks
-from app.views.releases.certificate import show_certificate, show_kinds, show_tables
+from app.views.releases.bars import draw_part_bars
+from app.views.releases.certificate import show_findings, show_kinds, show_tables
 from app.views.releases.downloads import show_result
 from curation.core.errors import CurationError, refuse_problems
 from curation.core.reports.page import Table
@@ -44,9 +42,8 @@ from curation.splits.certificate import read_visible_certificate
 from curation.splits.certificate_page import make_certificate_page
 from curation.store import Store
 
-KEPT = 4
-"""Maximum number of comparisons of two releases that are kept in memory."""
-OPEN_PARTS = 2
+MAX_CACHED_DIFFERENCES = 4
+OPEN_SECTIONS = 2
 """Number of sections of a release comparison that are initially open."""
 EXPORT = "export"
 """The kind of background job that exports a release."""
@@ -55,7 +52,7 @@ EXPORT = "export"
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
-        releases, marks = list_releases(cursor), gate_overrides(cursor)
+        releases, overrides = list_releases(cursor), gate_overrides(cursor)
     if not releases:
         st.info(
             "There is no release yet. A release keeps the grades at the time of its freeze. Check the "
@@ -66,14 +63,14 @@ def show(context: PageContext) -> None:
         return
     by_name = {row.name: row for row in reversed(releases)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = None if st.session_state.get("release") in by_name else 0
+        initial_index = None if st.session_state.get("release") in by_name else 0
         name = st.selectbox(
             "Release",
             list(by_name),
-            index=first,
+            index=initial_index,
             width=320,
             key="release",
-            format_func=lambda name: with_gate_override(name, marks.get(name)),
+            format_func=lambda name: with_gate_override(name, overrides.get(name)),
         )
         view = st.selectbox("Show", list(VIEWS), width=240, key="view", bind="query-params")
     try:
@@ -86,9 +83,9 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
     """Show the parts of a release, whether its content was altered, and the certificate of its split."""
     store = context.store
     try:
-        release_shown = show_release(store, release.name)
-        ui.warnings(override_sentence(release_shown))
-        _show_parts(release_shown)
+        shown_release = show_release(store, release.name)
+        ui.warnings(override_sentence(shown_release))
+        _show_parts(shown_release)
     except CurationError as error:
         ui.problem(error)
     if st.button("Verify every line"):
@@ -104,7 +101,7 @@ def _show_parts(shown_release: ShownRelease) -> None:
         f"Frozen on {shown_release.frozen_at:%d %b %Y %H:%M} UTC by {shown_release.frozen_by}, with "
         f"{pluralize(shown_release.documents, 'document')}."
     )
-    part_stacks(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
+    draw_part_bars(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
     override = override_sentence(shown_release)  # the page has it above, as a warning
     ui.sentences(*(line for line in shown_release.sentences if line not in override))
 
@@ -117,7 +114,7 @@ def _show_certificate(store: Store, release: ReleaseRow) -> None:
         ui.quiet(error.found)
         return
     ui.heading("Certificate of the split")
-    show_certificate(certificate)
+    show_findings(certificate)
     page = make_certificate_page(certificate, release.name)
     ui.download("Download this certificate", page, "certificate.html")
     show_kinds(certificate)
@@ -129,22 +126,24 @@ def _show_card(context: PageContext, release: ReleaseRow) -> None:
     licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
     text = card_text(load_release(context.store, release.name), licence)
     ui.download("Download the card", text, f"{release.name}.md")
-    shown = html_of(text)
-    st.html(f'<article class="gs-card">{shown.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>')
+    card_html = markdown_to_html(text)
+    st.html(
+        f'<article class="gs-card">{card_html.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>'
+    )
 
 
 def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
     """Show the people who exported a release, opened its sealed grades, or evaluated on its sealed parts."""
     with context.store.reading() as cursor:
         exports = export_table(cursor, release.release_id)
-        taken = openings(cursor, release.release_id)
+        unsealings = openings(cursor, release.release_id)
         evaluations = sealed_evaluations(cursor, release.release_id)
     ui.quiet(
         "The log includes entries of releases with the same content but a different name. Viewing a page "
         "does not count as an export."
     )
     _show_log(exports, "Nobody has exported this release yet.")
-    _show_log(opening_table(taken), "Nobody has opened sealed grades.")
+    _show_log(opening_table(unsealings), "Nobody has opened sealed grades.")
     _show_log(sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
     _ask_monthly_limit(context)
 
@@ -155,19 +154,19 @@ def _ask_monthly_limit(context: PageContext) -> None:
     with context.store.reading() as cursor:
         limit = monthly_limit(cursor)
     with st.form(f"sealed limit {form.key}", border=False):
-        number = st.number_input(
+        new_limit = st.number_input(
             "Sealed evaluations of an evaluator on a sealed part in a month", 0, None, limit, 1, width=320
         )
-        chosen = st.form_submit_button("Save the number")
-    if chosen:
-        context.acts.do(form, lambda: set_monthly_limit(context.store, int(number), context.acts.by))
+        submitted = st.form_submit_button("Save the number")
+    if submitted:
+        context.acts.do(form, lambda: set_monthly_limit(context.store, int(new_limit), context.acts.by))
 
 
-def _show_log(table: Table, nothing: str) -> None:
+def _show_log(table: Table, empty_sentence: str) -> None:
     ui.tables(table)
     if not table.rows:
         ui.heading(table.caption)
-        ui.quiet(nothing)
+        ui.quiet(empty_sentence)
 
 
 def _show_verified(verified: Verified) -> None:
@@ -183,23 +182,25 @@ def show_difference(context: PageContext, release: ReleaseRow) -> None:
     store = context.store
     with store.reading() as cursor:
         releases = list_releases(cursor)
-    places = {row.name: index for index, row in enumerate(releases)}
-    index = places[release.name]
-    others = [*reversed(releases[:index]), *releases[index + 1 :]]
-    if not others:
+    order = [row.name for row in releases]
+    index = order.index(release.name)
+    other_releases = [*reversed(releases[:index]), *releases[index + 1 :]]
+    if not other_releases:
         ui.quiet("There is no other release to compare with this release.")
         return
-    by_name = {row.name: row for row in others}
+    by_name = {row.name: row for row in other_releases}
     other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
-    before, after = sorted((other, release), key=lambda row: places[row.name])
-    difference = _difference(store, (before.name, before.release_id), (after.name, after.release_id))
+    before, after = sorted((other, release), key=lambda row: order.index(row.name))
+    difference = _compare(store, (before.name, before.release_id), (after.name, after.release_id))
     ui.heading(title_of(difference))
     ui.findings(findings(difference))
-    ui.folded(diff_sections(difference), OPEN_PARTS, words=True)
+    ui.folded(diff_sections(difference), OPEN_SECTIONS, words=True)
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)
-def _difference(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
+@st.cache_resource(
+    max_entries=MAX_CACHED_DIFFERENCES, show_spinner="Comparing the releases…", hash_funcs=BY_PATH
+)
+def _compare(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
     """Compare two releases, given by name and id. The result is cached, because a frozen release never
     changes.
     """
@@ -207,7 +208,7 @@ def _difference(store: Store, before: tuple[str, str], after: tuple[str, str]) -
 
 
 def show_export(context: PageContext, release: ReleaseRow) -> None:
-    release_shown = show_release(context.store, release.name)
+    shown_release = show_release(context.store, release.name)
     left, right = st.columns([2, 3], gap="large")
     with left:
         format = st.radio(
@@ -217,46 +218,48 @@ def show_export(context: PageContext, release: ReleaseRow) -> None:
             key="format",
         )
     with right:
-        _ask_export(context, release_shown, format)
-        show_result(context, context.own(EXPORT, name=release.name))
+        _ask_export(context, shown_release, format)
+        show_result(context, context.read_own_job(EXPORT, name=release.name))
 
 
-def _export_form(shown_release: ShownRelease, format: str) -> Form[ExportRequest]:
+def _make_export_form(shown_release: ShownRelease, format: str) -> Form[ExportRequest]:
     """Make the export form with the parts and options that a format offers."""
     record = FORMATS[format]
     offered = [
         part for part in shown_release.queries if not (record.never_sealed and part in shown_release.sealed)
     ]
     header = {"queries": shown_release.queries, "sealed": list(shown_release.sealed)}
-    usual = tuple(part for part in offered if part in graded_parts(ExportRequest(format=format), header))
-    start = ExportRequest(shown_release.name, format=format, parts=usual)
+    initial_parts = tuple(
+        part for part in offered if part in graded_parts(ExportRequest(format=format), header)
+    )
+    start = ExportRequest(shown_release.name, format=format, parts=initial_parts)
     return Form(ExportRequest, start, f"{shown_release.release_id} {format}", {"parts": offered})
 
 
 def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) -> None:
-    asks = _export_form(shown_release, format)
-    asks.ask("parts")
+    form = _make_export_form(shown_release, format)
+    form.ask("parts")
     if FORMATS[format].takes_unjudged:
-        asks.ask("unjudged")
+        form.ask("unjudged")
     if FORMATS[format].takes_negatives:
-        asks.ask("negatives")
-    asks.ask("licence")
-    sealed = [part for part in asks.request().parts if part in shown_release.sealed]
+        form.ask("negatives")
+    form.ask("licence")
+    sealed = [part for part in form.request().parts if part in shown_release.sealed]
     with st.form(f"export {context.form.key}", border=False):
         if sealed:
             ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and your reason are logged.")
-            asks.ask("reason")
-        request = asks.request()
+            form.ask("reason")
+        request = form.request()
         problem = None if request.parts else "Choose a part to include."
-        asked = context.submit("Prepare the export", EXPORT, problem)
-    if asked:
-        context.act(lambda: _start_export(context, request, bool(sealed)))
+        submitted = context.submit_button("Prepare the export", EXPORT, problem)
+    if submitted:
+        context.do(lambda: _start_export(context, request, bool(sealed)))
 
 
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
-    missing = is_sealed and request.reason is None
-    refuse_problems(["The export has sealed grades: say why you take sealed grades."] if missing else [])
-    return context.begin_with_result(EXPORT, request, context.own(EXPORT, name=request.name))
+    if is_sealed and request.reason is None:
+        refuse_problems(["The export has sealed grades: say why you take sealed grades."])
+    return context.begin_with_result(EXPORT, request, context.read_own_job(EXPORT, name=request.name))
 
 
 VIEWS = {

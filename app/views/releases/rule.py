@@ -1,6 +1,4 @@
-"""Releases, the rule: the rule that turns votes into a grade, and the changes that a different rule would
-make.
-"""
+"""Releases, Rule: the rule that turns votes into grades, and the effect of a different rule."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
-from app.views.releases.bars import StackRow, stacks
+from app.views.releases.bars import BarRow, draw_bars
 from curation.core.text import pluralize
 from curation.labeling.consensus.consensus import ConsensusCounts
 from curation.labeling.consensus.dawid_skene import (
@@ -30,7 +28,7 @@ from curation.labeling.consensus.rule import (
 from curation.labeling.consensus.rule_effect import compute_rule_effect
 from curation.operations.jobs.figures import figures_of
 
-OUTCOMES = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")
+ORIGINS = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")
 FORM = "consensus rule"
 
 
@@ -39,27 +37,27 @@ def show(context: PageContext) -> None:
     with store.reading() as cursor:
         rule, replaced = read_rule(cursor), describe_replaced_rule(cursor)
     figures = figures_of(store)
-    of = figures.state()
+    data_state = figures.state()
     with st.spinner("Applying the rule…"):
-        now, *_ = figures.figure(of, compute_rule_effect, rule)
-    if not now.pairs:
+        counts, *_ = figures.figure(data_state, compute_rule_effect, rule)
+    if not counts.pairs:
         st.info("Nothing is judged yet, so no pair has a grade.", icon=":material/info:")
     ui.heading(f"Current rule: {NAMES[rule.name]}")
     ui.sentences(replaced)
     ui.sentences(f"{DESCRIPTIONS[rule.name]} A reviewer's decision comes before any rule.")
-    wanted = _wanted(rule)
-    rows = [_row("Current", now)]
-    then, *changes = figures.figure(of, compute_rule_effect, wanted)
-    if wanted != rule:
-        rows.append(_row(NAMES[wanted.name], then))
-    if now.pairs:
-        stacks("Number of pairs by origin of the grade", OUTCOMES, rows)
-    _change(context, rule, wanted, changes)
-    if wanted.by_errors:
-        _errors(figures.figure(of, estimate_errors_by_rule, wanted))
+    new_rule = _ask_rule(rule)
+    rows = [_make_bar("Current", counts)]
+    new_counts, *changes = figures.figure(data_state, compute_rule_effect, new_rule)
+    if new_rule != rule:
+        rows.append(_make_bar(NAMES[new_rule.name], new_counts))
+    if counts.pairs:
+        draw_bars("Number of pairs by origin of the grade", ORIGINS, rows)
+    _offer_change(context, rule, new_rule, changes)
+    if new_rule.by_errors:
+        _show_errors(figures.figure(data_state, estimate_errors_by_rule, new_rule))
 
 
-def _wanted(rule: ConsensusRule) -> ConsensusRule:
+def _ask_rule(rule: ConsensusRule) -> ConsensusRule:
     """Ask for a rule that turns votes into grades; the initial choice is the current rule."""
     form = Form(ConsensusRule, rule, f"{rule}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -69,30 +67,32 @@ def _wanted(rule: ConsensusRule) -> ConsensusRule:
     return form.request()
 
 
-def _change(context: PageContext, rule: ConsensusRule, wanted: ConsensusRule, changes: Sequence[int]) -> None:
+def _offer_change(
+    context: PageContext, rule: ConsensusRule, new_rule: ConsensusRule, changes: Sequence[int]
+) -> None:
     form = context.acts.form(FORM)
-    if wanted != rule:
-        if wanted.name != rule.name:
-            ui.sentences(DESCRIPTIONS[wanted.name])
-        graded, opened, regraded = (pluralize(number, "pair") for number in changes)
+    if new_rule != rule:
+        if new_rule.name != rule.name:
+            ui.sentences(DESCRIPTIONS[new_rule.name])
+        graded, ungraded, regraded = (pluralize(count, "pair") for count in changes)
         ui.sentences(
-            f"Compared with the current rule, {graded} would get a grade, {opened} would lose it, "
+            f"Compared with the current rule, {graded} would get a grade, {ungraded} would lose it, "
             f"and {regraded} would get a different grade. Frozen releases do not change."
         )
-    same = wanted.settings == rule.settings
-    if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=same):
-        context.acts.do(form, lambda: set_rule(context.store, wanted, context.acts.by))
-    if same:
+    is_current = new_rule.settings == rule.settings
+    if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=is_current):
+        context.acts.do(form, lambda: set_rule(context.store, new_rule, context.acts.by))
+    if is_current:
         ui.quiet("This is the current rule. Choose a different rule to see its effect.")
 
 
-def _row(name: str, counts: ConsensusCounts) -> StackRow:
+def _make_bar(name: str, counts: ConsensusCounts) -> BarRow:
     by_rule = counts.majority + counts.ruled
-    counted = (by_rule, counts.adjudicated, counts.disputed, counts.single, counts.unjudgeable)
-    return StackRow(name, counted, pluralize(counts.pairs, "pair"))
+    by_origin = (by_rule, counts.adjudicated, counts.disputed, counts.single, counts.unjudgeable)
+    return BarRow(name, by_origin, pluralize(counts.pairs, "pair"))
 
 
-def _errors(annotator_errors: AnnotatorErrors | None) -> None:
+def _show_errors(annotator_errors: AnnotatorErrors | None) -> None:
     if annotator_errors is not None:
         with st.expander("Estimated share of true grades by annotator"):
             ui.section(build_error_section(annotator_errors))

@@ -1,6 +1,4 @@
-"""Releases, the split: the form with parts and rules, the preview of a split, and the button that stores
-it.
-"""
+"""Releases, Split: the form in which a lead describes a split, previews it and stores it."""
 
 from __future__ import annotations
 
@@ -28,36 +26,36 @@ from curation.splits.tie_data import list_key_kinds
 
 PREVIEWING, STORING = "split preview", "split"
 """The kinds of background jobs that preview and store a split."""
-NOTHING = "No query has a grade yet, so there is nothing to split. Judge first."
-OF_PARTS = ("parts", "by_time", "largest_group", "fresh")
+NO_GRADES = "No query has a grade yet, so there is nothing to split. Judge first."
+ASSIGNMENT_FIELDS = ("parts", "by_time", "largest_group", "fresh")
 """The fields of the form that decide how groups of queries are assigned to parts."""
 
 
 def show(context: PageContext) -> None:
     state = figures_of(context.store).now(read_split_state)
-    shown = _previewed(context)
+    split_preview = _read_preview(context)
     job = context.jobs.get(PREVIEWING)
-    start = _start(job if shown else None, state)
-    _state(state)
+    start = _choose_start(job if split_preview else None, state)
+    _show_state(state)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        request, problems = _form(context, start, shown)
-        _preview_button(context, request, problems, state.graded)
+        request, problems = _ask_split(context, start, split_preview)
+        _offer_preview(context, request, problems, state.graded)
     with right:
-        context.ending(STORING)
-        if shown is None:
-            _ending(context, job)
+        context.show_result(STORING)
+        if split_preview is None:
+            _explain_missing_preview(context, job)
         else:
-            preview.show(shown)
-            _store_button(context, shown, start[0], request, state)
-            preview.details(shown)
+            preview.show(split_preview)
+            _offer_storing(context, split_preview, start[0], request, state)
+            preview.show_details(split_preview)
 
 
-def _state(state: SplitState) -> None:
+def _show_state(state: SplitState) -> None:
     """Show how many graded queries have a part of the split, and how many wait for a part."""
     graded = pluralize(state.graded, "graded query", "graded queries")
     if not state.graded:
-        st.info(NOTHING, icon=":material/info:")
+        st.info(NO_GRADES, icon=":material/info:")
     elif state.split_id is None:
         st.info(f"There is no split yet. {graded} can be assigned to parts.", icon=":material/info:")
     elif state.waiting:
@@ -73,7 +71,7 @@ def _state(state: SplitState) -> None:
         )
 
 
-def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
+def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
     """Return the initial request of the form, and a text that distinguishes this request from other requests.
 
     The initial request is the request of the last preview, or else of the current split, or else the default
@@ -86,39 +84,42 @@ def _start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
     return SplitRequest(), "usual"
 
 
-def _form(
-    context: PageContext, start: tuple[SplitRequest, str], shown: SplitPreview | None
+def _ask_split(
+    context: PageContext, start: tuple[SplitRequest, str], split_preview: SplitPreview | None
 ) -> tuple[SplitRequest, list[str]]:
     """Ask for the settings of a split; return the request and the problems of the entries."""
-    asked, key = start
+    start_request, key = start
     with context.store.reading() as cursor:
-        known, scale = list_key_kinds(cursor), current_guide(cursor).values
-        released = bool(list_releases(cursor))
+        stored_keys, scale = list_key_kinds(cursor), current_guide(cursor).values
+        has_releases = bool(list_releases(cursor))
     ui.heading("Parts")
-    parts, problems = _parts(asked.parts, key)
-    keys = list(dict.fromkeys([*known, *asked.rules.keys]))
-    offered = {"keys": keys, "relevant_grade": scale[1:]}
-    form = Form(SplitRequest, asked, key, offered)
+    parts, problems = _ask_parts(start_request.parts, key)
+    keys = list(dict.fromkeys([*stored_keys, *start_request.rules.keys]))
+    choices = {"keys": keys, "relevant_grade": scale[1:]}
+    form = Form(SplitRequest, start_request, key, choices)
     form.ask("seed")
-    by_hand: dict[str, Any] = {"parts": parts, "expected": None}
+    values: dict[str, Any] = {"parts": parts, "expected": None}
     with st.expander("Which queries stay together"):
-        by_hand |= ask_rules(form, asked.rules, preview.cuts(shown) if shown else {}, key)
+        cuts = preview.list_cuts(split_preview) if split_preview else {}
+        values |= _ask_rules(form, start_request.rules, cuts, key)
     with st.expander("Assignment of groups to parts"):
-        by_hand |= ask_options(form, asked, released, key)
-    return form.request(**by_hand), problems
+        values |= _ask_assignment(form, start_request, has_releases, key)
+    return form.request(**values), problems
 
 
-def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[str, float], ...], list[str]]:
+def _ask_parts(
+    start_parts: Sequence[tuple[str, float]], key: str
+) -> tuple[tuple[tuple[str, float], ...], list[str]]:
     """Ask for the names and shares of parts in rows that people can add and remove; return parts and
     problems.
     """
-    kept = f"rows of parts {key}"
-    rows: list[int] = st.session_state.setdefault(kept, list(range(len(asked))))
+    rows_key = f"rows of parts {key}"
+    rows: list[int] = st.session_state.setdefault(rows_key, list(range(len(start_parts))))
     parts: list[tuple[str, float]] = []
     for number, row in enumerate(rows, 1):
-        name, share = asked[row] if row < len(asked) else ("", 0.0)
+        name, share = start_parts[row] if row < len(start_parts) else ("", 0.0)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            words = st.text_input(
+            new_name = st.text_input(
                 f"Name of part {number}", name, max_chars=31, width=150, key=f"part {row} {key}"
             )
             percent = st.number_input(
@@ -136,15 +137,15 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
                 type="tertiary",
                 disabled=len(rows) == 1,
                 on_click=st.session_state.update,
-                args=({kept: [other for other in rows if other != row]},),
+                args=({rows_key: [other_row for other_row in rows if other_row != row]},),
             )
-        parts.append((words.strip(), round(percent / 100, 6)))
+        parts.append((new_name.strip(), round(percent / 100, 6)))
     st.button(
         "Add a part",
         key=f"add {key}",
         icon=":material/add:",
         on_click=st.session_state.update,
-        args=({kept: [*rows, max(rows) + 1]},),
+        args=({rows_key: [*rows, max(rows) + 1]},),
     )
     names = [name for name, _ in parts]
     problems = (
@@ -153,15 +154,13 @@ def _parts(asked: Sequence[tuple[str, float]], key: str) -> tuple[tuple[tuple[st
     return tuple(parts), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
 
 
-def _preview_button(
-    context: PageContext, request: SplitRequest, problems: Sequence[str], graded: int
-) -> None:
-    reason = " ".join(problems) or ("" if graded else NOTHING) or context.problem(PREVIEWING, request)
+def _offer_preview(context: PageContext, request: SplitRequest, problems: Sequence[str], graded: int) -> None:
+    reason = " ".join(problems) or ("" if graded else NO_GRADES) or context.find_problem(PREVIEWING, request)
     if context.button("Preview the split", PREVIEWING, reason, "A preview does not store the split."):
-        context.act(lambda: context.begin_with_result(PREVIEWING, request, context.jobs.get(PREVIEWING)))
+        context.do(lambda: context.begin_with_result(PREVIEWING, request, context.jobs.get(PREVIEWING)))
 
 
-def _previewed(context: PageContext) -> SplitPreview | None:
+def _read_preview(context: PageContext) -> SplitPreview | None:
     """Read the last preview; None if its job is running or has failed, or if its file is deleted."""
     job = context.jobs.get(PREVIEWING)
     if job is None or context.is_running(job):
@@ -172,10 +171,10 @@ def _previewed(context: PageContext) -> SplitPreview | None:
         return None
 
 
-def _ending(context: PageContext, job: Job | None) -> None:
+def _explain_missing_preview(context: PageContext, job: Job | None) -> None:
     """Show the reason why there is no preview of a split."""
     if job is not None and job.outcome not in (None, "done"):
-        context.ending(PREVIEWING)
+        context.show_result(PREVIEWING)
     elif not context.is_running(job):
         ui.quiet(
             "The preview shows the parts as bars, the groups of tied queries with their ties, and the "
@@ -183,32 +182,32 @@ def _ending(context: PageContext, job: Job | None) -> None:
         )
 
 
-def _store_button(
+def _offer_storing(
     context: PageContext,
-    shown: SplitPreview,
+    split_preview: SplitPreview,
     previewed: SplitRequest,
     request: SplitRequest,
     state: SplitState,
 ) -> None:
-    why = ""
-    if shown.refused:
-        why = "This split cannot be stored, for the reason above."
-    elif shown.split_id == state.split_id:
-        why = "This is the current split."
+    problem = ""
+    if split_preview.refused:
+        problem = "This split cannot be stored, for the reason above."
+    elif split_preview.split_id == state.split_id:
+        problem = "This is the current split."
     elif request != previewed:
-        why = "The settings have changed since this preview. Preview again first."
-    if context.button("Use this split", STORING, why, "Frozen releases keep their own split."):
-        context.start(STORING, replace(previewed, expected=shown.split_id))
+        problem = "The settings have changed since this preview. Preview again first."
+    if context.button("Use this split", STORING, problem, "Frozen releases keep their own split."):
+        context.start(STORING, replace(previewed, expected=split_preview.split_id))
 
 
-def ask_rules(
+def _ask_rules(
     form: Form[SplitRequest], rules: Rules, cuts: Mapping[tuple[str, str], str], key: str
 ) -> dict[str, Any]:
     """Ask for the rules that keep queries together; return the fields that have no widgets in the form."""
     form.ask("query", "paraphrase")
     if form.value("paraphrase") is not None:
         form.ask("model")
-    form.rest("model", "cut", *OF_PARTS)
+    form.ask_rest("model", "cut", *ASSIGNMENT_FIELDS)
     return _ask_cuts(rules, cuts, key)
 
 
@@ -228,27 +227,29 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
     return {"cut": tuple(cut)}
 
 
-def ask_options(form: Form[SplitRequest], asked: SplitRequest, released: bool, key: str) -> dict[str, Any]:
+def _ask_assignment(
+    form: Form[SplitRequest], start_request: SplitRequest, has_releases: bool, key: str
+) -> dict[str, Any]:
     """Ask how groups of queries are assigned to parts; return the fields that have no widgets in the form."""
     form.ask("by_time")
-    limited = st.checkbox(
+    is_limited = st.checkbox(
         "Limit the largest group",
-        asked.largest_group is not None,
+        start_request.largest_group is not None,
         key=f"limited {key}",
         help="Without a limit, a group that is too large for the parts is refused.",
     )
     largest = None
-    if limited:
+    if is_limited:
         percent = st.number_input(
             "Largest group, % of the queries",
             1.0,
             100.0,
-            100 * (asked.largest_group or 0.05),
+            100 * (start_request.largest_group or 0.05),
             1.0,
             key=f"largest {key}",
         )
         largest = round(percent / 100, 6)
-    if released:
+    if has_releases:
         form.ask("fresh")
         if form.value("fresh"):
             ui.quiet("A released test query can then move to a part on which systems are tuned.")

@@ -29,7 +29,7 @@ def show(annotator: Annotator) -> None:
     acts, store = Acts(annotator), project_store()
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor)) if item.kind != "imported"]
-    part = ui.part("Part", [*PARTS, OPEN], "part") if names else OPEN
+    part = ui.choose_part("Part", [*PARTS, OPEN], "part") if names else OPEN
     if part == OPEN:
         create_round.show(store, acts, annotator)
         return

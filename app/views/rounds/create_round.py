@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.acts import Acts
+from app.acts import Acts, submit_button
 from app.components.forms import Form
 from app.next_stage import missing_stage
-from app.page_context import submit
 from curation.core.text import pluralize
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import OpenedRound, explain_no_round, open_round
@@ -28,8 +27,8 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         usual = RoundRequest(annotators=usual_names(people))
-        offered = {"annotators": [person.name for person in people]}
-        _form(store, acts, Form(RoundRequest, usual, offered=offered), len(rounds), reason)
+        choices = {"annotators": [person.name for person in people]}
+        _form(store, acts, Form(RoundRequest, usual, choices=choices), len(rounds), reason)
     with right:
         if judged := [stored.name for stored in rounds if stored.kind != "practice"]:
             _newest(store, acts, judged[-1])
@@ -43,10 +42,10 @@ def _form(store: Store, acts: Acts, fields: Form[RoundRequest], rounds: int, rea
         name = st.text_input("Name of the round", placeholder="such as 2026-q4").strip()
         fields.ask("annotators", "overlap", "duplicates")
         with st.expander("More options"):
-            fields.rest("lists", "seed", "again")
+            fields.ask_rest("lists", "seed", "again")
         fields.ask("lists", "seed", "again")
         form = acts.form("round")
-        asked = submit("Open the round", "open round", form, f"after {rounds}", reason is not None)
+        asked = submit_button("Open the round", "open round", form, f"after {rounds}", reason is not None)
         if reason is not None:
             ui.quiet(reason)
     request = fields.request(name=name)

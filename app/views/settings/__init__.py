@@ -18,7 +18,7 @@ NOTICES = "notices"
 
 def show(annotator: Annotator) -> None:
     context = read_context(annotator, [JOB_KIND])
-    PARTS[ui.part("Settings", PARTS, "part")](context)
+    PARTS[ui.choose_part("Settings", PARTS, "part")](context)
 
 
 def show_notices(context: PageContext) -> None:
@@ -33,7 +33,7 @@ def show_notices(context: PageContext) -> None:
     with context.store.reading() as cursor:
         asks = Form(NoticeKinds, read_kinds(cursor), form.key)
     with st.form(f"notices {form.key}", border=False):
-        asks.rest()
+        asks.ask_rest()
         with st.container(horizontal=True):
             saved = st.form_submit_button("Save")
             tested = has_webhook and st.form_submit_button("Send a test")

@@ -46,16 +46,18 @@ def _snapshot(context: PageContext) -> None:
     )
     with st.form(f"snapshot {context.form.key}", border=False):
         reason = st.text_input("Reason", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
-        asked = context.submit("Prepare a snapshot", JOB_KIND)
+        asked = context.submit_button("Prepare a snapshot", JOB_KIND)
     if asked:
-        context.act(lambda: _start(context, reason))
-    show_result(context, context.own(JOB_KIND))
+        context.do(lambda: _start(context, reason))
+    show_result(context, context.read_own_job(JOB_KIND))
 
 
 def _start(context: PageContext, reason: str) -> Job:
     if not reason.strip():
         raise InputError("Say why you take a snapshot: the snapshot holds sealed grades.")
-    return context.begin_with_result(JOB_KIND, BackupRequest(reason=reason.strip()), context.own(JOB_KIND))
+    return context.begin_with_result(
+        JOB_KIND, BackupRequest(reason=reason.strip()), context.read_own_job(JOB_KIND)
+    )
 
 
 def _schedule(context: PageContext) -> None:
@@ -85,4 +87,4 @@ def _schedule(context: PageContext) -> None:
         else "There is no schedule."
     )
     if last is not None:
-        context._replace(jobs={JOB_KIND: last}).ending(JOB_KIND)
+        context._replace(jobs={JOB_KIND: last}).show_result(JOB_KIND)

@@ -11,7 +11,8 @@ from app.acts import Acts
 from app.grading import guide_panel
 from app.page_context import PageContext
 from app.views.settings import guide_document, guide_editing, guide_publishing, guide_questions
-from app.views.settings.guide_editing import GUIDE, GuideEditor, editor_of
+from app.views.settings.guide_editing import GUIDE
+from app.views.settings.guide_editor import GuideEditor, get_editor
 from app.views.settings.guide_publishing import show_difference
 from curation.core.errors import CurationError
 from curation.guides import questions
@@ -28,12 +29,12 @@ DRAFT = "draft"
 
 def show(context: PageContext) -> None:
     acts, store = context.acts, context.store
-    editor = editor_of(store, acts.by)
+    editor = get_editor(store, acts.by)
     _save(store, editor)
     done = acts.form(GUIDE).result
     if done:
         ui.success(done)
-    PARTS[ui.part("Part", PARTS, "show")](store, acts, editor)
+    PARTS[ui.choose_part("Part", PARTS, "show")](store, acts, editor)
 
 
 def _save(store: Store, editor: GuideEditor | None) -> None:

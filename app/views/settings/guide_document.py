@@ -14,7 +14,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.context import image_hosts
-from app.views.settings.guide_editing import GuideEditor
+from app.views.settings.guide_editor import GuideEditor
 from app.views.settings.guide_publishing import ask_to_publish
 from curation.guides.guide import DEFAULT_PRESENTATION, PresentationTemplate, TemplateField, current_guide
 from curation.guides.guide_editing import replace_presentation, replace_presentation_entry

@@ -1,9 +1,4 @@
-"""Guide, editing: a form to edit the draft as fields or as one text, with a preview of the guide for
-annotators.
-
-The callback of a field stores the change in memory at once, because Streamlit drops the change if another
-click follows. The next run of the page then saves all changes to the project.
-"""
+"""Guide, Edit: the forms in which a lead writes the next guide, with a preview as annotators see it."""
 
 from __future__ import annotations
 
@@ -11,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
-from threading import RLock
 from typing import Any
 
 import streamlit as st
@@ -20,14 +14,16 @@ from app import ui
 from app.acts import Acts
 from app.components.widgets import live
 from app.grading import guide_panel
-from app.uploads import small_text
+from app.uploads import read_small_text
+from app.views.settings.guide_editor import TITLE_AND_TEXT, GuideEditor, replace_draft
 from curation.guides.drafts import (
     MAX_SOURCE_LENGTH,
     GuideDraft,
     discard_draft,
     find_draft,
     list_drafts,
-    save_draft,
+    read_fields,
+    write_fields,
 )
 from curation.guides.guide import current_guide
 from curation.guides.guide_editing import GuideFields, compose_source, read_fields, write_fields
@@ -36,122 +32,50 @@ from curation.store import Store
 
 GUIDE = "guide"
 """The name of the form state that all forms of the editing page share."""
-_SESSION = "guide editor"
-Edit = Callable[[str], str]
 FILE = "A file"
-
 FIELDS, TEXT = "Fields", "Whole text"
 AREA = "guide-editor"
 HEIGHT = 680
-WHOLE = -1
-"""The part of the guide with title and text; the remaining parts are numbered by grade."""
-NO_COLOUR = "#777777"
+DEFAULT_COLOUR = "#777777"
 MAX_GRADES, MAX_EXAMPLES = 10, 20
 EXAMPLE = {"query": "Query", "document": "What the document says", "why": "Why the document gets this grade"}
+Location = tuple[int | str, ...]
+"""The path of a field in the front matter of a guide, such as ("scale", 0, "name")."""
 Change = Callable[[GuideFields], GuideFields]
 ValueChange = Callable[[GuideFields, Any], GuideFields]
 """A function that changes the guide's fields, given the value of a widget."""
 
 
-class GuideEditor:
-    """The draft of the guide in this session, with changes that are not saved yet.
-
-    Attributes
-    ----------
-    generation: number of times the text was replaced by other means than its fields; part of the fields'
-        keys.
-    part: the part of the guide whose fields are shown first.
-    valid: the last text without a problem, for the preview; '' if every text had a problem.
-    """
-
-    def __init__(self, draft: GuideDraft, part: int) -> None:
-        self._lock = RLock()
-        self._fields: list[Edit] = []
-        self._others: list[Edit] = []
-        self.generation = 0
-        self.part = part
-        self.valid = ""
-        self.draft = draft
-        self._keep_valid()
-
-    @property
-    def source(self) -> str:
-        return self.draft.source
-
-    @property
-    def wanted(self) -> str:
-        """The text of the draft with the changes that are not saved yet."""
-        source = self.source
-        for edit in (*self._fields, *self._others):
-            source = edit(source)
-        return source
-
-    def change(self, edit: Edit) -> None:
-        """Remember the new value of a field until the changes are saved."""
-        self._fields.append(edit)
-
-    def rearrange(self, edit: Edit, part: int) -> None:
-        """Remember a change that adds or removes fields; the page then shows this part of the guide."""
-        self._others.append(edit)
-        self.part = part
-
-    def save(self, store: Store) -> None:
-        """Save the remembered changes; raise the same errors as `save_draft`. This function calls no
-        Streamlit function, so nothing can interrupt the save.
-        """
-        with self._lock:
-            source = self.wanted
-            if source != self.source:
-                self.draft = save_draft(store, source, self.draft.author, self.draft.revision)
-                self._keep_valid()
-            self.generation += bool(self._others)
-            self._fields, self._others = [], []
-
-    def load(self, draft: GuideDraft) -> None:
-        """Replace the text of the editor, and show the new text in new fields."""
-        with self._lock:
-            self._fields, self._others = [], []
-            self.draft = draft
-            self.generation += 1
-            self._keep_valid()
-
-    def _keep_valid(self) -> None:
-        if not find_problems(self.source):
-            self.valid = self.source
-
-
-def editor_of(store: Store, author: str) -> GuideEditor | None:
-    """Return the session's editor of the guide; None if the author has no draft in the project."""
+def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
-        draft = find_draft(cursor, author)
-    editor: GuideEditor | None = st.session_state.get(_SESSION)
-    if draft is None:
-        st.session_state.pop(_SESSION, None)
-        return None
-    if editor is None or editor.draft.author != author:
-        editor = st.session_state[_SESSION] = GuideEditor(draft, -1)
-    return editor
+        drafts, stored = list_drafts(cursor), find_draft(cursor, acts.by)
+    other_drafts = [draft for draft in drafts if draft.author != acts.by]
+    if editor is None or stored is None:
+        ui.quiet("Annotators keep the current guide while you write. Publish the draft when it is ready.")
+        _show_start(store, acts, other_drafts, None)
+        return
+    if stored.revision != editor.draft.revision:
+        _show_other_version(editor, stored)
+        return
+    _show_actions(store, acts, editor, other_drafts)
+    left, right = st.columns(2, gap="large")
+    with left, st.container(key=AREA):
+        _show_form(editor)
+    live(AREA)
+    with right:
+        _show_preview(editor)
 
 
-def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | None) -> None:
-    """Replace the author's draft by a text; the previous draft stays stored. This function calls no Streamlit
-    function.
-    """
-    with store.reading() as cursor:
-        draft = find_draft(cursor, author)
-    saved = save_draft(store, source, author, draft and draft.revision)
-    if editor is not None:
-        editor.load(saved)
-
-
-def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideEditor | None) -> None:
+def _show_start(
+    store: Store, acts: Acts, other_drafts: Sequence[GuideDraft], editor: GuideEditor | None
+) -> None:
     """Ask for a text from which to start; the text replaces the author's draft."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
     sources: dict[str, Callable[[], str]] = {
         f"The current guide: {guide.title}": lambda: compose_source(guide)
     }
-    for other in others:
+    for other in other_drafts:
         sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = partial(str, other.source)
     for shipped in read_shipped_guides():
         sources[f"Comes with goldgrade: {shipped.title}"] = partial(str, shipped.source)
@@ -163,34 +87,16 @@ def start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideE
     label = "Write the next guide" if editor is None else "Replace my draft"
     if st.button(label, type="primary", disabled=name == FILE and uploaded is None, key=f"start {form.key}"):
         source = (
-            partial(small_text, uploaded, 4 * MAX_SOURCE_LENGTH) if uploaded is not None else sources[name]
+            partial(read_small_text, uploaded, 4 * MAX_SOURCE_LENGTH)
+            if uploaded is not None
+            else sources[name]
         )
         acts.do(form, lambda: replace_draft(store, source(), acts.by, editor))
     if editor is not None:
         ui.quiet("Your text so far stays in the project's record.")
 
 
-def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
-    with store.reading() as cursor:
-        drafts, stored = list_drafts(cursor), find_draft(cursor, acts.by)
-    others = [draft for draft in drafts if draft.author != acts.by]
-    if editor is None or stored is None:
-        ui.quiet("Annotators keep the current guide while you write. Publish the draft when it is ready.")
-        start(store, acts, others, None)
-        return
-    if stored.revision != editor.draft.revision:
-        _elsewhere(editor, stored)
-        return
-    _head(store, acts, editor, others)
-    left, right = st.columns(2, gap="large")
-    with left, st.container(key=AREA):
-        _write(editor)
-    live(AREA)
-    with right:
-        _preview(editor)
-
-
-def _elsewhere(editor: GuideEditor, stored: GuideDraft) -> None:
+def _show_other_version(editor: GuideEditor, stored: GuideDraft) -> None:
     st.warning(
         f"Your draft was saved in another window at {stored.saved_at:%H:%M} UTC. Load the saved text. The "
         "text of this window is below, so that you can copy parts of it.",
@@ -200,34 +106,34 @@ def _elsewhere(editor: GuideEditor, stored: GuideDraft) -> None:
         editor.load(stored)
         st.rerun()
     with st.expander("The text of this window"):
-        st.code(editor.wanted, language=None, wrap_lines=True)
+        st.code(editor.unsaved_source, language=None, wrap_lines=True)
 
 
-def _head(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideDraft]) -> None:
+def _show_actions(store: Store, acts: Acts, editor: GuideEditor, other_drafts: Sequence[GuideDraft]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         ui.download("Download", editor.source, "guide.md")
         with st.popover("Start again from", icon=":material/restart_alt:"):
-            start(store, acts, others, editor)
+            _show_start(store, acts, other_drafts, editor)
         with st.popover("Discard", icon=":material/delete:"):
             ui.quiet("The draft leaves this page. The text of the draft stays in the project's record.")
             if st.button("Discard the draft", key=f"discard {acts.form(GUIDE).key}"):
-                acts.do(acts.form(GUIDE), lambda: _discarded(store, acts))
+                acts.do(acts.form(GUIDE), lambda: _discard(store, acts))
         ui.quiet(f"Saved as you write, last at {editor.draft.saved_at:%H:%M:%S} UTC.")
-    for other in others:
+    for other in other_drafts:
         ui.quiet(
             f"{other.author} is also writing a draft, last saved on {other.saved_at:%d %b at %H:%M} UTC. "
             "Start again from that draft to go on with its text."
         )
 
 
-def _discarded(store: Store, acts: Acts) -> str:
+def _discard(store: Store, acts: Acts) -> str:
     discard_draft(store, acts.by)
     return "The draft is discarded. The current guide is unchanged."
 
 
-def _write(editor: GuideEditor) -> None:
-    form = read_fields(editor.source)
-    options = [FIELDS, TEXT] if form else [TEXT]
+def _show_form(editor: GuideEditor) -> None:
+    guide_fields = read_fields(editor.source)
+    options = [FIELDS, TEXT] if guide_fields else [TEXT]
     mode = st.segmented_control(
         "Edit as",
         options,
@@ -236,35 +142,39 @@ def _write(editor: GuideEditor) -> None:
         key=f"mode {len(options)}",
         label_visibility="collapsed",
     )
-    if mode == FIELDS and form:
-        show_fields(editor, form)
+    if mode == FIELDS and guide_fields:
+        _show_fields(editor, guide_fields)
         return
-    if form is None:
+    if guide_fields is None:
         ui.quiet("The front matter cannot be shown as fields. The problem next to the text says where.")
     key = f"source {editor.generation}"
     if key not in st.session_state:
         st.session_state[key] = editor.source
     st.text_area(
-        "Markdown with YAML front matter", height=HEIGHT, key=key, on_change=_keep, args=(editor, key)
+        "Markdown with YAML front matter",
+        height=HEIGHT,
+        key=key,
+        on_change=_change_source,
+        args=(editor, key),
     )
 
 
-def _keep(editor: GuideEditor, key: str) -> None:
-    written = str(st.session_state[key]).replace("\r\n", "\n")
-    editor.change(lambda _: written)
+def _change_source(editor: GuideEditor, key: str) -> None:
+    source = str(st.session_state[key]).replace("\r\n", "\n")
+    editor.change(lambda _: source)
 
 
-def _preview(editor: GuideEditor) -> None:
+def _show_preview(editor: GuideEditor) -> None:
     problems = find_problems(editor.source)
     if problems:
-        _problems(problems, editor.source)
+        _show_problems(problems, editor.source)
     if editor.valid:
         ui.quiet("Preview for annotators" + (", before the problem" if problems else ""))
         with st.container(height=HEIGHT, border=True):
             guide_panel(parse_guide(editor.valid), "preview")
 
 
-def _problems(problems: Sequence[GuideProblem], source: str) -> None:
+def _show_problems(problems: Sequence[GuideProblem], source: str) -> None:
     lines = source.splitlines()
     sentences = []
     for problem in problems:
@@ -277,23 +187,25 @@ def _problems(problems: Sequence[GuideProblem], source: str) -> None:
     st.error("\n\n".join(sentences), icon=":material/error:")
 
 
-def show_fields(editor: GuideEditor, form: GuideFields) -> None:
+def _show_fields(editor: GuideEditor, guide_fields: GuideFields) -> None:
     """Show the fields of a part of the guide; each field reports changes to the editor."""
-    places = [WHOLE, *range(len(form.grades))]
+    parts = [TITLE_AND_TEXT, *range(len(guide_fields.grades))]
     part = st.segmented_control(
         "Part of the guide",
-        places,
-        default=editor.part if editor.part in places else WHOLE,
+        parts,
+        default=editor.part if editor.part in parts else TITLE_AND_TEXT,
         required=True,
         key=f"part {editor.generation}",
-        format_func=lambda index: "Title and text" if index == WHOLE else _named(form.grades[index]),
+        format_func=lambda index: (
+            "Title and text" if index == TITLE_AND_TEXT else _name_grade(guide_fields.grades[index])
+        ),
         label_visibility="collapsed",
     )
-    problems = _problems_by_place(editor.source)
-    if part is None or part == WHOLE:
-        _whole(_Form(editor, problems, ()), form)
+    problems = _problems_by_location(editor.source)
+    if part is None or part == TITLE_AND_TEXT:
+        _show_title_and_text(_PartForm(editor, problems, ()), guide_fields)
     else:
-        _grade(_Form(editor, problems, ("scale", part)), form, part)
+        _show_grade(_PartForm(editor, problems, ("scale", part)), guide_fields, part)
 
 
 def problem_sentence(problem: GuideProblem) -> str:
@@ -301,154 +213,181 @@ def problem_sentence(problem: GuideProblem) -> str:
     return f"{problem.sentence[:1].upper()}{problem.sentence[1:].rstrip('.')}."
 
 
-class _Form:
+class _PartForm:
     """The fields of a part of the guide, with keys, problems, and functions that report changes."""
 
-    def __init__(
-        self, editor: GuideEditor, problems: dict[tuple[int | str, ...], str], here: tuple[int | str, ...]
-    ) -> None:
-        self.editor, self._problems, self._here = editor, problems, here
+    def __init__(self, editor: GuideEditor, problems: dict[Location, str], part_location: Location) -> None:
+        self.editor, self._problems, self._part_location = editor, problems, part_location
 
     def field(
         self, draw: Callable[..., object], label: str, value: object, change: ValueChange,
-        *where: int | str, below: bool = True, **more: Any,
+        *location: int | str, shows_problem: bool = True, **options: Any,
     ) -> None:  # fmt: skip
         """Show a widget with the initial value `value`; `change` writes a new value into the guide's fields.
 
-        below: whether to show a problem below the widget.
+        Parameters
+        ----------
+        draw: the Streamlit function that draws the widget, and `options`, its further arguments.
+        location: the path of the field in this part of the guide.
+        shows_problem: whether to show a problem of the field below the widget.
         """
-        key = self.key(*where)
+        key = self.key(*location)
         if key not in st.session_state:
             st.session_state[key] = value
-        draw(label, key=key, on_change=_keep_field, args=(self.editor, key, change), **more)
-        if below:
-            self.problem(*where)
+        draw(label, key=key, on_change=_change_field, args=(self.editor, key, change), **options)
+        if shows_problem:
+            self.problem(*location)
 
-    def problem(self, *where: int | str) -> None:
-        text = self._problems.get((*self._here, *where))
+    def problem(self, *location: int | str) -> None:
+        text = self._problems.get((*self._part_location, *location))
         if text:
             st.html(f'<p class="gs-problem" role="alert">{escape(text)}</p>')
 
-    def button(self, label: str, icon: str, change: Change, part: int, *where: int | str) -> None:
+    def button(self, label: str, icon: str, change: Change, part: int, *location: int | str) -> None:
         """Show a button that adds or removes fields."""
-        key = f"{self.key(*where)} {label}"
+        key = f"{self.key(*location)} {label}"
         st.button(label, icon=icon, key=key, on_click=_rearrange, args=(self.editor, change, part))
 
-    def key(self, *where: int | str) -> str:
-        return " ".join(map(str, ("guide", self.editor.generation, *self._here, *where)))
+    def key(self, *location: int | str) -> str:
+        return " ".join(map(str, ("guide", self.editor.generation, *self._part_location, *location)))
 
 
-def _problems_by_place(source: str) -> dict[tuple[int | str, ...], str]:
+def _problems_by_location(source: str) -> dict[Location, str]:
     return {
         guide_problem.location: problem_sentence(guide_problem) for guide_problem in find_problems(source)
     }
 
 
-def _keep_field(editor: GuideEditor, key: str, change: ValueChange) -> None:
+def _change_field(editor: GuideEditor, key: str, change: ValueChange) -> None:
     value = st.session_state[key]
-    editor.change(lambda source: _with(source, lambda fields: change(fields, value)))
+    editor.change(lambda source: _apply_change(source, lambda fields: change(fields, value)))
 
 
 def _rearrange(editor: GuideEditor, change: Change, part: int) -> None:
-    editor.rearrange(lambda source: _with(source, change), part)
+    editor.rearrange(lambda source: _apply_change(source, change), part)
 
 
-def _with(source: str, change: Change) -> str:
-    form = read_fields(source)
-    return source if form is None else write_fields(source, change(form))
+def _apply_change(source: str, change: Change) -> str:
+    guide_fields = read_fields(source)
+    return source if guide_fields is None else write_fields(source, change(guide_fields))
 
 
-def _named(grade: dict[str, Any]) -> str:
+def _name_grade(grade: dict[str, Any]) -> str:
     return f"{grade.get('value', '?')} {grade.get('name') or 'new grade'}"
 
 
-def _whole(fields: _Form, form: GuideFields) -> None:
-    fields.field(st.text_input, "Title", form.title, lambda form, text: replace(form, title=text), "title")
-    fields.field(
+def _show_title_and_text(form: _PartForm, guide_fields: GuideFields) -> None:
+    form.field(
+        st.text_input,
+        "Title",
+        guide_fields.title,
+        lambda guide_fields, text: replace(guide_fields, title=text),
+        "title",
+    )
+    form.field(
         st.text_area,
         "Text, as Markdown",
-        form.body,
-        lambda form, text: replace(form, body=text),
+        guide_fields.body,
+        lambda guide_fields, text: replace(guide_fields, body=text),
         "body",
         height=480,
         help="A line that begins with ## is a heading, one with - an item of a list.",
     )
-    if len(form.grades) < MAX_GRADES:
-        fields.button("Add a grade", ":material/add:", GuideFields.with_new_grade, len(form.grades))
-    fields.problem("scale")
+    if len(guide_fields.grades) < MAX_GRADES:
+        form.button("Add a grade", ":material/add:", GuideFields.with_new_grade, len(guide_fields.grades))
+    form.problem("scale")
 
 
-def _grade(fields: _Form, form: GuideFields, index: int) -> None:
-    grade = form.grades[index]
+def _show_grade(form: _PartForm, guide_fields: GuideFields, index: int) -> None:
+    grade = guide_fields.grades[index]
 
-    def entry(name: str) -> ValueChange:
-        return lambda form, text: form.with_grade(index, **{name: text})
+    def set_value(name: str) -> ValueChange:
+        return lambda guide_fields, value: guide_fields.with_grade(index, **{name: value})
 
     value = grade.get("value")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bounded = min(100, max(0, value)) if isinstance(value, int) else 0
+        bounded_value = min(100, max(0, value)) if isinstance(value, int) else 0
         limits: dict[str, Any] = {"min_value": 0, "max_value": 100, "width": 120}
-        fields.field(st.number_input, "Value", bounded, entry("value"), "value", below=False, **limits)
+        form.field(
+            st.number_input,
+            "Value",
+            bounded_value,
+            set_value("value"),
+            "value",
+            shows_problem=False,
+            **limits,
+        )
         key = str(grade.get("key") or "")[:1]
-        fields.field(st.text_input, "Key", key, entry("key"), "key", below=False, max_chars=1, width=64)
-        colour = _colour(grade.get("colour"))
-        fields.field(st.color_picker, "Colour", colour, entry("colour"), "colour", below=False)
+        form.field(
+            st.text_input, "Key", key, set_value("key"), "key", shows_problem=False, max_chars=1, width=64
+        )
+        colour = _valid_colour(grade.get("colour"))
+        form.field(st.color_picker, "Colour", colour, set_value("colour"), "colour", shows_problem=False)
     for name in ("value", "key", "colour"):
-        fields.problem(name)
-    fields.field(st.text_input, "Name", str(grade.get("name") or ""), entry("name"), "name")
+        form.problem(name)
+    form.field(st.text_input, "Name", str(grade.get("name") or ""), set_value("name"), "name")
     text = str(grade.get("definition") or "")
-    fields.field(st.text_area, "When to give this grade", text, entry("definition"), "definition", height=100)
-    _examples(fields, form, index)
-    fields.button(
-        "Remove this grade", ":material/delete:", lambda form: form.without_grade(index), WHOLE, "grade"
+    form.field(
+        st.text_area, "When to give this grade", text, set_value("definition"), "definition", height=100
+    )
+    _show_examples(form, guide_fields, index)
+    form.button(
+        "Remove this grade",
+        ":material/delete:",
+        lambda guide_fields: guide_fields.without_grade(index),
+        TITLE_AND_TEXT,
+        "grade",
     )
 
 
-def _examples(fields: _Form, form: GuideFields, index: int) -> None:
-    examples = form.examples(index)
-    for number, example in enumerate(examples):
+def _show_examples(form: _PartForm, guide_fields: GuideFields, index: int) -> None:
+    examples = guide_fields.examples(index)
+    for example_index, example in enumerate(examples):
         query = str(example.get("query") or "")
         with st.expander(f"Example: {query[:60] or 'new'}", expanded=not query):
             for name, label in EXAMPLE.items():
-                fields.field(
+                form.field(
                     st.text_input if name == "query" else st.text_area,
                     label,
                     str(example.get(name) or ""),
-                    _entry_of_example(index, number, name),
+                    _set_example_value(index, example_index, name),
                     "examples",
-                    number,
+                    example_index,
                     name,
                 )
-            without = _without_example(index, number)
-            fields.button("Remove this example", ":material/delete:", without, index, "examples", number)
+            remove = _remove_example(index, example_index)
+            form.button("Remove this example", ":material/delete:", remove, index, "examples", example_index)
     if len(examples) < MAX_EXAMPLES:
-        more = {"query": "", "document": "", "why": ""}
-        fields.button(
+        new_example = {"query": "", "document": "", "why": ""}
+        form.button(
             "Add an example",
             ":material/add:",
-            lambda form: form.with_grade(index, examples=[*form.examples(index), more]),
+            lambda guide_fields: guide_fields.with_grade(
+                index, examples=[*guide_fields.examples(index), new_example]
+            ),
             index,
             "examples",
         )
 
 
-def _entry_of_example(index: int, number: int, name: str) -> ValueChange:
-    def change(form: GuideFields, text: Any) -> GuideFields:
-        examples = form.examples(index)
-        examples[number] = {**examples[number], name: text}
-        return form.with_grade(index, examples=examples)
+def _set_example_value(index: int, example_index: int, name: str) -> ValueChange:
+    def change(guide_fields: GuideFields, value: Any) -> GuideFields:
+        examples = guide_fields.examples(index)
+        examples[example_index] = {**examples[example_index], name: value}
+        return guide_fields.with_grade(index, examples=examples)
 
     return change
 
 
-def _without_example(index: int, number: int) -> Change:
-    def changed(form: GuideFields) -> GuideFields:
-        left = [example for at, example in enumerate(form.examples(index)) if at != number]
-        return form.with_grade(index, examples=left)
+def _remove_example(index: int, example_index: int) -> Change:
+    def change(guide_fields: GuideFields) -> GuideFields:
+        examples = guide_fields.examples(index)
+        del examples[example_index]
+        return guide_fields.with_grade(index, examples=examples)
 
-    return changed
+    return change
 
 
-def _colour(value: object) -> str:
+def _valid_colour(value: object) -> str:
     text = str(value or "")
-    return text if len(text) == 7 and text.startswith("#") and text[1:].isalnum() else NO_COLOUR
+    return text if len(text) == 7 and text.startswith("#") and text[1:].isalnum() else DEFAULT_COLOUR

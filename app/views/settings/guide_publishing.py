@@ -8,7 +8,8 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.settings.guide_editing import GUIDE, GuideEditor
+from app.views.settings.guide_editing import GUIDE
+from app.views.settings.guide_editor import GuideEditor
 from curation.core.similarity.text_blocks import word_blocks
 from curation.guides.difference import GradeChange, GuideDifference
 from curation.guides.guide import Grade, Guide

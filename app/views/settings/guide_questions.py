@@ -8,7 +8,8 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.settings.guide_editing import GUIDE, GuideEditor
+from app.views.settings.guide_editing import GUIDE
+from app.views.settings.guide_editor import GuideEditor
 from curation.core.characters import isolated
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.questions import GuideQuestion, answer_question, list_questions
@@ -37,7 +38,7 @@ def _part(store: Store, acts: Acts, name: str, questions: Sequence[GuideQuestion
     ui.heading(f"{name}, {len(questions):,}{shown}")
     for question in questions[:MAX_QUESTIONS]:
         with st.container(border=True):
-            ui.said(question.words, *_about(question))
+            ui.remarks(question.words, *_about(question))
             if question.answer is None:
                 _answer(store, acts, question)
             else:

@@ -26,7 +26,7 @@ ABOUT = {
 
 def show(annotator: Annotator) -> None:
     parts = parts_of(annotator) or [QUERIES]
-    part = ui.part("Part", parts, "part") if len(parts) > 1 else parts[0]
+    part = ui.choose_part("Part", parts, "part") if len(parts) > 1 else parts[0]
     ui.lead(ABOUT[part])
     PARTS[part](project_store(), Acts(annotator))
 

@@ -53,7 +53,7 @@ def _form(store: Store, acts: Acts, names: list[str], usual: list[str], tags: li
         fields.ask("name", "writers", "overlap", "tag", "most", "show")
         with st.expander("Number of documents, rule of agreement, seed"):
             fields.ask("documents", "bound", "seed")
-        fields.rest("queries")
+        fields.ask_rest("queries")
         asked = st.form_submit_button("Open the task", type="primary", key=f"open {form.key}")
     if asked:
         acts.do(form, lambda: open_answer_task(store, fields.request(), acts.by))
@@ -65,7 +65,7 @@ def _task(store: Store, acts: Acts, names: list[str]) -> None:
     if opened is not None and opened.task == name:
         ui.sentences(*opened.sentences)
     status = read_answer_task_status(store, name)
-    ui.show(status)
+    ui.result(status)
     _life(store, acts, status)
     _queries(status)
 
@@ -87,4 +87,4 @@ def _queries(status: AnswerTaskStatus) -> None:
         for query in status.queries
     ]
     columns = ["Query", "State", "Reference answers, or why the answers differ"]
-    ui.table("Queries", columns, rows, words=True, most=MAX_ROWS)
+    ui.table("Queries", columns, rows, words=True, max_rows=MAX_ROWS)

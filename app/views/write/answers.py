@@ -171,7 +171,7 @@ def _show_own_answer(own_answer: OwnAnswer, acts: Acts, state: Desk) -> None:
     words, buttons = st.columns([3, 1], vertical_alignment="center")
     with words:
         references = (f"Reference answer: {isolated(text)}" for text in own_answer.references or ())
-        ui.said(own_answer.query, answer, *references)
+        ui.remarks(own_answer.query, answer, *references)
     if not own_answer.can_change:
         return
     key = f"{own_answer.assignment_id[:12]} {own_answer.revision}"

@@ -179,7 +179,7 @@ def _show_recent(store: Store, acts: Acts, state: Desk) -> None:
 def _show_decision(decision: AnswerDecision, task: str, query: str, state: Desk) -> None:
     words, button = st.columns([9, 1], vertical_alignment="center")
     with words:
-        ui.said(query, *(decision.answers or (NOTHING,)), f"Why: {isolated(decision.reason)}")
+        ui.remarks(query, *(decision.answers or (NOTHING,)), f"Why: {isolated(decision.reason)}")
     at = (task, decision.query_id)
     key = f"change {digest(*at)[:12]} {decision.revision}"
     button.button("Change", key=key, on_click=state.open, args=(at,))

@@ -134,4 +134,4 @@ def _written(queue: WritingQueue) -> None:
         (QueryName(query.text, query.query_id), query.purpose, query.document_id) for query in queue.written
     ]
     caption, columns = "Queries that you wrote, newest first", ["Query", "For", "Document"]
-    ui.table(caption, columns, rows, words=True, most=MAX_OWN_QUERIES)
+    ui.table(caption, columns, rows, words=True, max_rows=MAX_OWN_QUERIES)

@@ -1,0 +1,82 @@
+"""Releases, Gate: the agreement that a release requires, compared with the agreement now."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.page_context import PageContext
+from app.views.releases.bars import draw_threshold
+from curation.agreement.gate import ALPHA, CONSISTENCY, Demand, GateCheck, gate_now, read_demand, set_demand
+from curation.agreement.inter_annotator import READING
+from curation.core.text import decimal
+from curation.operations.jobs.figures import figures_of
+
+STATES = {
+    "met": "Met",
+    "missed": "Not met",
+    "undefined": "Could not be checked",
+    "not asked for": "Not asked for",
+}
+NAMES = {
+    ALPHA: "Agreement between annotators (ordinal alpha)",
+    CONSISTENCY: "Consistency of annotators with themselves",
+}
+OVERRIDE_HELP = (
+    "If a threshold is missed or could not be checked, freezing a release needs a reason. The release keeps "
+    "the reason, the author of the reason and the missed figures. Its card and its page show all three."
+)
+SINGLE_HELP = "With one annotator there is no agreement. The gate then requires none, and releases say so."
+FORM = "gate"
+
+
+def show(context: PageContext) -> None:
+    gate = figures_of(context.store).now(gate_now)
+    left, right = st.columns(2, gap="large")
+    for column, check in zip((left, right), gate.checks, strict=True):
+        with column:
+            _show_check(check)
+    if gate.note:
+        ui.quiet(gate.note)
+    ui.quiet(OVERRIDE_HELP)
+    _ask_thresholds(context)
+
+
+def _show_check(check: GateCheck) -> None:
+    is_known = check.value is not None and check.state in ("met", "missed")
+    ui.heading(NAMES[check.figure])
+    ui.verdict(decimal(check.value) if is_known else "–", STATES[check.state], _read_sentence(check))
+    if is_known:
+        draw_threshold(_read_sentence(check), check.value, check.low, check.high, check.wanted)
+
+
+def _read_sentence(check: GateCheck) -> str:
+    """Return the sentence of a check without the name of its figure and without its state."""
+    text = check.sentence.partition(": ")[2].partition(": ")[2]
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _ask_thresholds(context: PageContext) -> None:
+    form = context.acts.form(FORM)
+    with context.store.reading() as cursor:
+        current = read_demand(cursor)
+    with st.expander("Change the thresholds"), st.form(f"gate {form.key} {current}", width=640, border=False):
+        alpha = st.number_input(
+            "Lower end of alpha's interval must reach", -1.0, 1.0, current.alpha, 0.01, format="%.3f"
+        )
+        consistency = st.number_input(
+            "Lower end of consistency's interval must reach",
+            0.0,
+            1.0,
+            current.consistency,
+            0.01,
+            format="%.3f",
+        )
+        is_single = st.checkbox("One person judges this project", current.single_judge, help=SINGLE_HELP)
+        ui.quiet(READING)
+        submitted = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
+    if submitted:
+        demand = Demand(round(alpha, 4), round(consistency, 4), is_single)
+        context.acts.do(form, lambda: set_demand(context.store, demand, context.acts.by))
+    elif form.number:
+        ui.confirmation("The gate is set.")
