@@ -16,15 +16,7 @@ from app.components.widgets import live
 from app.grading import guide_panel
 from app.uploads import read_small_text
 from app.views.settings.guide_editor import TITLE_AND_TEXT, GuideEditor, replace_draft
-from curation.guides.drafts import (
-    MAX_SOURCE_LENGTH,
-    GuideDraft,
-    discard_draft,
-    find_draft,
-    list_drafts,
-    read_fields,
-    write_fields,
-)
+from curation.guides.drafts import MAX_SOURCE_LENGTH, GuideDraft, discard_draft, find_draft, list_drafts
 from curation.guides.guide import current_guide
 from curation.guides.guide_editing import GuideFields, compose_source, read_fields, write_fields
 from curation.guides.guide_text import GuideProblem, find_problems, parse_guide, read_shipped_guides
