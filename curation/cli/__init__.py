@@ -28,7 +28,6 @@ MODULES = {
     "agreement": ("gate", "judge"),
     "decide": ("consensus", "disputes"),
     "releases": ("freeze", "verify", "diff"),
-    "evaluate": ("baseline",),
 }
 """The commands of a module; a command that is absent here is in the module of its name."""
 

@@ -1,41 +1,40 @@
-"""`goldgrade evaluate` and `goldgrade baseline`: figures of systems on a release, and runs of baselines."""
+"""`goldgrade evaluate`: evaluate systems on a release, by files of runs and of answers."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
-from curation.cli.evaluate_files import (
+from curation.cli.evaluate_output import (
     OUT,
     check_endings,
-    ending,
-    mapped_chunks,
-    read_graded,
-    refuse_no_files,
-    with_baseline,
-    write_files,
+    emit_answers,
+    emit_evaluation,
+    emit_headlines,
+    refuse_unwritable,
+    select_by_ending,
 )
 from curation.cli.file_options import map_option, mapped
-from curation.cli.options import given_flags, refuse_unused, with_options_of
-from curation.cli.output import emit, progress_bar, say, show, to_people, write_file
-from curation.cli.program import AnyRelease, actor, app, is_json, release_store, split_commas
-from curation.core.digests import to_json_value
-from curation.core.errors import CurationError, refuse_problems
-from curation.evaluation.request import EvaluateRequest
-from curation.retrieval.engines import RATE
+from curation.cli.options import with_options_of
+from curation.cli.output import progress_bar, to_people
+from curation.cli.program import AnyRelease, actor, app, release_store
+from curation.core.errors import CurationError, InputError, refuse_problems
+from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 
 if TYPE_CHECKING:
-    from curation.core.reports.page import Section
-    from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-    from curation.evaluation.fail_if import CheckedCondition
-    from curation.evaluation.report.page import EvaluationReport
-    from curation.evaluation.rounded_figures import HeadlineEvaluation
+    from curation.core.progress import Progress
+    from curation.evaluation.evaluate import EvaluationWork
+    from curation.evaluation.fail_if import CheckedCondition, FailCondition
+    from curation.evaluation.scoring.system_files import SystemFile
+    from curation.store import Store
 
 NOT_CHECKED = 2
 """The exit code if a condition of --fail-if could not be checked; the exit code of a failed condition is
@@ -45,94 +44,25 @@ ON_PAGE = ("to_pool", "correctness", "faithfulness", "support")
 RUN_FIELDS = ("query", "document", "rank", "score", "start", "end", "text")
 ANSWER_FIELDS = ("answer", "context", "citation")
 """The fields of run files, and the fields of files of answers without the query."""
-Asked = ParamSpec("Asked")
+BASELINE = "baseline"
+"""The name of the baseline's run if a different run has the name of its file."""
+Parameters = ParamSpec("Parameters")
 
 
-@app.command()
-def baseline(
-    context: typer.Context,
-    name: AnyRelease,
-    out: Annotated[Path, typer.Option(help="Folder to write the run files to.")],
-    systems: Annotated[
-        str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
-    ] = "bm25",
-    depth: Annotated[int, typer.Option(help="Documents for each query at most.")] = 1000,
-    part: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
-    model: Annotated[
-        str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
-    ] = "all-MiniLM-L6-v2",
-    chunks: Annotated[
-        str | None,
-        typer.Option(
-            help="Splitters whose chunks are searched, separated by commas. 200/50 is 200 words with 50 "
-            "overlapping; sentence splits by sentences, heading splits Markdown by headings.",
-            show_default="whole documents",
-        ),
-    ] = None,
-    engine: Annotated[str | None, typer.Option(help="Engine to ask instead of systems.")] = None,
-    rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Overwrite files with the same names.")
-    ] = False,
-) -> None:
-    """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run
-    file.
-
-    A baseline searches the documents that the release pins, and reads no grade. A JSON file next to each run
-    has its settings, versions and seconds per query. An engine searches its own documents.
-
-    \b
-    Examples:
-      goldgrade baseline v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
-      goldgrade baseline v1 --part dev --out runs/v1-dev --json
-      goldgrade baseline v1 --systems bm25,dense --chunks 200/50,sentence,heading --depth 100 --out runs/v1
-      goldgrade baseline v1 --engine shop --depth 100 --out runs/v1
-    """
-    from curation.evaluation.scoring.baselines import write_baselines
-    from curation.retrieval.engines.client import EngineClient
-    from curation.retrieval.engines.template import find_engine
-
-    store, client = release_store(), None
-    if engine is not None:
-        refuse_unused(context, "--engine asks an engine", "systems", "model", "chunks")
-        with store.reading() as cursor:
-            client = EngineClient(find_engine(cursor, engine), rate)
-    else:
-        refuse_unused(context, "no engine is named with --engine", "rate")
-    if not {"dense", "hybrid"}.intersection(split_commas(systems)):
-        refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
-    with progress_bar() as progress:
-        written = write_baselines(
-            store,
-            name,
-            split_commas(systems),
-            out,
-            depth=depth,
-            part=part,
-            model=model,
-            replace=overwrite,
-            engine=client,
-            chunks=split_commas(chunks or ""),
-            say=to_people,
-            progress=progress,
-        )
-    show(written)
-
-
-def _with_exit_codes(command: Callable[Asked, None]) -> Callable[Asked, None]:
+def _with_exit_codes(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     """Give a command with --fail-if a different exit code for an error than for figures that fail."""
 
     @wraps(command)
-    def checked(*given: Asked.args, **options: Asked.kwargs) -> None:
+    def call_with_exit_codes(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
         try:
-            command(*given, **options)
+            command(*arguments, **options)
         except CurationError as error:
             if not options.get("fail_if"):
                 raise
             print(f"goldgrade: {error}", file=sys.stderr)
             raise typer.Exit(NOT_CHECKED) from error
 
-    return checked
+    return call_with_exit_codes
 
 
 @app.command()
@@ -140,7 +70,6 @@ def _with_exit_codes(command: Callable[Asked, None]) -> Callable[Asked, None]:
 @with_options_of(EvaluateRequest, besides=ON_PAGE)
 def evaluate(
     request: EvaluateRequest,
-    context: typer.Context,
     name: AnyRelease,
     run: Annotated[
         list[str] | None,
@@ -206,133 +135,162 @@ def evaluate(
       goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly"
       goldgrade evaluate v1 --answers new=new.jsonl --graded correctness=correctness.duckdb=graded
     """
-    from curation.evaluation.answers.answer_files import AnswerFields
-    from curation.evaluation.evaluate import evaluated, prepared
-    from curation.evaluation.fail_if import checked_conditions, facets_needed, read_conditions
-    from curation.evaluation.scoring.system_files import parse_answer_files, parse_run_files
-    from curation.evaluation.scoring.system_runs import ReadingOptions
-    from curation.ingest.readers.fields import ChunkFields
-    from curation.releases.release_rows import is_file
+    from curation.evaluation.evaluate import evaluated
+    from curation.evaluation.fail_if import checked_conditions, read_conditions
 
-    given = given_flags(context)
-    conditions, store = read_conditions(fail_if or ()), release_store()
-    files = out or []
+    store, files, conditions = release_store(), out or [], read_conditions(fail_if or ())
     check_endings(files, bool(conditions))
-    sources, baseline = with_baseline(parse_run_files(run or []), request.baseline)
-    request = replace(
+    request = _fill_request(request, name, run or [], answers or [], graded or ())
+    systems = list(dict.fromkeys(system for system, _ in request.runs))
+    refuse_unwritable(files, systems, _list_inputs(store, request))
+    columns = _read_columns(map, request)
+    with progress_bar() as progress, _map_chunks(store, request, progress) as request:
+        work = _prepare(store, request, files, conditions, columns, progress)
+        headlines, of_answers, judged, evaluation = evaluated(work)
+    if headlines:
+        emit_headlines(headlines)
+    elif evaluation is None:
+        emit_answers(of_answers, files)
+    else:
+        checked = checked_conditions(evaluation, conditions, request.baseline) if conditions else ()
+        emit_evaluation(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
+        if status := _exit_code(checked):
+            raise typer.Exit(status)
+
+
+def _fill_request(
+    request: EvaluateRequest, name: str, run: Sequence[str], answers: Sequence[str], graded: Sequence[str]
+) -> EvaluateRequest:
+    """Fill the request with the release and the files that the command line names."""
+    from curation.evaluation.scoring.system_files import parse_answer_files, parse_run_files
+
+    run_sources, baseline = _add_baseline(parse_run_files(run), request.baseline)
+    return replace(
         request,
         release=name,
         baseline=baseline,
-        **read_graded(graded or ()),
-        runs=tuple((source.name, str(source.path)) for source in sources),
-        answers=tuple(
-            (named_answer.name, str(named_answer.path)) for named_answer in parse_answer_files(answers or [])
-        ),
+        **_read_graded(graded),
+        runs=tuple((source.name, str(source.path)) for source in run_sources),
+        answers=tuple((source.name, str(source.path)) for source in parse_answer_files(answers)),
     )
-    read = [store.path, *([Path(name)] if is_file(name) else []), *(source.path for source in sources)]
-    read += [path for path in (request.topics, request.chunk_map) if path is not None]
-    refuse_no_files(files, list(dict.fromkeys(source.name for source in sources)), read)
-    columns_of = mapped(map, *RUN_FIELDS, *ANSWER_FIELDS)
-    run_columns, answer_columns = columns_of[: len(RUN_FIELDS)], columns_of[len(RUN_FIELDS) :]
-    about_answers = [
-        f"--map {name}"
-        for name, column in zip(ANSWER_FIELDS, answer_columns, strict=True)
-        if column is not None
-    ]
-    if answers and run and run_columns[0] is not None:
+
+
+def _add_baseline(
+    sources: Sequence[SystemFile], baseline: str | None
+) -> tuple[Sequence[SystemFile], str | None]:
+    """Add the run of the baseline before the runs if --baseline names a file; return the name of the
+    baseline, too.
+
+    Raises
+    ------
+    InputError: --baseline names neither a run nor a file.
+    """
+    from curation.evaluation.scoring.system_files import parse_run_files
+
+    names = [source.name for source in sources]
+    if baseline is None or baseline in names or not sources:
+        return sources, baseline
+    [base] = parse_run_files([baseline])
+    if not base.path.is_file():
+        raise InputError(
+            f"--baseline {baseline}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "
+            "there is no such file; expected the NAME of a run, FILE or NAME=FILE."
+        )
+    for source in sources:
+        if source.path.resolve() == base.path.resolve():
+            return sources, source.name
+    base = base._replace(name=BASELINE) if base.name in names else base
+    return [base, *sources], base.name
+
+
+def _read_graded(texts: Sequence[str]) -> dict[str, Any]:
+    """Read PROJECT=RELEASE by kind from texts KIND=PROJECT=RELEASE.
+
+    Raises
+    ------
+    InputError: a text names an unknown kind.
+    """
+    release_of = dict(text.partition("=")[::2] for text in texts)
+    expected = f"expected KIND=PROJECT=RELEASE, with {' or '.join(ABOUT_ANSWERS)}"
+    refuse_problems([f"--graded {kind}: {expected}" for kind in release_of if kind not in ABOUT_ANSWERS])
+    return release_of
+
+
+def _list_inputs(store: Store, request: EvaluateRequest) -> list[Path]:
+    """List the project, and the files of the release and of runs that the evaluation reads."""
+    from curation.releases.release_rows import is_file
+
+    release = [Path(request.release)] if is_file(request.release) else []
+    tables = [path for path in (request.topics, request.chunk_map) if path is not None]
+    return [store.path, *release, *(Path(path) for _, path in request.runs), *tables]
+
+
+def _read_columns(pairs: Sequence[str] | None, request: EvaluateRequest) -> dict[str, str | None]:
+    """Read the columns of runs and of answers from --map.
+
+    Raises
+    ------
+    InputError: a column of queries could be about the runs or about the answers.
+    """
+    fields = (*RUN_FIELDS, *ANSWER_FIELDS)
+    columns = dict(zip(fields, mapped(pairs, *fields), strict=True))
+    if request.answers and request.runs and columns["query"] is not None:
         refuse_problems(
             ["--map query could be about the runs or about the answers, because both are given"],
             way_out="Evaluate --run and --answers in two calls.",
         )
-    about_runs, reports = [given["fail_if"]] if "fail_if" in given else [], ending(files, ".html")
-    with progress_bar() as progress, mapped_chunks(store, name, request, progress) as request:
-        work = prepared(
-            *(store, request, actor()),
-            ReadingOptions(ChunkFields(*run_columns)),
-            named=lambda option: option.spelling,
-            about_runs=[*about_runs, *(f"--out {path}" for path in files if path not in reports)],
-            about_answers=about_answers,
-            further=[f"--out {path}" for path in reports],
-            answer_fields=AnswerFields(run_columns[0] if answers else None, *answer_columns),
-            facets=facets_needed(conditions),
-            by_query=bool(ending(files, ".txt")),
-            progress=progress,
-        )
-        headlines, of_answers, judged, evaluation = evaluated(work)
-    if headlines:
-        _emit_headlines(headlines)
-    elif evaluation is None:
-        _emit_answers(of_answers, files)
-    else:
-        checked = checked_conditions(evaluation, conditions, baseline) if conditions else ()
-        _emit_evaluation(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
-        if status := _exit_code(checked):
-            raise typer.Exit(status)
+    return columns
+
+
+@contextmanager
+def _map_chunks(store: Store, request: EvaluateRequest, progress: Progress) -> Iterator[EvaluateRequest]:
+    """Replace the splitter's table of a request by a temporary map of its chunks."""
+    from curation.evaluation.scoring.chunk_map import map_chunks
+
+    if request.chunk_map is None:
+        yield request
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "chunks.csv"
+        _, sentences = map_chunks(store, request.release, request.chunk_map, file, progress=progress)
+        for sentence in sentences:
+            to_people(sentence)
+        yield replace(request, chunk_map=file)
+
+
+def _prepare(
+    store: Store,
+    request: EvaluateRequest,
+    files: Sequence[Path],
+    conditions: Sequence[FailCondition],
+    columns: Mapping[str, str | None],
+    progress: Progress,
+) -> EvaluationWork:
+    """Check the request together with the options that are not part of it."""
+    from curation.evaluation.answers.answer_files import AnswerFields
+    from curation.evaluation.evaluate import prepared
+    from curation.evaluation.fail_if import facets_needed
+    from curation.evaluation.scoring.system_runs import ReadingOptions
+    from curation.ingest.readers.fields import ChunkFields
+
+    pages = select_by_ending(files, ".html")
+    query_column = columns["query"] if request.answers else None
+    about_runs = ["--fail-if"] if conditions else []
+    return prepared(
+        *(store, request, actor()),
+        ReadingOptions(ChunkFields(*(columns[field] for field in RUN_FIELDS))),
+        named=lambda option: option.spelling,
+        about_runs=[*about_runs, *(f"{OUT} {path}" for path in files if path not in pages)],
+        about_answers=[f"--map {field}" for field in ANSWER_FIELDS if columns[field] is not None],
+        further=[f"{OUT} {path}" for path in pages],
+        answer_fields=AnswerFields(query_column, *(columns[field] for field in ANSWER_FIELDS)),
+        facets=facets_needed(conditions),
+        by_query=bool(select_by_ending(files, ".txt")),
+        progress=progress,
+    )
 
 
 def _exit_code(checked: Sequence[CheckedCondition]) -> int:
     """Return 1 if a condition failed, `NOT_CHECKED` if a condition could not be checked, and 0 otherwise."""
     outcomes = {condition.outcome for condition in checked}
     return 1 if "failed" in outcomes else NOT_CHECKED if "not checked" in outcomes else 0
-
-
-def _emit_headlines(headlines: Sequence[HeadlineEvaluation]) -> None:
-    """Print one rounded figure of each run and of each file of answers."""
-    first = to_json_value(headlines[0]) | ({"of_answers": headlines[1]} if headlines[1:] else {})
-    emit(first, lambda: say(*(line for headline in headlines for line in headline.sentences)))
-
-
-def _emit_evaluation(
-    evaluation: Evaluation,
-    further: Mapping[str, Any],
-    checked: Sequence[CheckedCondition],
-    files: Sequence[Path],
-) -> None:
-    """Print an evaluation with the judge, the answers and the conditions that were asked for, and write
-    its files.
-    """
-    from curation.evaluation.report.files import condition_sections
-    from curation.evaluation.report.page import evaluation_report, report_details
-    from curation.releases.card import synthetic_sentence
-
-    page = evaluation_report(evaluation, further["answers"], further["judge"])
-    write_files(files, evaluation, page, checked)
-    if evaluation.synthetic:  # a reader of a terminal meets this before any figure
-        first = synthetic_sentence(evaluation.synthetic, evaluation.queries)
-        page = replace(page, findings=(first, *(finding for finding in page.findings if finding != first)))
-    asked = {name: value for name, value in further.items() if value is not None}
-    if checked:
-        asked |= {"failed": [row for condition in checked for row in condition.failed], "conditions": checked}
-    sections = condition_sections(checked)
-    emit(
-        to_json_value(evaluation) | asked if is_json() else {},
-        lambda: _print_evaluation(page, sections, files, report_details(evaluation)),
-    )
-
-
-def _emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
-    """Print an evaluation of answers without runs, and write the requested pages."""
-    from curation.evaluation.report.page import answers_report
-
-    assert evaluation is not None  # there is a file of either kind
-    page = answers_report(evaluation)
-    for path in ending(files, ".html"):
-        write_file(path, page.html, option=OUT)
-    emit({"answers": evaluation}, lambda: _print_evaluation(page))
-
-
-def _print_evaluation(
-    page: EvaluationReport,
-    further: Sequence[Section] = (),
-    written: Sequence[Path] = (),
-    details: Sequence[str] = (),
-) -> None:
-    """Print the report without its details, further sections, and the names of the written files."""
-    from curation.core.reports.terminal import show_report
-
-    sections = [section for section in page.sections if section.heading not in details]
-    show_report(page.title, page.findings, [*sections, *further], page.remark, page.lead)
-    if details:
-        say(f"An .html report has also: {', '.join(details)}.")
-    if written:
-        say(f"Wrote {', '.join(map(str, written))}.")

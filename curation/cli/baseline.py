@@ -1,0 +1,84 @@
+"""`goldgrade baseline`: write the runs of baselines and engines on a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli.options import refuse_unused
+from curation.cli.output import progress_bar, show, to_people
+from curation.cli.program import AnyRelease, app, release_store, split_commas
+from curation.retrieval.engines import RATE
+
+
+@app.command()
+def baseline(
+    context: typer.Context,
+    name: AnyRelease,
+    out: Annotated[Path, typer.Option(help="Folder to write the run files to.")],
+    systems: Annotated[
+        str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
+    ] = "bm25",
+    depth: Annotated[int, typer.Option(help="Documents for each query at most.")] = 1000,
+    part: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
+    model: Annotated[
+        str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
+    ] = "all-MiniLM-L6-v2",
+    chunks: Annotated[
+        str | None,
+        typer.Option(
+            help="Splitters whose chunks are searched, separated by commas. 200/50 is 200 words with 50 "
+            "overlapping; sentence splits by sentences, heading splits Markdown by headings.",
+            show_default="whole documents",
+        ),
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="Engine to ask instead of systems.")] = None,
+    rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Overwrite files with the same names.")
+    ] = False,
+) -> None:
+    """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run
+    file.
+
+    A baseline searches the documents that the release pins, and reads no grade. A JSON file next to each run
+    has its settings, versions and seconds per query. An engine searches its own documents.
+
+    \b
+    Examples:
+      goldgrade baseline v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
+      goldgrade baseline v1 --part dev --out runs/v1-dev --json
+      goldgrade baseline v1 --systems bm25,dense --chunks 200/50,sentence,heading --depth 100 --out runs/v1
+      goldgrade baseline v1 --engine shop --depth 100 --out runs/v1
+    """
+    from curation.evaluation.scoring.baselines import write_baselines
+    from curation.retrieval.engines.client import EngineClient
+    from curation.retrieval.engines.template import find_engine
+
+    store, client, system_names = release_store(), None, split_commas(systems)
+    if engine is not None:
+        refuse_unused(context, "--engine asks an engine", "systems", "model", "chunks")
+        with store.reading() as cursor:
+            client = EngineClient(find_engine(cursor, engine), rate)
+    else:
+        refuse_unused(context, "no engine is named with --engine", "rate")
+    if not {"dense", "hybrid"}.intersection(system_names):
+        refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
+    with progress_bar() as progress:
+        baseline_runs = write_baselines(
+            store,
+            name,
+            system_names,
+            out,
+            depth=depth,
+            part=part,
+            model=model,
+            replace=overwrite,
+            engine=client,
+            chunks=split_commas(chunks or ""),
+            say=to_people,
+            progress=progress,
+        )
+    show(baseline_runs)

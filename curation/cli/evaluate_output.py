@@ -1,0 +1,178 @@
+"""The output of `goldgrade evaluate`: what the command prints, and the files that --out names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.cli.output import emit, say, write_file
+from curation.cli.program import is_json
+from curation.core.digests import to_json_value
+from curation.core.errors import InputError, refuse_problems
+
+if TYPE_CHECKING:
+    from curation.core.reports.page import Section
+    from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
+    from curation.evaluation.fail_if import CheckedCondition
+    from curation.evaluation.report.page import EvaluationReport
+    from curation.evaluation.rounded_figures import HeadlineEvaluation
+
+OUT = "--out"
+ENDINGS = (".html", ".md", ".xml", ".csv", ".tex", ".txt")
+
+
+def select_by_ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
+    """Select the files whose names have one of the endings."""
+    return [path for path in files if path.suffix.lower() in suffixes]
+
+
+def check_endings(files: Sequence[Path], has_conditions: bool) -> None:
+    """Refuse files that cannot be made.
+
+    Raises
+    ------
+    InputError: an ending names no format, or a file of test cases has no --fail-if.
+    """
+    unknown = [path for path in files if path not in select_by_ending(files, *ENDINGS)]
+    problems = [f"{OUT} {path}: expected an ending of {', '.join(ENDINGS)}" for path in unknown]
+    if not has_conditions:
+        problems += [
+            f"{OUT} {path}: the file has a test case for each --fail-if, and no --fail-if was given"
+            for path in select_by_ending(files, ".xml")
+        ]
+    refuse_problems(problems)
+
+
+def refuse_unwritable(files: Sequence[Path], systems: Sequence[str], inputs: Sequence[Path]) -> None:
+    """Refuse, before any work, files that cannot be written, that are named twice, or that are read.
+
+    Parameters
+    ----------
+    systems: names of the systems; with several systems each has its own file with the values of queries.
+    inputs: the project first, then the files that are evaluated.
+
+    Raises
+    ------
+    InputError: a file is refused.
+    """
+    use_of = {path.resolve(): "also a file that is read" for path in inputs[1:]}
+    use_of[inputs[0].resolve()] = "the project itself"
+    expected = "expected the name of a file in an existing folder"
+    for file in files:
+        for path in _query_paths(file, systems) if select_by_ending([file], ".txt") else [file]:
+            if path.is_dir():
+                raise InputError(f"{OUT} {path}: it is a folder; {expected}.")
+            if not path.resolve().parent.is_dir():
+                raise InputError(f"{OUT} {path}: its folder does not exist; {expected}.")
+            if use := use_of.get(path.resolve()):
+                raise InputError(f"{OUT} {path}: it is {use}; expected a different name.")
+            use_of[path.resolve()] = f"also a file that {OUT} writes"
+
+
+def emit_headlines(headlines: Sequence[HeadlineEvaluation]) -> None:
+    """Print one rounded figure of each run and of each file of answers."""
+    result = to_json_value(headlines[0])
+    if len(headlines) > 1:
+        result["of_answers"] = headlines[1]
+    emit(result, lambda: say(*(sentence for headline in headlines for sentence in headline.sentences)))
+
+
+def emit_evaluation(
+    evaluation: Evaluation,
+    requested: Mapping[str, Any],
+    checked: Sequence[CheckedCondition],
+    files: Sequence[Path],
+) -> None:
+    """Print an evaluation with its requested additions and its conditions, and write its files.
+
+    requested: the evaluation of `answers` and the estimates with a `judge`; None where not requested.
+    """
+    from curation.evaluation.report.files import condition_sections
+    from curation.evaluation.report.page import evaluation_report, report_details
+    from curation.releases.card import synthetic_sentence
+
+    page = evaluation_report(evaluation, requested["answers"], requested["judge"])
+    _write_files(files, evaluation, page, checked)
+    if evaluation.synthetic:  # a reader of a terminal meets this before any figure
+        warning = synthetic_sentence(evaluation.synthetic, evaluation.queries)
+        findings = [finding for finding in page.findings if finding != warning]
+        page = replace(page, findings=(warning, *findings))
+    additions = {name: value for name, value in requested.items() if value is not None}
+    if checked:
+        failed = [row for condition in checked for row in condition.failed]
+        additions |= {"failed": failed, "conditions": checked}
+    sections, details = condition_sections(checked), report_details(evaluation)
+    emit(
+        to_json_value(evaluation) | additions if is_json() else {},
+        lambda: _print_evaluation(page, sections, files, details),
+    )
+
+
+def emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
+    """Print an evaluation of answers without runs, and write the requested pages."""
+    from curation.evaluation.report.page import answers_report
+
+    assert evaluation is not None  # there is a file of either kind
+    page = answers_report(evaluation)
+    for path in select_by_ending(files, ".html"):
+        write_file(path, page.html, option=OUT)
+    emit({"answers": evaluation}, lambda: _print_evaluation(page))
+
+
+def _write_files(
+    files: Sequence[Path],
+    evaluation: Evaluation,
+    page: EvaluationReport,
+    conditions: Sequence[CheckedCondition],
+) -> None:
+    """Write the files that --out names.
+
+    Raises
+    ------
+    InputError: a file cannot be written.
+    """
+    from curation.core.reports.page import csv_table, writer_for
+    from curation.evaluation.report.files import junit, markdown, system_figures, system_table, trec_lines
+
+    for path in select_by_ending(files, ".html"):
+        write_file(path, page.html, OUT)
+    for path in select_by_ending(files, ".md"):
+        write_file(path, markdown(page, evaluation, conditions), OUT)
+    for path in select_by_ending(files, ".xml"):
+        write_file(path, junit(page.title, conditions), OUT)
+    for path in select_by_ending(files, ".csv", ".tex"):
+        writer = writer_for(path, OUT)
+        table = system_figures(evaluation) if writer is csv_table else system_table(evaluation)
+        write_file(path, writer(table), OUT)
+    for path in select_by_ending(files, ".txt"):
+        paths = _query_paths(path, [system.name for system in evaluation.runs])
+        for query_path, system in zip(paths, evaluation.runs, strict=True):
+            write_file(query_path, "".join(trec_lines(evaluation, system)), OUT)
+
+
+def _query_paths(path: Path, systems: Sequence[str]) -> list[Path]:
+    """Return the file of each system; with several systems the name of the file contains the system's
+    name.
+    """
+    if len(systems) < 2:
+        return [path]
+    return [path.with_name(f"{path.stem}.{name}{path.suffix}") for name in systems]
+
+
+def _print_evaluation(
+    page: EvaluationReport,
+    condition_sections: Sequence[Section] = (),
+    files: Sequence[Path] = (),
+    details: Sequence[str] = (),
+) -> None:
+    """Print the report without its details, the sections of conditions, and the names of the files."""
+    from curation.core.reports.terminal import show_report
+
+    sections = [section for section in page.sections if section.heading not in details]
+    show_report(page.title, page.findings, [*sections, *condition_sections], page.remark, page.lead)
+    if details:
+        say(f"An .html report has also: {', '.join(details)}.")
+    if files:
+        say(f"Wrote {', '.join(map(str, files))}.")
