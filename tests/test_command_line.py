@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from curation.cli import output, program
-from curation.cli.program import PATH, STEPS
+from curation.cli import invocation, output
+from curation.cli.program import STEPS, WORKFLOW
 from docs import make_commands
 from tests.support import GOLDGRADE, ROOT
 from tests.support.command_line import COMMAND, invoke
@@ -37,9 +37,9 @@ def test_the_help_fits_one_screen_and_has_the_path_and_then_all_others() -> None
     assert len(told.splitlines()) <= 45
     path, _, others = told.partition("The path of a project:")[2].partition("All others:")
     shown = re.findall(r"^  ([a-z-]+) +([A-Z].*)$", path, re.MULTILINE)
-    assert tuple(name for name, _ in shown) == PATH
+    assert tuple(name for name, _ in shown) == WORKFLOW
     assert [line for _, line in shown if not line.endswith(".") or "..." in line or len(line) > 60] == []
-    named = {*PATH, *re.findall(r"\b[a-z-]+(?=,|$)", others, re.MULTILINE)}
+    named = {*WORKFLOW, *re.findall(r"\b[a-z-]+(?=,|$)", others, re.MULTILINE)}
     assert {name.split()[1] for name, _ in COMMANDS} == named
     assert {name for names in STEPS.values() for name in names} == named
 
@@ -158,11 +158,11 @@ def test_no_text_commands_a_terminal_and_json_has_it_exactly(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "red \x1b[31m kettle \x9b2J"
-    output.table(text, [text], [[text]])
+    output.print_table(text, [text], [[text]])
     output.say(text)
     shown = capsys.readouterr().out
     assert shown.count("red ␛[31m kettle \ufffd2J") == 4
-    monkeypatch.setattr(program, "is_json", lambda: True)
+    monkeypatch.setattr(invocation, "is_json", lambda: True)
     output.emit({"text": text}, "")
     in_json = capsys.readouterr().out
     assert json.loads(in_json) == {"text": text}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
 
-from curation.cli import program
+from curation.cli import invocation, program
 from curation.core.characters import printable
 from curation.core.errors import CurationError, InputError
 from curation.core.named_project import former_variables
@@ -43,7 +43,9 @@ def main() -> None:
     """Run the command line; the exit code is 0 done, 1 refused, 2 wrong usage, 130 interrupted, 143
     terminated.
     """
-    former = {number: signal.signal(number, _end_command) for number in (signal.SIGTERM, signal.SIGINT)}
+    former_handlers = {
+        number: signal.signal(number, _end_command) for number in (signal.SIGTERM, signal.SIGINT)
+    }
     gc.set_threshold(*GC_THRESHOLDS)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
@@ -59,7 +61,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
-        if not _is_of_the_database(error):
+        if not _is_database_error(error):
             raise
         print(f"goldgrade: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
         print("This is a mistake in goldgrade: please report it with the command you ran.", file=sys.stderr)
@@ -69,7 +71,7 @@ def main() -> None:
             jobs.kill_all_jobs()
         if store := sys.modules.get("curation.store"):
             store.close_all()
-        for number, handler in former.items():
+        for number, handler in former_handlers.items():
             signal.signal(number, handler)
 
 
@@ -79,15 +81,15 @@ def add_commands(arguments: Sequence[str] = ()) -> None:
     """
     if "--version" in arguments:
         return
-    _, words = program.divided_options(arguments)
-    name = next((word for word in words if not word.startswith("-")), "")
-    names = [command for commands in program.STEPS.values() for command in commands]
-    for command in [name] if name in names else names:
+    _, words = program.divide_arguments(arguments)
+    named_command = next((word for word in words if not word.startswith("-")), "")
+    all_commands = [command for commands in program.STEPS.values() for command in commands]
+    for command in [named_command] if named_command in all_commands else all_commands:
         module = next((module for module, commands in MODULES.items() if command in commands), command)
         import_module(f"curation.cli.{module}")
 
 
-def _is_of_the_database(error: Exception) -> bool:
+def _is_database_error(error: Exception) -> bool:
     """Tell whether DuckDB raised an error, without loading DuckDB."""
     duckdb = sys.modules.get("duckdb")
     return duckdb is not None and isinstance(error, duckdb.Error)
@@ -99,7 +101,7 @@ def _end_command(number: int, frame: FrameType | None) -> None:
     """
     signal.signal(number, signal.SIG_DFL)
     if number == signal.SIGINT:
-        print(f"goldgrade: {STOPPED} {program.kept.get()}", file=sys.stderr)
+        print(f"goldgrade: {STOPPED} {invocation.interruption_note.get()}", file=sys.stderr)
     sys.exit(128 + number)
 
 
@@ -107,5 +109,5 @@ def _refuse_broken_arguments() -> None:
     """Refuse arguments that are not UTF-8, because the project could not store them."""
     for argument in sys.argv[1:]:
         if not argument.isascii() and any("\udc80" <= letter <= "\udcff" for letter in argument):
-            shown = argument.encode("utf-8", "backslashreplace").decode()
-            raise InputError(f"The argument {shown!r} is not UTF-8; expected text. Type it again.")
+            escaped = argument.encode("utf-8", "backslashreplace").decode()
+            raise InputError(f"The argument {escaped!r} is not UTF-8; expected text. Type it again.")

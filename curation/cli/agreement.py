@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.options import refuse_unused
+from curation.cli.invocation import actor, is_json, project_store, seal_reason
+from curation.cli.options import Page, Seed, refuse_unused
 from curation.cli.output import emit, say, show, write_file
-from curation.cli.program import Page, Seed, actor, app, is_json, project_store, seal_reason
+from curation.cli.program import app
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.reports.page import Table

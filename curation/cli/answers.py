@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from curation.cli.file_options import Encoding, Format, layout_of
-from curation.cli.language_model import MostCalls, Parallel, Send, Sender, note
-from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import emit, show
-from curation.cli.program import ReleaseName, actor, command_group, project_store, query_named, seal_reason
+from curation.cli.invocation import actor, find_query_id, project_store, seal_reason
+from curation.cli.language_model import MostCalls, Parallel, Send, Sender
+from curation.cli.options import ReleaseName, refuse_unused, with_options_of
+from curation.cli.output import emit, note, show
+from curation.cli.program import command_group
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.page import Table
@@ -26,7 +27,7 @@ TaskName = Annotated[str, typer.Argument(metavar="TASK", help="Name of the answe
 
 
 @answers.command("open")
-@with_options_of(AnswerTaskRequest, besides=("name",))
+@with_options_of(AnswerTaskRequest, except_fields=("name",))
 def answers_open(
     request: AnswerTaskRequest,
     context: typer.Context,
@@ -96,7 +97,7 @@ def answers_status(
         show(read_answer_task_status(store, name))
     else:
         access = unseal(store, f"show the answers of {name}", seal_reason(), actor())
-        show(read_answer_case(store, name, query_named(store, query), actor(), access=access))
+        show(read_answer_case(store, name, find_query_id(store, query), actor(), access=access))
 
 
 @answers.command("close")

@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
+from curation.cli.invocation import project_path
 from curation.cli.output import say
-from curation.cli.program import app, project_path
+from curation.cli.program import app
 from curation.core import log, named_project
 
 BACKUP_TO = "GOLDGRADE_BACKUP_TO"

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.options import refuse_unused
-from curation.cli.output import progress_bar, show, to_people
-from curation.cli.program import AnyRelease, app, release_store, split_commas
+from curation.cli.invocation import release_store
+from curation.cli.options import AnyRelease, refuse_unused, split_commas
+from curation.cli.output import note, show
+from curation.cli.program import app
+from curation.cli.progress import progress_bar
 from curation.retrieval.engines import RATE
 
 
@@ -78,7 +80,7 @@ def baseline(
             replace=overwrite,
             engine=client,
             chunks=split_commas(chunks or ""),
-            say=to_people,
+            say=note,
             progress=progress,
         )
     show(baseline_runs)

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.language_model import NOT_SENT, MostCalls, Send, note, spending_sentences
-from curation.cli.options import given_flags, option, refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show, write_file
-from curation.cli.program import Limit, Seed, actor, app, project_store, split_commas
+from curation.cli.invocation import actor, project_store
+from curation.cli.language_model import NOT_SENT, MostCalls, Send, spending_sentences
+from curation.cli.options import (
+    Limit,
+    Seed,
+    given_flags,
+    option,
+    refuse_unused,
+    split_commas,
+    with_options_of,
+)
+from curation.cli.output import emit, note, say, show, write_file
+from curation.cli.program import app
+from curation.cli.progress import progress_bar, run_operation
 from curation.core.errors import InputError
 from curation.core.operation import DEFAULT_MODEL, PlainResult
 from curation.queries.requests import CoverageRequest
@@ -95,7 +105,7 @@ def coverage_command(
     else:
         from curation.operations.registry import OPERATIONS
 
-        report = carry_out(OPERATIONS["coverage"], request)
+        report = run_operation(OPERATIONS["coverage"], request)
         show(report, *report.details, limit=limit)
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.file_options import map_option, mapped, target
-from curation.cli.options import given_flags, refuse_unused, with_options_of
-from curation.cli.output import emit, say, say_dry_run, say_withheld, show, show_tables, table
-from curation.cli.program import Limit, actor, app, project_store, query_named, seal_reason, stated_reason
+from curation.cli.invocation import actor, find_query_id, project_store, seal_reason, stated_reason
+from curation.cli.options import Limit, given_flags, refuse_unused, with_options_of
+from curation.cli.output import emit, print_table, print_tables, say, say_dry_run, say_withheld, show
+from curation.cli.program import app
 from curation.core.errors import InputError
 from curation.labeling.consensus.rule import ConsensusRule
 
@@ -99,12 +100,12 @@ def consensus(
     def text() -> None:
         if replaced:
             say(replaced)
-        show_tables(counts.table)
+        print_tables(counts.table)
         if annotator_errors is not None:
             show_sections([build_error_section(annotator_errors)])
         if listed:
             columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "how", "about"]
-            table("Pairs", columns, [_pair_row(*pair.values()) for pair in listed])
+            print_table("Pairs", columns, [_pair_row(*pair.values()) for pair in listed])
             say_withheld(sum(pair["how"] == SEALED for pair in listed))
 
     emit(result, text)
@@ -228,7 +229,7 @@ def decide(
             param_hint="QUERY DOCUMENT",
         )
     store = project_store()
-    query_id = query_named(store, query)
+    query_id = find_query_id(store, query)
     if task is not None:
         from curation.labeling.written_answers.decisions import AnswerRuling, decide_answers
 

@@ -23,9 +23,11 @@ from curation.cli.evaluate_output import (
     select_by_ending,
 )
 from curation.cli.file_options import map_option, mapped
-from curation.cli.options import with_options_of
-from curation.cli.output import progress_bar, to_people
-from curation.cli.program import AnyRelease, actor, app, release_store
+from curation.cli.invocation import actor, release_store
+from curation.cli.options import AnyRelease, with_options_of
+from curation.cli.output import note
+from curation.cli.program import app
+from curation.cli.progress import progress_bar
 from curation.core.errors import CurationError, InputError, refuse_problems
 from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 
@@ -67,7 +69,7 @@ def _with_exit_codes(command: Callable[Parameters, None]) -> Callable[Parameters
 
 @app.command()
 @_with_exit_codes
-@with_options_of(EvaluateRequest, besides=ON_PAGE)
+@with_options_of(EvaluateRequest, except_fields=ON_PAGE)
 def evaluate(
     request: EvaluateRequest,
     name: AnyRelease,
@@ -254,7 +256,7 @@ def _map_chunks(store: Store, request: EvaluateRequest, progress: Progress) -> I
         file = Path(folder) / "chunks.csv"
         _, sentences = map_chunks(store, request.release, request.chunk_map, file, progress=progress)
         for sentence in sentences:
-            to_people(sentence)
+            note(sentence)
         yield replace(request, chunk_map=file)
 
 

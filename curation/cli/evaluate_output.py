@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.cli.invocation import is_json
 from curation.cli.output import emit, say, write_file
-from curation.cli.program import is_json
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError, refuse_problems
 

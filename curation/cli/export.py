@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import NO_FORMULAS, progress_bar, show
-from curation.cli.program import AnyRelease, actor, app, project_store, release_store, seal_reason
+from curation.cli.invocation import actor, project_store, release_store, seal_reason
+from curation.cli.options import AnyRelease, refuse_unused, with_options_of
+from curation.cli.output import NO_FORMULAS, show
+from curation.cli.program import app
+from curation.cli.progress import progress_bar
 from curation.releases.export.formats import FORMATS
 from curation.releases.requests import ExportRequest
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from curation.cli.invocation import project_store
 from curation.cli.options import option
-from curation.cli.program import project_store
 from curation.ingest.readers.fields import FileField, parse_column_map
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.requests import ImportRequest

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.invocation import actor, is_json, project_store, stated_reason
 from curation.cli.options import refuse_unused
 from curation.cli.output import emit, say, show
-from curation.cli.program import actor, command_group, is_json, project_store, stated_reason
+from curation.cli.program import command_group
 from curation.core.operation import PlainResult
 
 if TYPE_CHECKING:

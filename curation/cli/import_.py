@@ -16,9 +16,11 @@ from curation.cli.import_engine import (
     import_run_from_engine,
     refresh_from_engine,
 )
+from curation.cli.invocation import actor, project_store, stated_reason
 from curation.cli.options import option, refuse_others, with_options_of
-from curation.cli.output import emit, progress_bar, say, say_dry_run, show, table
-from curation.cli.program import actor, command_group, project_store, stated_reason
+from curation.cli.output import emit, print_table, say, say_dry_run, show
+from curation.cli.program import command_group
+from curation.cli.progress import progress_bar
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.reports.page import Table
@@ -353,7 +355,7 @@ def _list_logs() -> None:
         )
         for log in logs
     ]
-    emit({"logs": logs}, lambda: table("Logs", columns, rows) if rows else say("No log yet."))
+    emit({"logs": logs}, lambda: print_table("Logs", columns, rows) if rows else say("No log yet."))
 
 
 def _delete_log(name: str) -> None:

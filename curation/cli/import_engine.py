@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.invocation import project_store
 from curation.cli.options import refuse_others, refuse_unused
-from curation.cli.output import emit, progress_bar, show, to_people
-from curation.cli.program import project_store
+from curation.cli.output import emit, note, show
+from curation.cli.progress import progress_bar
 from curation.core.operation import PlainResult
 from curation.core.reports.page import Table
 
@@ -137,7 +138,7 @@ def refresh_from_engine(engine: str, rate: float) -> None:
     from curation.retrieval.engines.documents import refresh
 
     with progress_bar() as progress:
-        show(refresh(project_store(), engine, rate, progress, say=to_people))
+        show(refresh(project_store(), engine, rate, progress, say=note))
 
 
 def import_run_from_engine(engine: str, name: str, depth: int, rate: float) -> None:
@@ -146,4 +147,4 @@ def import_run_from_engine(engine: str, name: str, depth: int, rate: float) -> N
 
     request = EngineRunRequest(engine, name, depth, rate)
     with progress_bar() as progress:
-        show(import_engine_run(project_store(), request, progress, say=to_people))
+        show(import_engine_run(project_store(), request, progress, say=note))

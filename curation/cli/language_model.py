@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.output import emit, progress_bar
+from curation.cli.output import emit, note
+from curation.cli.progress import progress_bar
 from curation.core.text import left_out_sentences, pluralize
 
 if TYPE_CHECKING:
@@ -61,12 +62,6 @@ class Sender:
             note(*spending_sentences(spent))
             self.spent = answers.add_spending(self.spent, spent) if self.spent else spent
         return self._send or not work.calls
-
-
-def note(*sentences: str) -> None:
-    """Print messages that are not part of the result to standard error."""
-    for sentence in sentences:
-        typer.echo(sentence, err=True)
 
 
 def work_sentence(work: ModelWork) -> str:

@@ -1,18 +1,42 @@
-"""The options of a command, made from the fields of its request (`curation.core.operation.Option`)."""
+"""Options of commands: shared by several commands, or made from the fields of a request.
+
+A field of a request describes its option (`curation.core.operation.Option`).
+"""
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import chain
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
 
-from curation.cli.program import seal_reason, split_commas
+from curation.cli.invocation import seal_reason
 from curation.core.errors import InputError
 from curation.core.operation import Option, filled, option_of, options_of, refuse_wrong
+
+Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
+ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")]
+AnyRelease = Annotated[
+    str,
+    typer.Argument(metavar="RELEASE", help="A release's name, id or the start of its id, or a packed file."),
+]
+RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]
+Limit = Annotated[
+    int,
+    typer.Option(
+        min=0, callback=lambda rows: rows or sys.maxsize, help="Rows to show; 0: all. --json prints all rows."
+    ),
+]
+Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
+Page = Annotated[
+    Path | None, typer.Option("--html", help="Also write the output as one HTML file.", show_default="none")
+]
+QueryName = Annotated[str, typer.Argument(metavar="QUERY", help="The query's id or its text.")]
 
 Request = TypeVar("Request")
 UNSET = object()
@@ -20,77 +44,82 @@ UNSET = object()
 
 
 def with_options_of(
-    record: type[Request], besides: Sequence[str] = ()
+    request_class: type[Request], except_fields: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for each field of a record, and call the command with the request made from
-    them.
+    """Give a command an option for each field of a request, and call the command with the request.
 
     A field `reason` is filled by the option --reason of `goldgrade` itself.
 
     Parameters
     ----------
-    besides: fields for which the command defines options itself; the request has the defaults of these
+    except_fields: fields for which the command defines options itself; the request has the defaults of these
         fields.
     """
-    offered = [option for option in options_of(record) if option.name not in (*besides, "reason")]
-    has_reason = any(option.name == "reason" for option in options_of(record))
+    options = [
+        option for option in options_of(request_class) if option.name not in (*except_fields, "reason")
+    ]
+    has_reason = any(option.name == "reason" for option in options_of(request_class))
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        further = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+        own_parameters = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
-        def called(**values: Any) -> None:
-            given = {option.name: _given_value(option, values) for option in offered}
-            known = {name: value for name, value in given.items() if value is not UNSET}
+        def call_with_request(**values: Any) -> None:
+            given_values = {option.name: _given_value(option, values) for option in options}
+            field_values = {name: value for name, value in given_values.items() if value is not UNSET}
             if has_reason:
-                known["reason"] = seal_reason()
-            request = filled(record, known)
+                field_values["reason"] = seal_reason()
+            request = filled(request_class, field_values)
             refuse_wrong(request, lambda option: option.spelling)
             command(request, **values)
 
-        keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in further]
-        parameters = [*chain.from_iterable(map(_option_parameters, offered)), *keyword]
-        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
-        called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        called.__name__, called.__doc__ = command.__name__, command.__doc__
-        return called
+        keyword_parameters = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own_parameters
+        ]
+        parameters = [*chain.from_iterable(map(_option_parameters, options)), *keyword_parameters]
+        call_with_request.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        call_with_request.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        call_with_request.__name__, call_with_request.__doc__ = command.__name__, command.__doc__
+        return call_with_request
 
     return decorate
 
 
-def option(record: type[Any], name: str, **more: Any) -> Any:
+def option(request_class: type[Any], name: str, **settings: Any) -> Any:
     """Make the option of one field, for a command that defines its options itself."""
-    about = option_of(record, name)
-    return typer.Option(about.spelling, help=about.help, **more)
+    field = option_of(request_class, name)
+    return typer.Option(field.spelling, help=field.help, **settings)
 
 
 def _option_parameters(option: Option) -> list[inspect.Parameter]:
-    """Make the option of a field, and the flag that switches the field off."""
-    kind, default, flag = option.kind, option.default, option.spelling
-    made = []
+    """Make the parameters of a field: its option, and the flag that switches the field off."""
+    switch_parameters = []
     if option.switch is not None:
-        off = typer.Option(option.switch.flag, help=option.switch.help)
-        made.append(_keyword_parameter(f"no_{option.name}", bool, False, off))
-        if kind is bool:
-            return made
-    more: dict[str, Any] = {}
-    if kind is bool and default:
-        flag = f"{flag}/--no-{flag.removeprefix('--')}"
-    if _is_list(kind) and option.commas:
-        kind, default = (str | None, None) if default is None else (str, ",".join(default))
-    elif _is_list(kind):
-        kind, default = list[str] | None, None
-    elif option.read or kind is datetime or get_origin(kind) is Literal:
-        kind = str
-    if option.optional and not _is_list(option.kind):
-        kind = kind | None
+        switch = typer.Option(option.switch.flag, help=option.switch.help)
+        switch_parameters.append(_keyword_parameter(f"no_{option.name}", bool, False, switch))
+        if option.kind is bool:
+            return switch_parameters
+    spelling = option.spelling
+    if option.kind is bool and option.default:
+        spelling = f"{spelling}/--no-{spelling.removeprefix('--')}"
+    settings: dict[str, Any] = {"help": option.help}
     if option.unset:
-        more["show_default"] = option.unset
+        settings["show_default"] = option.unset
     if option.metavar:
-        more["metavar"] = option.metavar
-    return [
-        _keyword_parameter(option.name, kind, default, typer.Option(flag, help=option.help, **more)),
-        *made,
-    ]
+        settings["metavar"] = option.metavar
+    kind, default = _parameter_type(option)
+    parameter = _keyword_parameter(option.name, kind, default, typer.Option(spelling, **settings))
+    return [parameter, *switch_parameters]
+
+
+def _parameter_type(option: Option) -> tuple[Any, Any]:
+    """Return the type and the default with which Typer reads the option of a field."""
+    if _is_list(option.kind):
+        if not option.commas:
+            return list[str] | None, None
+        return (str | None, None) if option.default is None else (str, ",".join(option.default))
+    is_read_from_text = option.read or option.kind is datetime or get_origin(option.kind) is Literal
+    kind = str if is_read_from_text else option.kind
+    return kind | None if option.optional else kind, option.default
 
 
 def _keyword_parameter(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
@@ -139,26 +168,31 @@ def given_flags(context: typer.Context) -> dict[str, str]:
     }
 
 
-def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
-    """Refuse options that a call of the command would ignore; without names refuse all options.
+def refuse_unused(context: typer.Context, reason: str, *unused_names: str) -> None:
+    """Refuse options that a call of the command would ignore; without names refuse all given options.
 
     Raises
     ------
     InputError: such an option was given. The error names the options and the reason.
     """
-    given = [flag for name, flag in given_flags(context).items() if not names or name in names]
-    if "reason" in names and seal_reason() is not None:
-        given.append("--reason")
-    if given:
-        raise InputError(f"{', '.join(given)} would change nothing: {why}.")
+    unused = [flag for name, flag in given_flags(context).items() if not unused_names or name in unused_names]
+    if "reason" in unused_names and seal_reason() is not None:
+        unused.append("--reason")
+    if unused:
+        raise InputError(f"{', '.join(unused)} would change nothing: {reason}.")
 
 
-def refuse_others(context: typer.Context, why: str, *taken: str) -> None:
-    """Refuse all options except the options `taken`."""
-    if others := [name for name in given_flags(context) if name not in taken]:
-        refuse_unused(context, why, *others)
+def refuse_others(context: typer.Context, reason: str, *allowed_names: str) -> None:
+    """Refuse all options except the allowed ones."""
+    if refused := [name for name in given_flags(context) if name not in allowed_names]:
+        refuse_unused(context, reason, *refused)
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def split_commas(names: str) -> list[str]:
+    """Split a text at its commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]

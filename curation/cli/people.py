@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.invocation import project_store
 from curation.cli.options import given_flags, refuse_unused
-from curation.cli.output import emit, say, table
-from curation.cli.program import command_group, project_store
+from curation.cli.output import emit, print_table, say
+from curation.cli.program import command_group
 from curation.core.errors import InputError
 from curation.core.text import pluralize
 
@@ -49,11 +50,11 @@ def people_list(
             for sign_in in open_sign_ins
         ]
         listed = {"sign_ins": [sign_in._asdict() for sign_in in open_sign_ins]}
-        emit(listed, lambda: table("Open sign-ins (UTC)", columns, rows))
+        emit(listed, lambda: print_table("Open sign-ins (UTC)", columns, rows))
         return
     everybody = [{**account._asdict(), "active": account.active} for account in accounts]
     roles = [(account.name, account.role, account.ways) for account in accounts]
-    emit({"people": everybody}, lambda: table("People", ["name", "role", "signs in"], roles))
+    emit({"people": everybody}, lambda: print_table("People", ["name", "role", "signs in"], roles))
 
 
 @people.command("add")

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.options import given_flags, refuse_others, refuse_unused, with_options_of
-from curation.cli.output import NO_FORMULAS, carry_out, progress_bar, show, to_people
-from curation.cli.program import Limit, actor, app, project_store, seal_reason
+from curation.cli.invocation import actor, project_store, seal_reason
+from curation.cli.options import Limit, given_flags, refuse_others, refuse_unused, with_options_of
+from curation.cli.output import NO_FORMULAS, note, show
+from curation.cli.program import app
+from curation.cli.progress import progress_bar, run_operation
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.text import left_out_sentences, pluralize
@@ -169,8 +171,8 @@ def pool(
         request = replace(request, ids=str(ids))
     with store.reading() as cursor:
         for notice in list_notices(cursor, request):
-            to_people(notice)
-    report = carry_out(OPERATIONS["pool"], request)
+            note(notice)
+    report = run_operation(OPERATIONS["pool"], request)
     if out is None:
         show(report)
     else:

@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
+from curation.cli.invocation import project_path, project_store
 from curation.cli.options import refuse_others
-from curation.cli.output import emit, progress_bar, show, to_people
-from curation.cli.program import app, project_path, project_store
+from curation.cli.output import emit, note, show
+from curation.cli.program import app
+from curation.cli.progress import progress_bar
 from curation.core import named_project
 from curation.core.operation import PlainResult
 from curation.core.reports.page import Table
@@ -155,7 +157,7 @@ def _build_demo(folder: Path) -> None:
     began = time.monotonic()
     with progress_bar() as progress:
         project, is_new = build_demo(
-            folder, named_project.SAMPLE, lambda step: to_people(f"demo: {step}"), progress
+            folder, named_project.SAMPLE, lambda step: note(f"demo: {step}"), progress
         )
     seconds = time.monotonic() - began if is_new else 0.0
     rows = tuple((name, PASSWORD, role) for name, role in PEOPLE.items())

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from curation.cli.file_options import Columns, Encoding, Format, NoHeader, layout_of, map_option, mapped
+from curation.cli.invocation import actor, project_store
 from curation.cli.options import option, refuse_others, refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, show
-from curation.cli.program import actor, app, command_group, project_store
+from curation.cli.output import emit, show
+from curation.cli.program import app, command_group
+from curation.cli.progress import run_operation
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.text import pluralize
@@ -85,7 +87,7 @@ def tags(
     if find:
         from curation.operations.registry import OPERATIONS
 
-        show(carry_out(OPERATIONS["tags"], TagsRequest()))
+        show(run_operation(OPERATIONS["tags"], TagsRequest()))
     elif sets:
         show(stored_tags.set_tags(store, queries or [], set_ or [], unset or [], actor()))
     elif declare:
@@ -127,7 +129,7 @@ def query_add(
 
 
 @app.command()
-@with_options_of(DrawRequest, besides=("size", "quotas"))
+@with_options_of(DrawRequest, except_fields=("size", "quotas"))
 def sample(
     request: DrawRequest,
     context: typer.Context,
@@ -184,5 +186,5 @@ def sample(
     asked: TopUpRequest | DrawRequest = TopUpRequest(size, quotas)
     if size is not None and not top_up:
         asked = replace(request, size=size, quotas=quotas)
-    report = carry_out(OPERATIONS["top up" if top_up else "sample"], asked)
+    report = run_operation(OPERATIONS["top up" if top_up else "sample"], asked)
     show(report, *report.warnings)

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show, write_file
-from curation.cli.program import Page, actor, command_group, project_store
+from curation.cli.invocation import actor, project_store
+from curation.cli.options import Page, refuse_unused, with_options_of
+from curation.cli.output import emit, say, show, write_file
+from curation.cli.program import command_group
+from curation.cli.progress import progress_bar, run_operation
 from curation.core.errors import InputError
 from curation.relabeling.request import PlanRequest, QuarterRequest
 
@@ -109,7 +111,7 @@ def relabel_open(request: QuarterRequest, plan: PlanName = None) -> None:
 
     if not request.annotators:
         raise InputError("No --annotators were given; expected names with commas between.")
-    opened = carry_out(OPERATIONS["relabel"], replace(request, plan=plan))
+    opened = run_operation(OPERATIONS["relabel"], replace(request, plan=plan))
     begin = "Next: goldgrade app, then goldgrade relabel report"
     show(opened, *([] if request.dry_run else [begin]))
 

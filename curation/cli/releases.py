@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.options import refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show
-from curation.cli.program import (
-    AnyRelease,
-    Licence,
-    Limit,
-    ReleaseName,
-    actor,
-    app,
-    project_store,
-    release_store,
-    seal_reason,
-)
+from curation.cli.invocation import actor, project_store, release_store, seal_reason
+from curation.cli.options import AnyRelease, Licence, Limit, ReleaseName, refuse_unused, with_options_of
+from curation.cli.output import emit, say, show
+from curation.cli.program import app
+from curation.cli.progress import progress_bar, run_operation
 from curation.core.operation import PlainResult
 from curation.core.text import pluralize
 from curation.releases.requests import FreezeRequest
@@ -64,7 +56,7 @@ def freeze(
         checks = checklist(readiness(project_store(), request))
         show(PlainResult((), (check_table(checks),)), as_json={"checks": checks})
         return
-    frozen = carry_out(OPERATIONS["freeze"], replace(request, name=name))
+    frozen = run_operation(OPERATIONS["freeze"], replace(request, name=name))
     show(frozen, *_further_sentences(frozen))
 
 

@@ -9,18 +9,10 @@ from typing import Annotated
 import typer
 
 from curation.cli.file_options import map_option, mapped
-from curation.cli.options import refuse_others, refuse_unused, with_options_of
-from curation.cli.output import emit, show, table
-from curation.cli.program import (
-    RoundName,
-    actor,
-    app,
-    command_group,
-    project_store,
-    required_reason,
-    seal_reason,
-    stated_reason,
-)
+from curation.cli.invocation import actor, project_store, required_reason, seal_reason, stated_reason
+from curation.cli.options import RoundName, refuse_others, refuse_unused, with_options_of
+from curation.cli.output import emit, print_table, show
+from curation.cli.program import app, command_group
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult, tables_of
@@ -101,7 +93,7 @@ def round_status_command(
             states = read_round_states(cursor)
         columns = ["name", "kind", "opened (UTC)", "state", "open items"]
         rows = [(each.round, each.kind, each.opened_at, each.state, each.open_items) for each in states]
-        emit({"rounds": states}, lambda: table("Rounds", columns, rows))
+        emit({"rounds": states}, lambda: print_table("Rounds", columns, rows))
         return
     status = read_round_status(store, name)
     if status.kind != "pilot":

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.options import refuse_others, refuse_unused, with_options_of
-from curation.cli.output import carry_out, emit, progress_bar, say, show, write_file
-from curation.cli.program import Page, app, is_json, project_store
+from curation.cli.invocation import is_json, project_store
+from curation.cli.options import Page, refuse_others, refuse_unused, with_options_of
+from curation.cli.output import emit, say, show, write_file
+from curation.cli.program import app
+from curation.cli.progress import progress_bar, run_operation
 from curation.splits.request import SplitRequest
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def split(
             preview = preview_split(project_store(), request, progress)
         show(preview, *preview.details)
         return
-    report = carry_out(OPERATIONS["split"], request)
+    report = run_operation(OPERATIONS["split"], request)
     if not is_json():
         _print_certificate(report.certificate)
     show(report, *report.details, "Next: goldgrade freeze NAME")

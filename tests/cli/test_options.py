@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from curation.cli import program
-from curation.cli.output import LONG_WORK, SECONDS, progress_bar, progress_lines, show
-from curation.cli.program import kept
+from curation.cli import invocation
+from curation.cli.invocation import interruption_note
+from curation.cli.output import show
+from curation.cli.progress import LONG_WORK, REPORT_SECONDS, progress_bar, progress_lines
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.page import Table
@@ -113,14 +114,24 @@ def test_json_has_all_rows_and_a_limit_cuts_tables_and_says_so(
     for limit, said in ((0, False), (2, True), (3, False)):
         show(result, limit=limit)
         assert ("2 of 3 rows are shown; --limit 0 shows all." in capsys.readouterr().out) is said
-    monkeypatch.setattr(program, "is_json", lambda: True)
+    monkeypatch.setattr(invocation, "is_json", lambda: True)
     show(result, limit=1)
     assert len(json.loads(capsys.readouterr().out)["tables"][0]["rows"]) == 3
 
 
 def test_long_work_in_a_pipe_says_a_line_now_and_then_and_short_work_none() -> None:
     lines: list[str] = []
-    at = iter([0.0, SECONDS - 1.0, SECONDS, SECONDS, SECONDS + 1.0, 2.0 * SECONDS, 2.0 * SECONDS])
+    at = iter(
+        [
+            0.0,
+            REPORT_SECONDS - 1.0,
+            REPORT_SECONDS,
+            REPORT_SECONDS,
+            REPORT_SECONDS + 1.0,
+            2.0 * REPORT_SECONDS,
+            2.0 * REPORT_SECONDS,
+        ]
+    )
     listen = progress_lines(lines.append, at.__next__)
     for done in (100, 1200, 1300, 9000):
         listen("embed passages", done, 8000 if done < 2000 else 0)
@@ -154,6 +165,6 @@ def test_work_that_is_interrupted_says_what_its_step_keeps() -> None:
     said = []
     for step in (None, OPERATIONS["pool"], OPERATIONS["import"]):
         with progress_bar(step):
-            said.append(kept.get())
+            said.append(interruption_note.get())
     assert said == [LONG_WORK, OPERATIONS["pool"].kept, OPERATIONS["import"].kept]
-    assert kept.get() not in said
+    assert interruption_note.get() not in said

@@ -1,0 +1,121 @@
+"""The present call of `goldgrade`: its project, author, reason and form of output."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.core.errors import InputError
+
+if TYPE_CHECKING:
+    from curation.store import Store
+
+JSON = "--json"
+_project: ContextVar[Path] = ContextVar("project")
+interruption_note: ContextVar[str] = ContextVar(
+    "interruption_note", default="The contents of the project are unchanged."
+)
+"""The sentence on the work that remains if the command is interrupted now."""
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_json: ContextVar[bool] = ContextVar("json", default=False)
+_author: ContextVar[dict[str, str]] = ContextVar("author")
+"""The values of --as and --reason, if they were given."""
+_unread: ContextVar[set[str]] = ContextVar("unread", default=set())  # noqa: B039  replaced by each call
+"""The given options of `goldgrade` itself that no command has read yet."""
+
+
+def begin_call(
+    project: Path, name: str | None, reason: str | None, quiet: bool = False, as_json: bool = False
+) -> None:
+    """Set the options of `goldgrade` itself for the command that follows."""
+    _project.set(project)
+    _quiet.set(quiet)
+    _json.set(as_json)
+    values = {"--as": name, "--reason": reason}
+    _author.set({option: value for option, value in values.items() if value is not None})
+    _unread.set({*_author.get(), *([JSON] if as_json else [])})
+
+
+def list_unread_options() -> list[str]:
+    """List the given options of `goldgrade` itself that the command did not read."""
+    return sorted(_unread.get())
+
+
+def project_path() -> Path:
+    """Return the project file that --project, $GOLDGRADE_PROJECT or the default names."""
+    return _project.get()
+
+
+def is_quiet() -> bool:
+    """Tell whether --quiet was given."""
+    return _quiet.get()
+
+
+def is_json() -> bool:
+    """Tell whether --json was given, and note that a command has read the option."""
+    _unread.get().discard(JSON)
+    return _json.get()
+
+
+def project_store(with_arrow: bool = True) -> Store:
+    """Open the project that the command line names; commands that need no Arrow start faster."""
+    from curation.store import open_store
+
+    if with_arrow:
+        from curation.core.arrow import without_pandas
+
+        without_pandas()
+    return open_store(project_path())
+
+
+def release_store() -> Store:
+    """Open the project if it exists: a packed release needs no project."""
+    from curation.core.arrow import without_pandas
+    from curation.store import store_at
+
+    without_pandas()
+    return store_at(project_path())
+
+
+def actor() -> str:
+    """Return the name that --as gives, by default the command line."""
+    from curation.store import COMMAND_LINE
+
+    return _read_option("--as") or COMMAND_LINE
+
+
+def seal_reason() -> str | None:
+    """Return the reason to open sealed grades; None without --reason, and sealed grades are left out."""
+    return _read_option("--reason")
+
+
+def stated_reason() -> str:
+    """Return the reason for the audit trail; '' without --reason."""
+    return seal_reason() or ""
+
+
+def required_reason() -> str:
+    """Return the reason that --reason gives.
+
+    Raises
+    ------
+    InputError: --reason was not given.
+    """
+    if reason := stated_reason():
+        return reason
+    raise InputError('No reason was given, and this is logged with one; add --reason "why".')
+
+
+def find_query_id(store: Store, name: str) -> str:
+    """Find the id of a query from its id or its text."""
+    from curation.ingest.importers.known_queries import query_id_named
+
+    with store.reading() as cursor:
+        return query_id_named(cursor, name)
+
+
+def _read_option(option: str) -> str | None:
+    """Return the value of --as or --reason, and note that a command has read the option."""
+    _unread.get().discard(option)
+    return _author.get().get(option)

@@ -1,0 +1,82 @@
+"""The progress of long work: a bar on a terminal, lines elsewhere, nothing with --quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from curation.cli.invocation import actor, interruption_note, is_quiet, project_store
+from curation.core.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from curation.core.operation import Operation
+
+REPORT_SECONDS = 30
+"""Seconds between two lines about the progress of work where no terminal shows a bar."""
+LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes on from there."
+"""The sentence on interrupted work that is no `Operation`."""
+
+
+def run_operation(operation: Operation, request: Any) -> Any:
+    """Run an operation on the project for a request, show the progress, and return the result."""
+    with progress_bar(operation) as progress:
+        return operation.run(project_store(), request, progress, actor())
+
+
+@contextmanager
+def progress_bar(operation: Operation | None = None) -> Iterator[Progress]:
+    """Make a listener for long work: a bar on a terminal, lines elsewhere, nothing with --quiet.
+
+    Parameters
+    ----------
+    operation: its `kept` says what an interrupted process leaves.
+    """
+    token = interruption_note.set(LONG_WORK if operation is None else operation.kept)
+    try:
+        with _progress_listener() as progress:
+            yield progress
+    finally:
+        interruption_note.reset(token)
+
+
+def progress_lines(write: Callable[[str], object], now: Callable[[], float] = time.monotonic) -> Progress:
+    """Make a listener that writes the progress of work every 30 seconds, and writes nothing for shorter
+    work.
+    """
+    last = now()
+
+    def listen(step: str, done: int, total: int) -> None:
+        nonlocal last
+        if now() - last >= REPORT_SECONDS:
+            last = now()
+            write(f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}")
+
+    return listen
+
+
+@contextmanager
+def _progress_listener() -> Iterator[Progress]:
+    if is_quiet() or not sys.stderr.isatty():
+        yield silent if is_quiet() else progress_lines(lambda line: print(line, file=sys.stderr, flush=True))
+        return
+    from rich import progress as rich_progress
+    from rich.console import Console
+
+    columns = (
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeRemainingColumn(),
+    )
+    with rich_progress.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def listen(step: str, done: int, total: int) -> None:
+            if step not in tasks:
+                tasks[step] = bars.add_task(step, total=total or None)
+            bars.update(tasks[step], completed=done, total=total or None)
+
+        yield listen
