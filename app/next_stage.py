@@ -1,4 +1,4 @@
-"""Links to stages of a project's workflow, for Home, for the end of imports, and for empty pages."""
+"""Links that lead people to the next stage of a project's workflow."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from curation.operations.workflow.stage import Action
 from curation.store import Annotator, Store
 
 
-def stage_link(action: Action) -> None:
+def show_action_link(action: Action) -> None:
     """Show a link to the page for a stage of the workflow, if the person may open this page."""
     if st.session_state.get(SHOWN) == action.page:  # a link to it would not choose its part
         st.button(action.label, on_click=ui.preselect_parts, args=(action.parameters,))
     elif is_offered(action.page):
-        page = st.Page(_nothing, title=action.label, url_path=action.page)
+        page = st.Page(_do_nothing, title=action.label, url_path=action.page)
         st.page_link(page, label=ui.plain(action.label), query_params=dict(action.parameters))
 
 
-def missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
+def show_missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
     """Show leads, on an empty page, a link to the first missing stage of the workflow.
 
     Parameters
@@ -32,13 +32,13 @@ def missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
     if annotator.role not in LEADS:
         return
     stages = build_stages(figures_of(store).now(read_state))
-    last = [stage.name for stage in stages].index(needed)
-    stage = next((stage for stage in stages[: last + 1] if stage.state != "done"), None)
+    last_index = [stage.name for stage in stages].index(needed)
+    stage = next((stage for stage in stages[: last_index + 1] if stage.state != "done"), None)
     if stage is not None:
         with st.container(key="first-stage"):
             ui.quiet(f"Next: {stage.name}. {stage.line}")
-            stage_link(stage.action)
+            show_action_link(stage.action)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: Streamlit needs a function for each page but recognizes a page by its address."""

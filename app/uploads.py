@@ -1,8 +1,8 @@
-"""Uploads: files that people have uploaded but not yet imported, stored on disk, one file for each person.
+"""Uploaded files: written to disk before anything reads them, and kept until a person has imported them.
 
 An uploaded file leaves the server's memory as soon as the upload is complete. The file survives reloads of
 the page and refused imports. The app removes the file when the person imports or replaces the file or does
-not use it for `KEPT` seconds, or when the server ends.
+not use it for `MAX_IDLE_SECONDS`, or when the server ends.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from curation.core.errors import InputError, RefusedError
 from curation.operations.jobs.files import discard_upload, is_uncompressed, uploads_folder
 
-LARGEST = 200
+MAX_UPLOAD_MEGABYTES = 200
 """Maximum megabytes of a file, and of all files of a person."""
-KEPT = 12 * 3600.0
-AT_ONCE = 1_000_000
-"""Maximum bytes of a plain file that the app reads while a page waits; a background job reads larger files
-and compressed files.
-"""
+MAX_IDLE_SECONDS = 12 * 3600.0
+MAX_WAITING_BYTES = 1_000_000
+"""Maximum bytes of plain files that the app reads while a page waits; background jobs read all others."""
 Result = TypeVar("Result")
 _lock = threading.Lock()
-_held: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
+_held_files: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
 
 
 class HeldFile(NamedTuple):
@@ -53,16 +51,16 @@ def held_file(project: Path, person: str) -> HeldFile | None:
     """Return the stored upload of a person, or None; remove uploads that were unused for too long."""
     with _lock:
         now = time.monotonic()
-        for key, (file, used) in list(_held.items()):
-            if now - used > KEPT or not file.folder.is_dir():
-                del _held[key]
+        for key, (file, used_at) in list(_held_files.items()):
+            if now - used_at > MAX_IDLE_SECONDS or not file.folder.is_dir():
+                del _held_files[key]
                 discard_upload(key[0], str(file.folder))
-        if (project, person) not in _held:
+        if (project, person) not in _held_files:
             return None
-        return _keep(project, person, _held[project, person][0])
+        return _record_use(project, person, _held_files[project, person][0])
 
 
-def hold(project: Path, person: str, sent: UploadedFile) -> HeldFile:
+def hold_upload(project: Path, person: str, upload: UploadedFile) -> HeldFile:
     """Write an upload to disk, only once, in place of the person's previous file.
 
     Raises
@@ -70,92 +68,90 @@ def hold(project: Path, person: str, sent: UploadedFile) -> HeldFile:
     RefusedError: the file does not fit on the disk.
     """
     with _lock:
-        before = _held.get((project, person))
-        if before is not None and before[0].identity == sent.file_id:
-            return before[0]
-        _drop(project, person)
+        previous = _held_files.get((project, person))
+        if previous is not None and previous[0].identity == upload.file_id:
+            return previous[0]
+        _remove(project, person)
         folder = Path(mkdtemp(dir=uploads_folder(project)))
-        path = folder / "upload" / file_name(sent.name)
+        path = folder / "upload" / file_name(upload.name)
         path.parent.mkdir()
         try:
-            write_unread(path, sent)
+            write_upload(path, upload)
         except OSError as error:
             discard_upload(project, str(folder))
             raise RefusedError(
-                f"{file_name(sent.name)} cannot be kept on the server ({error.strerror}). Nothing was "
+                f"{file_name(upload.name)} cannot be kept on the server ({error.strerror}). Nothing was "
                 "imported. Ask the operator of the server for more disk space."
             ) from error
-        return _keep(project, person, HeldFile(path.name, folder, path, sent.size, sent.file_id))
+        return _record_use(project, person, HeldFile(path.name, folder, path, upload.size, upload.file_id))
 
 
-def write_unread(path: Path, sent: UploadedFile) -> None:
+def write_upload(path: Path, upload: UploadedFile) -> None:
     """Write an upload to disk unchanged.
 
     Raises
     ------
     OSError: the file does not fit on the disk.
     """
-    sent.seek(0)
+    upload.seek(0)
     with path.open("wb") as file:
-        while piece := sent.read(1 << 20):
-            file.write(piece)
+        while chunk := upload.read(1 << 20):
+            file.write(chunk)
 
 
-def read_small_text(sent: UploadedFile, longest: int) -> str:
-    """Read an upload as text in UTF-8 of at most `longest` bytes.
+def read_small_text(upload: UploadedFile, max_bytes: int) -> str:
+    """Read an upload as text in UTF-8 of at most `max_bytes` bytes.
 
     Raises
     ------
     InputError: the file is too large or is not UTF-8.
     """
-    if sent.size > longest:
+    if upload.size > max_bytes:
         raise InputError(
-            f"The file has {sent.size:,} bytes. Expected {longest:,} at most; choose another file."
+            f"The file has {upload.size:,} bytes. Expected {max_bytes:,} at most; choose another file."
         )
-    sent.seek(0)
+    upload.seek(0)
     try:
-        return sent.read().decode("utf-8-sig").replace("\r\n", "\n")
+        return upload.read().decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise InputError(f"The file is not UTF-8 (byte {error.start}). Save the file as UTF-8.") from error
 
 
-def read_now(files: Sequence[Path], read: Callable[[], Result]) -> Result | None:
-    """Return the result of `read` if a page can wait for the uploads to be read; None if a job must read
-    them.
+def read_if_small(files: Sequence[Path], read: Callable[[], Result]) -> Result | None:
+    """Return the result of `read` if a page can wait for it; None if a background job must read the files.
 
-    A page waits only for plain text of at most `AT_ONCE` bytes. Background jobs read compressed files,
+    A page waits only for plain text of at most `MAX_WAITING_BYTES`. Background jobs read compressed files,
     spreadsheets and Parquet.
     """
-    if sum(path.stat().st_size for path in files) > AT_ONCE or not all(map(is_uncompressed, files)):
-        return None
-    return read()
+    file_bytes = sum(path.stat().st_size for path in files)
+    return read() if file_bytes <= MAX_WAITING_BYTES and all(map(is_uncompressed, files)) else None
 
 
-def let_go(project: Path, person: str) -> None:
+def remove_held_file(project: Path, person: str) -> None:
     """Remove the stored upload of a person."""
     with _lock:
-        _drop(project, person)
+        _remove(project, person)
 
 
 def hand_over(project: Path, person: str) -> None:
     """Hand the stored upload of a person over to a background job, which removes the file."""
     with _lock:
-        _held.pop((project, person), None)
+        _held_files.pop((project, person), None)
 
 
-def file_name(sent: str) -> str:
+def file_name(browser_name: str) -> str:
     """Return the last part of a file's name from a browser, without characters that are unsafe in paths."""
-    last = sent.replace("\\", "/").rpartition("/")[2]
-    kept = "".join(letter for letter in last if letter.isprintable() and letter != "\0")
-    return kept.lstrip(".")[-120:] or "file"
+    name = browser_name.replace("\\", "/").rpartition("/")[2]
+    safe_name = "".join(letter for letter in name if letter.isprintable() and letter != "\0")
+    return safe_name.lstrip(".")[-120:] or "file"
 
 
-def _keep(project: Path, person: str, file: HeldFile) -> HeldFile:
-    _held[project, person] = (file, time.monotonic())
+def _record_use(project: Path, person: str, file: HeldFile) -> HeldFile:
+    _held_files[project, person] = (file, time.monotonic())
     return file
 
 
-def _drop(project: Path, person: str) -> None:
-    dropped = _held.pop((project, person), None)
-    if dropped is not None:
-        discard_upload(project, str(dropped[0].folder))
+def _remove(project: Path, person: str) -> None:
+    removed = _held_files.pop((project, person), None)
+    if removed is not None:
+        discard_upload(project, str(removed[0].folder))

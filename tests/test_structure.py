@@ -72,11 +72,11 @@ def test_the_app_never_talks_to_the_database_itself() -> None:
 
 
 def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_wait() -> None:
-    """Their bytes in app/uploads.py alone; their rows by `read_now`, else by a job.
+    """Their bytes in app/uploads.py alone; their rows by `read_if_small`, else by a job.
 
     The page Import also looks at the first rows of a lead's file.
     """
-    of_files = {"dry_run": "app/views/importing/verdict.py", "submit": "app/views/evaluate/submit.py"}
+    of_files = {"dry_run": "app/views/importing/dry_run.py", "submit": "app/views/evaluate/submit.py"}
     first_rows = {"look_at", "seems_to_be"}
     bytes_read, outside, looking = set(), set(), set()
     for path in (ROOT / "app").rglob("*.py"):
@@ -85,13 +85,15 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
         waited_for = {
             inner
             for call in calls
-            if isinstance(call.func, ast.Name) and call.func.id == "read_now"
+            if isinstance(call.func, ast.Name) and call.func.id == "read_if_small"
             for inner in ast.walk(call)
         }
         for call in calls:
             if isinstance(call.func, ast.Attribute) and ast.unparse(call.func) in {
                 "sent.read",
+                "upload.read",
                 "sent.getvalue",
+                "upload.getvalue",
             }:
                 bytes_read.add(name)
             elif isinstance(call.func, ast.Attribute) and call.func.attr in {"getvalue", "getbuffer"}:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from app.app_page import JUDGE, REVIEWERS, AppPage
 from app.context import project_store
 from app.deciding import deciding
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.signin.current_user import sessions
 from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Annotator
@@ -18,7 +18,7 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         rounds = list_rounds(cursor)
     if not rounds:
-        missing_stage(store, annotator, "round")
+        show_missing_stage(store, annotator, "round")
     deciding(annotator.name, sessions().project)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.app_page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.context import project_store
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from curation.agreement.disagreement_sources import NAMED, DisagreementSources, GuideLine, QueryShare
 from curation.agreement.report import (
     AgreementReport,
@@ -46,7 +46,7 @@ def show(annotator: Annotator) -> None:
         names = [item.name for item in reversed(list_rounds(cursor))]
     if not names:
         st.info("Nothing is judged yet. Once two people have judged the same pairs, you see their agreement.")
-        missing_stage(store, annotator, "round")
+        show_missing_stage(store, annotator, "round")
         return
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320, key="round", bind="query-params")
     round_name = None if chosen == ALL else chosen
@@ -60,7 +60,7 @@ def show(annotator: Annotator) -> None:
     verdict = verdict_of(report.between)
     ui.verdict(verdict.figure, verdict.state.capitalize(), verdict.sentence)
     if not report.between.units:
-        missing_stage(store, annotator, "round")
+        show_missing_stage(store, annotator, "round")
     ui.findings(other_findings(report))
     if quality is not None and annotator.role in LEADS:
         worth_a_look(quality)

@@ -13,7 +13,7 @@ from app import ui
 from app.app_page import LEADS, AppPage
 from app.components.state import daily_answers, stage_row, team, three_figures
 from app.context import project_store
-from app.next_stage import stage_link
+from app.next_stage import show_action_link
 from app.page_context import read_context
 from curation.operations.doctor import check_backups
 from curation.operations.jobs import jobs_of
@@ -78,6 +78,6 @@ def _draw(state: WorkflowState, stages: Sequence[Stage], waiting: bool = False) 
         name, is_next = stage.name.capitalize(), stage is following
         left.html(stage_row(name, stage.state, stage.line, str(number), figures=figures, is_next=is_next))
         with right:
-            stage_link(stage.action)
+            show_action_link(stage.action)
     if following is None:
         ui.quiet("There is no open work for anybody.")

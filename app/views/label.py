@@ -9,7 +9,7 @@ from app.app_page import JUDGE, LEADS, AppPage
 from app.components.links import PageLink, page_link
 from app.context import project_store
 from app.grading import CONSISTENCY, grading
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.signin.current_user import sessions
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.own_work import BLOCK, MIN_SETTLED, Difference, MyDifferences, my_differences, my_work
@@ -48,7 +48,7 @@ def _what_comes_first(annotator: Annotator) -> None:
     with store.reading() as cursor:
         items = read_items(cursor, annotator.name, read_open_rounds(cursor))
     if all(item.answered is not None for item in items):
-        missing_stage(store, annotator, "round")
+        show_missing_stage(store, annotator, "round")
 
 
 def _show_consistency(annotator: Annotator) -> None:

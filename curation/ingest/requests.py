@@ -94,8 +94,9 @@ class ImportRequest:
 
     Attributes
     ----------
-    what: kind of file, as stored in the project. title: name of the kind for people. record: class with the
-        fields of the kind.
+    what: kind of file, as stored in the project. title: name of the kind for people.
+    description: sentence that explains the kind to people who do not know it.
+    record: class with the fields of the kind.
     path: path of the file on this machine. source: name of the file for people.
     map: columns of fields, such as `query=qid`; `query=` stands for no column. The columns of fields that are
         not in `map` are found by their usual names.
@@ -104,6 +105,7 @@ class ImportRequest:
 
     what: ClassVar[str]
     title: ClassVar[str]
+    description: ClassVar[str]
     record: ClassVar[type[FileColumns]]
 
     path: str = ""
@@ -158,6 +160,9 @@ class CorpusRequest(ImportRequest):
 
     what = "corpus"
     title = "Corpus"
+    description = (
+        "The documents that searches find, such as products, pages and articles; one document a line."
+    )
     record = CorpusFields
     map: Sequence[str] = columns_option(CorpusFields)
     add: bool = option(
@@ -192,6 +197,7 @@ class TrafficRequest(ImportRequest):
 
     what = "traffic"
     title = "Traffic"
+    description = "A log of people's searches: a query a line, with the time or the number of searches."
     record = TrafficFields
     map: Sequence[str] = columns_option(TrafficFields)
     date_order: DateOrder = None
@@ -204,6 +210,7 @@ class QueriesRequest(ImportRequest):
 
     what = "queries"
     title = "Queries"
+    description = "Queries that people will judge, in addition to the queries of the sample."
     record = QueryFields
     map: Sequence[str] = columns_option(QueryFields)
 
@@ -214,6 +221,7 @@ class RunRequest(ImportRequest):
 
     what = "runs"
     title = "Run"
+    description = "The ranked lists of a search system, from which a pool can take documents."
     record = RunFields
     map: Sequence[str] = columns_option(RunFields)
     format: str | None = format_option(RUN_FORMATS)
@@ -232,6 +240,7 @@ class JudgmentsRequest(ImportRequest):
 
     what = "judgments"
     title = "Judgments"
+    description = "Relevance grades from outside the project, given by people or by an automatic judge."
     record = JudgmentFields
     map: Sequence[str] = columns_option(JudgmentFields)
     annotator_columns: Mapping[str, str] | None = option(
@@ -291,6 +300,7 @@ class DecisionsRequest(ImportRequest):
 
     what = "decisions"
     title = "Reviewer's decisions"
+    description = "Final grades of disputed pairs that a reviewer decided outside the project."
     record = DecisionFields
     map: Sequence[str] = columns_option(DecisionFields)
     reason: str = option(
@@ -311,6 +321,7 @@ class AnswersRequest(ImportRequest):
 
     what = "answers"
     title = "Reference answers"
+    description = "Reference answers to queries. If a query has several answers, each answer is correct."
     record: ClassVar[type[FileColumns]] = ReferenceFields
     map: Sequence[str] = columns_option(ReferenceFields)
     skip_unknown: SkipUnknown = False
@@ -321,6 +332,7 @@ class NuggetsRequest(AnswersRequest):
 
     what = "nuggets"
     title = "Nuggets"
+    description = "Facts (nuggets) that a good answer to a query contains, each marked as vital or okay."
     record = NuggetFields
 
 

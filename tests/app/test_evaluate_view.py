@@ -257,7 +257,7 @@ def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Pat
 def test_many_lines_are_a_job_that_leaves_no_file(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "AT_ONCE", 10)
+    monkeypatch.setattr(uploads, "MAX_WAITING_BYTES", 10)
     page = submitted(opened(VERA), ("bm25.trec", run_bytes(tmp_path, "a")))
     assert not page.error
     jobs_of(project).wait()
@@ -333,7 +333,7 @@ def test_uploads_that_do_not_fit_on_the_disk_are_refused_with_a_sentence(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     sent = run_bytes(tmp_path, "a")
-    monkeypatch.setattr("app.views.evaluate.submit.write_unread", full)
+    monkeypatch.setattr("app.views.evaluate.submit.write_upload", full)
     page = submitted(opened(VERA), ("bm25.trec", sent))
     told = page.error[0].value.replace("\\", "")
     assert "cannot be kept on the server (No space left on device). Nothing was evaluated" in told

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from app import uploads
 from app.acts import Acts
 from app.page_context import PageContext
-from app.views.importing import verdict
+from app.views.importing import dry_run as dry_run_view
 from curation.core.errors import RefusedError
 from curation.ingest.readers.problems import Problems
 from curation.ingest.requests import REQUESTS, request_of
@@ -37,7 +37,7 @@ def project(served: Store) -> Iterator[Store]:
     yield served
     jobs_of(served).wait()
     for person in ("lee", "mia"):
-        uploads.let_go(served.path, person)
+        uploads.remove_held_file(served.path, person)
     left = [path for path in uploads_root(served.path).rglob("*") if path.is_file()]
     assert left == [], "an upload was left"
 
@@ -142,9 +142,9 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     file = uploads.held_file(project.path, "mia")
     assert file
     asked = request_of("corpus", file.path, {"id": "id", "body": ["text"]})
-    verdict.write_dry_run(file.folder / f"{asked.key}.json", DryRun(None, []))
+    dry_run_view.write_dry_run(file.folder / f"{asked.key}.json", DryRun(None, []))
     with pytest.raises(RefusedError, match="started by lee"):
-        verdict._import(waiting, file, asked)
+        dry_run_view._start_import(waiting, file, asked)
     refused.set()
     jobs_of(project).wait(30)
     kept = uploads.held_file(project.path, "mia")
@@ -179,7 +179,7 @@ def test_a_file_in_another_encoding_is_read_with_one_click(project: Store) -> No
 def test_a_double_click_imports_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Check the file")
     button(shown, "Import").click()
-    twice(shown, verdict, "write_parameters", monkeypatch)
+    twice(shown, dry_run_view, "write_parameters", monkeypatch)
     jobs_of(project).wait(30)
     assert rows_of(project, "SELECT count(*) FROM jobs WHERE kind = 'import'") == [(1,)]
 
@@ -188,7 +188,7 @@ def test_a_double_click_imports_once(project: Store, monkeypatch: pytest.MonkeyP
 def test_a_packed_file_is_checked_by_a_job_however_small(
     project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verdict, "dry_run", None)  # the server itself reads nothing of a packed file
+    monkeypatch.setattr(dry_run_view, "dry_run", None)  # the server itself reads nothing of a packed file
     shown = press(sent(page(), "a.csv.gz", gzip.compress(b"id,text\n1,x\n")), "Check the file")
     jobs_of(project).wait(30)
     shown = shown.run()
@@ -226,7 +226,7 @@ def test_every_kind_of_file_has_fields_of_its_own_and_can_be_checked(project: St
     rows = b"query,document,grade,annotator,reason,answer,id\ntea,d1,2,ada,It names it,leaves,q1\n"
     for kind in REQUESTS:
         assert button(sent(page(kind=kind), "rows.csv", rows), "Check the file")
-        uploads.let_go(project.path, "lee")
+        uploads.remove_held_file(project.path, "lee")
 
 
 def test_a_link_chooses_the_kind_of_file(project: Store) -> None:

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app import ui
 from app.app_page import RELEASE, AppPage
 from app.components.widgets import drawing
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.page_context import read_context
 from app.views.evaluate import by_query, submit
 from app.views.evaluate.submit import FORM
@@ -43,7 +43,7 @@ def show(annotator: Annotator) -> None:
         evaluations = submitted_evaluations(cursor, annotator)
     if not releases:
         st.info("There is no release yet. Freeze a release to score runs here.")
-        missing_stage(context.store, annotator, "freeze")
+        show_missing_stage(context.store, annotator, "freeze")
         return
     *places, column = st.columns([1, 1, 2])
     release, part = _choose(context.store, releases, overrides, places)

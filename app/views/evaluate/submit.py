@@ -18,7 +18,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from app import ui
 from app.components.forms import Form, describe_value
 from app.page_context import PageContext
-from app.uploads import LARGEST, file_name, read_now, write_unread
+from app.uploads import MAX_UPLOAD_MEGABYTES, file_name, read_if_small, write_upload
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
 from curation.core.operation import Option, flat, option_of
 from curation.core.text import pluralize
@@ -53,7 +53,11 @@ def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
     about: a sentence about the accepted file formats.
     """
     files = st.file_uploader(
-        label, accept_multiple_files=True, max_upload_size=LARGEST, key=f"{label} {key}", help=about
+        label,
+        accept_multiple_files=True,
+        max_upload_size=MAX_UPLOAD_MEGABYTES,
+        key=f"{label} {key}",
+        help=about,
     )
     chosen = []
     for number, file in enumerate(files, 1):
@@ -81,7 +85,9 @@ def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | 
             "with the topics of this release needs no table."
         )
         ui.download("Download this release's topics", topics, "topics.tsv")
-        sent = st.file_uploader(about.label, max_upload_size=LARGEST, key=f"topics {key}", help=about.help)
+        sent = st.file_uploader(
+            about.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=about.help
+        )
         if refusal is not None and sent is None:
             with container:
                 ui.problem(refusal)
@@ -115,7 +121,7 @@ def write_uploads(folder: Path, files: Uploads) -> RunFiles:
     for number, (name, file) in enumerate(files):
         path = inside / str(number) / file_name(file.name)
         path.parent.mkdir()
-        write_unread(path, file)
+        write_upload(path, file)
         written.append((name, str(path)))
     return tuple(written)
 
@@ -235,7 +241,7 @@ def _evaluate(
         paths = [path for path in folder.rglob("*") if path.is_file()]
         request = replace(request, runs=runs, answers=answers, topics=table, folder=str(folder))
         if not request.to_pool:
-            submitted = read_now(paths, lambda: submit(store, request, by))
+            submitted = read_if_small(paths, lambda: submit(store, request, by))
         if submitted is None:
             context.begin(FORM, request)
             handed_over = True

@@ -1,4 +1,4 @@
-"""Import, the form: the format of the file, the first rows, the columns for the fields, and other options."""
+"""Import, the form: how a file is read, which columns hold which fields, and the options of the import."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from curation.people.annotators import list_annotators
 
 ImportForm = Form[ImportRequest]
 ColumnPicks = dict[str, Any]
-ASKED = {
+FIXED_OPTIONS = {
     "runs": ("name", "skip_unknown", "skip_repeated"),
     "decisions": ("reason", "every_pair"),
     "answers": ("skip_unknown",),
     "nuggets": ("skip_unknown",),
 }
 """Kind of file → the options of its import that do not depend on the file."""
+LAYOUT = ("path", "source", "format", "encoding", "columns", "no_header")
+"""The fields of a request that say how the file is read."""
 NONE = "–"
-AT_ONCE = 2
-"""The number of form fields side by side."""
-EACH, COLUMNS, ONE, JUDGE = (
+FIELDS_IN_ROW = 2
+BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE = (
     "A column says who",
     "A column for each person",
     "One person gave all",
@@ -41,14 +42,14 @@ EACH, COLUMNS, ONE, JUDGE = (
 )
 
 
-def layout_form(kind: type[ImportRequest], file: HeldFile) -> ImportForm:
+def make_layout_form(kind: type[ImportRequest], file: HeldFile) -> ImportForm:
     """Make the import form for a file of this format."""
     return Form(kind, key=file.folder.name)
 
 
 def ask_layout(kind: type[ImportRequest], file: HeldFile) -> ImportRequest:
     """Ask for the format of the file; return the request for the file in that format."""
-    form = layout_form(kind, file)
+    form = make_layout_form(kind, file)
     with st.expander("How the file is read"):
         for column, name in zip(st.columns(3), ("format", "encoding", "no_header"), strict=True):
             with column:
@@ -60,70 +61,69 @@ def ask_layout(kind: type[ImportRequest], file: HeldFile) -> ImportRequest:
 
 def show_rows(preview: FilePreview) -> None:
     """Show the first rows of the file as the chosen format reads them."""
-    read = preview.format if preview.encoding == "utf-8" else f"{preview.format}, {preview.encoding}"
+    layout = preview.format if preview.encoding == "utf-8" else f"{preview.format}, {preview.encoding}"
     with st.container(key="rows"):
         rows = "row" if len(preview.rows) == 1 else f"{len(preview.rows)} rows"
-        ui.table(f"The first {rows}, read as {read}", preview.heads, preview.rows)
+        ui.table(f"The first {rows}, read as {layout}", preview.heads, preview.rows)
 
 
-def ask_request(context: PageContext, asked: ImportRequest, preview: FilePreview) -> ImportRequest:
+def ask_request(context: PageContext, request: ImportRequest, preview: FilePreview) -> ImportRequest:
     """Ask for the columns and the other options of this kind of file; return the complete import request."""
-    asked = replace(asked, encoding=preview.encoding)
-    key, fields = f"{asked.what} {asked.path}", file_fields(asked.record)
+    request = replace(request, encoding=preview.encoding)
+    key, fields = f"{request.what} {request.path}", file_fields(request.record)
     picks: ColumnPicks = {}
     if preview.columns:
-        picks = _pick_all([field for field in fields if not field.rare], preview, key)
+        picks = _ask_columns([field for field in fields if not field.rare], preview, key)
         if rare := [field for field in fields if field.rare]:
             with st.expander("Further columns"):
-                picks |= _pick_all(rare, preview, key)
-    start, more = _start(context, asked, preview, picks)
-    form = Form(type(asked), start, f"{key} {more}", {"annotator": _names(context)})
-    form.ask(*ASKED.get(asked.what, ()))
-    by_hand: dict[str, Any] = {}
-    if asked.what == "corpus":
+                picks |= _ask_columns(rare, preview, key)
+    start, start_key = _choose_start(context, request, preview, picks)
+    form = Form(type(request), start, f"{key} {start_key}", {"annotator": _list_names(context)})
+    form.ask(*FIXED_OPTIONS.get(request.what, ()))
+    other_values: dict[str, Any] = {}
+    if request.what == "corpus":
         _ask_corpus(form, preview, picks)
-    elif asked.what == "traffic":
+    elif request.what == "traffic":
         _ask_traffic(form, picks)
-    elif asked.what == "judgments":
-        by_hand = _ask_judgments(context, form, preview, picks, key)
-    layout = {name: getattr(asked, name) for name in ("format", "encoding", "columns", "no_header")}
-    request = form.request(path=asked.path, source=asked.source, **layout, **by_hand)
-    return with_columns(request, picks)
+    elif request.what == "judgments":
+        other_values = _ask_judgments(context, form, preview, picks, key)
+    other_values |= {name: getattr(request, name) for name in LAYOUT}
+    return with_columns(form.request(**other_values), picks)
 
 
-def _start(
-    context: PageContext, asked: ImportRequest, preview: FilePreview, picks: ColumnPicks
+def _choose_start(
+    context: PageContext, request: ImportRequest, preview: FilePreview, picks: ColumnPicks
 ) -> tuple[ImportRequest, str]:
     """Return the initial values of the form, and the part of the form's key that depends on these values.
 
     The initial name of a run is the name of its file. The initial markup of texts is the markup found in the
     first rows, or else the markup that the guide states.
     """
-    if isinstance(asked, RunRequest):
-        return replace(asked, name=Path(asked.source).name.partition(".")[0]), ""
-    if not isinstance(asked, CorpusRequest) or not picks.get("body"):
-        return asked, ""
+    if isinstance(request, RunRequest):
+        return replace(request, name=Path(request.source).name.partition(".")[0]), ""
+    if not isinstance(request, CorpusRequest) or not picks.get("body"):
+        return request, ""
     with context.store.reading() as cursor:
-        shown = current_guide(cursor).presentation
-    seen = guess_markup(preview.texts_in(picks["body"]))
-    likely = shown.body if shown is not None and seen == "plain" else seen
-    return replace(asked, markup=likely), likely
+        template = current_guide(cursor).presentation
+    guessed = guess_markup(preview.texts_in(picks["body"]))
+    markup = template.body if template is not None and guessed == "plain" else guessed
+    return replace(request, markup=markup), markup
 
 
-def _pick_all(fields: Sequence[FileField], preview: FilePreview, key: str) -> ColumnPicks:
+def _ask_columns(fields: Sequence[FileField], preview: FilePreview, key: str) -> ColumnPicks:
     picks: ColumnPicks = {}
-    for field, place in zip(fields, _places(len(fields)), strict=False):
-        with place:
-            picks[field.name] = _pick(field, preview, key)
+    for field, cell in zip(fields, _make_cells(len(fields)), strict=False):
+        with cell:
+            picks[field.name] = _ask_column(field, preview, key)
     return picks
 
 
-def _places(number: int) -> list[DeltaGenerator]:
-    """Return placeholders for form fields in rows, at least as many as there are fields."""
-    return [place for _ in range(0, number, AT_ONCE) for place in st.columns(AT_ONCE)]
+def _make_cells(count: int) -> list[DeltaGenerator]:
+    """Return cells for form fields in rows, at least as many as there are fields."""
+    return [cell for _ in range(0, count, FIELDS_IN_ROW) for cell in st.columns(FIELDS_IN_ROW)]
 
 
-def _pick(field: FileField, preview: FilePreview, key: str) -> str | list[str]:
+def _ask_column(field: FileField, preview: FilePreview, key: str) -> str | list[str]:
     label = f"{field.label} (needed)" if field.needed else field.label
     proposed = preview.fields.get(field.name)
     if field.several:
@@ -165,16 +165,22 @@ def _ask_judgments(
     """Ask who gave the judgments; return the options that the form has no widgets for, and correct the chosen
     columns.
     """
-    by_hand: dict[str, Any] = {}
-    usual = EACH if picks.get("annotator") else COLUMNS if preview.columns and not picks.get("grade") else ONE
-    ways = [EACH, COLUMNS, ONE, JUDGE] if preview.columns else [ONE, JUDGE]
-    how = st.selectbox("How the file says who judged", ways, index=ways.index(usual), key=f"how {key}")
-    if how != EACH:
+    other_values: dict[str, Any] = {}
+    likely = (
+        BY_COLUMN
+        if picks.get("annotator")
+        else COLUMN_OF_EACH
+        if preview.columns and not picks.get("grade")
+        else ONE_PERSON
+    )
+    ways = [BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE] if preview.columns else [ONE_PERSON, JUDGE]
+    how = st.selectbox("How the file says who judged", ways, index=ways.index(likely), key=f"how {key}")
+    if how != BY_COLUMN:
         picks["annotator"] = ""
-    if how == COLUMNS:
+    if how == COLUMN_OF_EACH:
         picks["grade"] = ""
-        by_hand["annotator_columns"] = _people_of_columns(context, preview, key)
-    elif how == ONE:
+        other_values["annotator_columns"] = _ask_people_of_columns(context, preview, key)
+    elif how == ONE_PERSON:
         form.ask("annotator")
     elif how == JUDGE:
         form.ask("judge")
@@ -183,23 +189,22 @@ def _ask_judgments(
         form.ask(
             *(["about", "round"] if how != JUDGE else []), *(["date_order"] if picks.get("time") else [])
         )
-    return by_hand
+    return other_values
 
 
-def _people_of_columns(context: PageContext, preview: FilePreview, key: str) -> dict[str, str]:
+def _ask_people_of_columns(context: PageContext, preview: FilePreview, key: str) -> dict[str, str]:
     """Ask which columns hold grades; return column → the person who gave the grades in the column."""
-    likely = [
-        name for name in preview.columns if any(word in name.lower() for word in ("agent", "rater", "annot"))
-    ]
+    words = ("agent", "rater", "annot")
+    likely = [name for name in preview.columns if any(word in name.lower() for word in words)]
     columns = st.multiselect("Columns with grades", preview.columns, default=likely, key=f"columns of {key}")
-    names = _names(context)
-    whose: dict[str, str] = {}
-    for column, place in zip(columns, _places(len(columns)), strict=False):
-        label, people = f"Who gave the grades in “{ui.plain(column)}”", list(dict.fromkeys([column, *names]))
-        whose[column] = place.selectbox(label, people, accept_new_options=True, key=f"{column} of {key}")
-    return whose
+    names = _list_names(context)
+    people: dict[str, str] = {}
+    for column, cell in zip(columns, _make_cells(len(columns)), strict=False):
+        label, choices = f"Who gave the grades in “{ui.plain(column)}”", list(dict.fromkeys([column, *names]))
+        people[column] = cell.selectbox(label, choices, accept_new_options=True, key=f"{column} of {key}")
+    return people
 
 
-def _names(context: PageContext) -> list[str]:
+def _list_names(context: PageContext) -> list[str]:
     with context.store.reading() as cursor:
         return [annotator.name for annotator in list_annotators(cursor)]

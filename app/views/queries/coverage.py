@@ -14,7 +14,7 @@ from app import ui
 from app.acts import submit_button
 from app.components.forms import Form
 from app.context import BY_PATH
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from app.views.queries import region
 from app.views.queries.region import show_map
@@ -223,7 +223,7 @@ def show(context: PageContext) -> None:
             "There is no coverage map of this corpus yet. A measurement finds topics in the documents and "
             "groups them by meaning. The first measurement reads the whole corpus and can take minutes."
         )
-        missing_stage(context.store, context.annotator, "import")
+        show_missing_stage(context.store, context.annotator, "import")
         show_measuring(context, None)
         return
     PARTS[ui.choose_part("Part", PARTS, "of")](context, state)

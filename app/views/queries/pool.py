@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.text import pluralize
@@ -42,7 +42,7 @@ def show(context: PageContext) -> None:
             brought = compute_contributions(context.store, read_relevance(context.store))
         except RefusedError:
             st.info("No pool is built yet.")
-            missing_stage(context.store, context.annotator, "sample")
+            show_missing_stage(context.store, context.annotator, "sample")
         else:
             _last(brought)
             report = read_last_pool(context.store)

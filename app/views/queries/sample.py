@@ -10,7 +10,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.components.widgets import drawing
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.operation import option_of
@@ -135,7 +135,7 @@ def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
 def _current(context: PageContext, sample: SampleReport | None) -> None:
     if sample is None:
         st.info("No sample is drawn yet. People can judge imported and written queries without a sample.")
-        missing_stage(context.store, context.annotator, "import")
+        show_missing_stage(context.store, context.annotator, "import")
         return
     drawing(sample_chart(sample.strata))
     ui.tables(strata_table(sample.sample_id, sample.strata))

@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.components.state import stage_row
-from app.next_stage import stage_link
+from app.next_stage import show_action_link
 from app.page_context import PageContext
 from app.views.releases.bars import draw_part_bars
 from app.views.releases.certificate import show_findings
@@ -45,7 +45,7 @@ def show(context: PageContext) -> None:
         st.info(ui.plain(error.found), icon=":material/info:")
         ui.quiet("A release needs grades and a split. Both come from earlier stages.")
         if error.found == NO_SPLIT:
-            stage_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
+            show_action_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
         st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
         return
     left, right = st.columns([2, 3], gap="large")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from app.views.releases import relabel_due, relabel_plan
 from app.views.releases.relabel_plan import OPEN_ROUND
@@ -34,7 +34,7 @@ def show(context: PageContext) -> None:
             "Nothing is judged yet. Once people have judged a round, this page shows which labels are out of "
             "date."
         )
-        missing_stage(context.store, context.annotator, "round")
+        show_missing_stage(context.store, context.annotator, "round")
         return
     part = ui.choose_part("Part", PARTS, "quarter")
     if part == "Plan":

@@ -8,7 +8,7 @@ from app import ui
 from app.components.forms import Form
 from app.components.markdown import markdown_to_html
 from app.context import BY_PATH
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from app.views.releases.bars import draw_part_bars
 from app.views.releases.certificate import show_findings, show_kinds, show_tables
@@ -59,7 +59,7 @@ def show(context: PageContext) -> None:
             "rule, the gate and the split, then freeze.",
             icon=":material/info:",
         )
-        missing_stage(context.store, context.annotator, "split")
+        show_missing_stage(context.store, context.annotator, "split")
         return
     by_name = {row.name: row for row in reversed(releases)}
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts, submit_button
 from app.components.forms import Form
-from app.next_stage import missing_stage
+from app.next_stage import show_missing_stage
 from curation.core.text import pluralize
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import OpenedRound, explain_no_round, open_round
@@ -34,7 +34,7 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
             _newest(store, acts, judged[-1])
         else:
             st.info("No round is open yet.")
-            missing_stage(store, annotator, "pool")
+            show_missing_stage(store, annotator, "pool")
 
 
 def _form(store: Store, acts: Acts, fields: Form[RoundRequest], rounds: int, reason: str | None) -> None:

@@ -1,0 +1,122 @@
+"""Import, the check: a dry run that shows the effect of an import before a lead starts the import."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from app import ui
+from app.page_context import PageContext
+from app.uploads import HeldFile, hand_over, read_if_small
+from app.views.importing.import_form import make_layout_form
+from curation.core.errors import CurationError, InputError
+from curation.core.reports.page import Table, csv_table
+from curation.core.text import counted
+from curation.ingest.import_outcome import ImportOutcome
+from curation.ingest.requests import ImportRequest
+from curation.operations.import_jobs import (
+    CHECK,
+    IMPORT,
+    dry_run,
+    read_dry_run,
+    write_dry_run,
+    write_parameters,
+)
+from curation.operations.import_wording import DryRun, describe_refusal
+
+MAX_PROBLEMS = 50
+"""Maximum number of problems in the table; the download contains all stored problems."""
+FORM = "import a file"
+NO_LOCATION = "–"
+_ENCODING = re.compile(r"choose the encoding ([\w-]+)")
+
+
+def ask(context: PageContext, file: HeldFile, request: ImportRequest) -> DryRun | None:
+    """Show the buttons that check and import; return the dry run of exactly this request, or None."""
+    findings_path = file.folder / f"{request.key}.json"
+    findings = read_dry_run(findings_path)
+    form = context.acts.form(FORM)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        check_clicked = st.button(
+            "Check the file",
+            type="primary" if findings is None else "secondary",
+            key=f"check {form.key}",  # the same after a new pick: the check is of the picks at that time
+            disabled=context.find_wait(CHECK) is not None,
+        )
+        is_ready = findings is not None and findings.outcome is not None and not context.find_wait(IMPORT)
+        import_clicked = st.button(
+            "Import",
+            type="primary" if findings else "secondary",
+            key=f"import {request.key} {form.key}",
+            disabled=not is_ready,
+        )
+        if findings is None:
+            ui.quiet("The check reads the whole file and shows the effect of an import. It changes nothing.")
+    if check_clicked:
+        context.acts.do(form, lambda: _start_check(context, file, request, findings_path))
+    if import_clicked:
+        context.acts.do(form, lambda: _start_import(context, file, request))
+    return findings
+
+
+def show(context: PageContext, file: HeldFile, request: ImportRequest, findings: DryRun | None) -> None:
+    """Show the result of the dry run of an import."""
+    job = context.jobs.get(CHECK)
+    if findings is None:
+        if job is not None and job.parameters["request"]["path"] == request.path:
+            context.show_result(CHECK)  # the check was stopped, or was of a different request
+    elif findings.outcome is not None:
+        _show_outcome(findings.outcome)
+    else:
+        _show_problems(findings, file, request)
+
+
+def show_unreadable(error: CurationError, file: HeldFile, request: ImportRequest) -> None:
+    """Show the reason why the file cannot be read."""
+    _show_problems(describe_refusal(error, request), file, request)
+
+
+def _start_check(context: PageContext, file: HeldFile, request: ImportRequest, findings_path: Path) -> None:
+    findings = read_if_small([file.path], lambda: dry_run(context.store, request, context.annotator.name))
+    if findings is None:
+        context.begin(CHECK, write_parameters(request, result=str(findings_path)))
+    else:
+        write_dry_run(findings_path, findings)
+
+
+def _start_import(context: PageContext, file: HeldFile, request: ImportRequest) -> None:
+    if read_dry_run(file.folder / f"{request.key}.json") is None:
+        raise InputError("The file has changed since it was checked. Check it again.")
+    context.begin(IMPORT, write_parameters(request, folder=str(file.folder)))
+    hand_over(context.store.path, context.annotator.name)
+
+
+def _show_outcome(import_outcome: ImportOutcome) -> None:
+    (noun, count), *other_figures = import_outcome.figures.items()
+    details = ", ".join(counted(other_count, other_noun) for other_noun, other_count in other_figures)
+    figure, _, noun = counted(count, noun).partition(" ")
+    label = f"{noun} would be there" if import_outcome.changes else f"{noun}: nothing would change"
+    ui.verdict(figure, label, f"{details[:1].upper()}{details[1:]}." if details else "")
+    if import_outcome.left_out:
+        rows = [(f"{count:,}", reason) for reason, count in import_outcome.left_out.items()]
+        ui.table(f"Left out: {import_outcome.unit}", ["How many", "Why"], rows, words=True)
+    ui.sentences(*import_outcome.remarks)
+
+
+def _show_problems(findings: DryRun, file: HeldFile, request: ImportRequest) -> None:
+    count = len(findings.problems) + findings.more
+    noun = "problem" if count == 1 else "problems"
+    ui.verdict(f"{count:,}", f"{noun} in {Path(request.source).name}", "This file cannot be imported yet.")
+    ui.sentences(findings.way_out)
+    for encoding in _ENCODING.findall(findings.way_out):
+        values = {make_layout_form(type(request), file).widget_key("encoding"): encoding}
+        st.button(f"Read it as {encoding}", on_click=st.session_state.update, args=(values,))
+    rows = tuple((location or NO_LOCATION, sentence) for location, sentence in findings.problems)
+    shown_rows = rows[:MAX_PROBLEMS]
+    caption = f"The first {len(shown_rows)} of {count:,}" if count > len(shown_rows) else "Problems"
+    ui.table(caption, ["Where", "What"], shown_rows, words=True)
+    if count > 1:
+        name = f"{Path(request.source).name}.problems.csv"
+        ui.download("Download the problems", csv_table(Table(caption, ("where", "what"), rows)), name)
