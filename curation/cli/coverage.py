@@ -131,10 +131,10 @@ def _list_gaps(model: str, limit: int) -> None:
 
 
 def _draw_map(file: Path, release: str | None, runs: list[str], seed: int) -> None:
-    from curation.evaluation.coverage_report import coverage_page
+    from curation.evaluation.coverage_report import write_coverage_page
 
     with progress_bar() as progress:
-        page = coverage_page(project_store(), _evaluate_runs(release, runs, seed, progress))
+        page = write_coverage_page(project_store(), _evaluate_runs(release, runs, seed, progress))
     write_file(file, page)
     say(f"Wrote {file}.")
 
@@ -142,7 +142,7 @@ def _draw_map(file: Path, release: str | None, runs: list[str], seed: int) -> No
 def _evaluate_runs(
     release: str | None, runs: list[str], seed: int, progress: Progress
 ) -> EvaluatedValues | None:
-    from curation.evaluation.coverage_report import values_of
+    from curation.evaluation.coverage_report import choose_values
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.request import EvaluateRequest
     from curation.evaluation.scoring.system_files import parse_run_files
@@ -152,7 +152,7 @@ def _evaluate_runs(
     if release is None:
         return None
     request = EvaluateRequest(release, by=(), seed=seed)
-    return values_of(
+    return choose_values(
         evaluate_runs(project_store(), release, parse_run_files(runs), request, progress=progress)
     )
 

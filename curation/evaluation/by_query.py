@@ -17,7 +17,7 @@ from curation.core.spans import Span, Spans, difference, intersection, size, uni
 from curation.evaluation.report.systems import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.facets import CLUSTER, all_facets
-from curation.evaluation.stored_evaluations import submitted_texts
+from curation.evaluation.stored_evaluations import read_json
 from curation.labeling.consensus.consensus import compute_query_consensus
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.rounds.upcoming import read_withheld_pairs
@@ -94,7 +94,7 @@ class Passage(NamedTuple):
     words: int | None = None
 
 
-def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
+def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
     """Read the values of one or two runs, by the first measure of the first run's evaluation.
 
     Raises
@@ -122,7 +122,7 @@ def by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator)
 
 
 def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(submitted_texts(cursor, evaluation_id, annotator)[1])
+    result: dict[str, Any] = json.loads(read_json(cursor, evaluation_id, annotator)[1])
     if "runs" not in result:
         raise NotFoundError("This evaluation covers only answers, so the evaluation has no result lists.")
     if result["sealed"]:
@@ -139,7 +139,7 @@ def _values_of_system(result: dict[str, Any], system: str, measure: str) -> dict
     raise NotFoundError(f"This evaluation has no values of {system} by {measure}.")
 
 
-def kinds_of_queries(cursor: Cursor, release_id: str) -> dict[str, frozenset[str]]:
+def read_query_kinds(cursor: Cursor, release_id: str) -> dict[str, frozenset[str]]:
     """Group a release's queries by kind: `tag: question` or `region: 3 name` → query ids."""
     parts = read_parts(cursor, release_id, ["queries", "sampling", "coverage", "query_coverage"])
     queries = list(parts["queries"])
@@ -151,7 +151,7 @@ def kinds_of_queries(cursor: Cursor, release_id: str) -> dict[str, frozenset[str
     }
 
 
-def side_by_side(
+def read_result_lists(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[ListedDocument]]:
     """Read each run's stored list for a query; a list is empty if the run returned nothing or no list was
@@ -187,7 +187,7 @@ def side_by_side(
     return [places(ranks, lists[1 - index] if len(lists) > 1 else None) for index, ranks in enumerate(lists)]
 
 
-def chunk_lists(
+def read_chunk_lists(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[Passage] | None]:
     """Read each run's stored chunks for a query, and the evidence in relevant documents that the chunks lack.
@@ -196,7 +196,7 @@ def chunk_lists(
 
     Raises
     ------
-    NotFoundError, RefusedError: as for `side_by_side`.
+    NotFoundError, RefusedError: as for `read_result_lists`.
     """
     closed_access(cursor).need(query.query_id)
     result, *_ = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]

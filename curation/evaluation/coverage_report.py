@@ -21,7 +21,7 @@ from curation.core.reports.page import QueryName, Section, Table, html_page
 from curation.core.reports.regions import RegionMark, region_graph, region_map
 from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.stored_evaluations import submitted_texts
+from curation.evaluation.stored_evaluations import read_json
 from curation.queries.coverage.report import CoverageState, read_state
 from curation.store import Annotator, Cursor, Store
 from curation.store.documents import snapshot_titles
@@ -41,7 +41,7 @@ RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
 region."""
 
 
-def region_means(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
+def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
     """Average the values of each region's queries, by the region's number; None for a region without
     values."""
     means = {}
@@ -66,7 +66,7 @@ class EvaluatedValues(NamedTuple):
     systems: Mapping[str, ValuesByQuery]
 
 
-def values_of(evaluation: Evaluation) -> EvaluatedValues:
+def choose_values(evaluation: Evaluation) -> EvaluatedValues:
     """Choose the values of an evaluation by nDCG@10, or by its first measure.
 
     Raises
@@ -79,7 +79,7 @@ def values_of(evaluation: Evaluation) -> EvaluatedValues:
     )
 
 
-def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
+def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
     """Read the values of an evaluation that was made on the page Evaluate.
 
     Raises
@@ -87,7 +87,7 @@ def stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> E
     NotFoundError: the person may not read an evaluation with this id.
     RefusedError: a sealed part was evaluated.
     """
-    _, text = submitted_texts(cursor, evaluation_id, annotator)
+    _, text = read_json(cursor, evaluation_id, annotator)
     result: dict[str, Any] = json.loads(text)
     per_query = {system["name"]: system["per_query"] for system in result["runs"]}
     release, parts, measures = result["release"], result["parts"], result["measures"]
@@ -112,7 +112,7 @@ def _evaluated_values(
     return EvaluatedValues(f"{release}, {', '.join(parts)}", measure, systems)
 
 
-def region_graph_of(state: CoverageState) -> RegionGraph:
+def build_region_graph(state: CoverageState) -> RegionGraph:
     """Find regions with common documents, and compute a layout that depends only on the map.
 
     Raises
@@ -159,7 +159,7 @@ def _places_of_regions(count: int, edges: list[tuple[int, int, float]]) -> list[
     return [(round(x, 4), round(y, 4)) for x, y in scaled.tolist()]
 
 
-def map_sections(
+def build_map_sections(
     state: CoverageState,
     graph: RegionGraph,
     evaluated_values: EvaluatedValues | None,
@@ -177,7 +177,7 @@ def map_sections(
     edges, places = graph
     values: ValuesByQuery = evaluated_values.systems[system] if evaluated_values and system else {}
     measure = f"{evaluated_values.measure} of {system}" if evaluated_values and system else NOT_EVALUATED
-    marks = region_marks(state, region_means(state, values), link)
+    marks = make_region_marks(state, average_by_region(state, values), link)
     asked = sum(mark.queries > 0 for mark in marks)
     proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
     sentence = f"{asked:,} of {pluralize(len(marks), 'region')} have a query."
@@ -196,7 +196,7 @@ def map_sections(
     ]
 
 
-def region_sections(
+def build_region_sections(
     state: CoverageState,
     titles: Mapping[str, str],
     evaluated_values: EvaluatedValues | None,
@@ -239,7 +239,7 @@ def _region_section(
     )
 
 
-def coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None) -> str:
+def write_coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None) -> str:
     """Write the page of the current map, with the values of systems where a run was evaluated.
 
     Raises
@@ -249,12 +249,14 @@ def coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None)
     with store.reading() as cursor:
         state = read_state(cursor)
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.of_documents))
-    graph = region_graph_of(state)
+    graph = build_region_graph(state)
     anchors = {number: f"region-{number}" for number in state.map.regions}
     system = next(iter(evaluated_values.systems)) if evaluated_values else None
-    sections = map_sections(state, graph, evaluated_values, system, lambda number: f"#{anchors[number]}")
+    sections = build_map_sections(
+        state, graph, evaluated_values, system, lambda number: f"#{anchors[number]}"
+    )
     sections.append(state.reach)
-    sections += region_sections(state, titles, evaluated_values, anchors)
+    sections += build_region_sections(state, titles, evaluated_values, anchors)
     known = state.map.parameters
     remark = (
         f"Map {state.map.map_id[:12]}: resolution {known['resolution']:g}, {known['chosen']}; seed "
@@ -287,7 +289,9 @@ def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) ->
     return sentences
 
 
-def region_marks(state: CoverageState, means: Mapping[int, float | None], link: Link) -> list[RegionMark]:
+def make_region_marks(
+    state: CoverageState, means: Mapping[int, float | None], link: Link
+) -> list[RegionMark]:
     """Make the marks of the regions in drawings, by region number."""
     marks = []
     for number in state.map.regions:

@@ -35,7 +35,7 @@ class EvaluableRelease(NamedTuple):
     mark: str | None = None
 
 
-def evaluable_release(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
+def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
     """Read the choices for an evaluation on a release. The full verification of the release happens at the
     evaluation.
 

@@ -24,11 +24,11 @@ from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
 from curation.evaluation.pool_runs import check_pooling, pool_runs
 from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest
-from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
+from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline_of_runs
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
-from curation.evaluation.sealed_access import SealedRequest, check_access, refusals_logged, sealed_request
-from curation.evaluation.stored_evaluations import store_submitted
+from curation.evaluation.sealed_access import SealedRequest, check_access, log_refusals, make_sealed_request
+from curation.evaluation.stored_evaluations import store_evaluation
 from curation.people.annotators import EVALUATING, require_author
 from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Cursor, Store
@@ -37,7 +37,7 @@ _OPTION = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
 """Command-line parts of error messages, which the page leaves out: the field with the queries, and option
 names.
 """
-Outcome = tuple[
+EvaluationOutcome = tuple[
     Sequence[HeadlineEvaluation], AnswerEvaluation | None, JudgedEvaluation | None, Evaluation | None
 ]
 """Rounded figures, the evaluation of answers, the estimates with a judge, and the evaluation of runs."""
@@ -47,7 +47,7 @@ label_of: Callable[[Option], str] = attrgetter("label")
 """The name of an option on a page."""
 
 
-class EvaluationWork(NamedTuple):
+class PreparedEvaluation(NamedTuple):
     """A checked request with its release.
 
     Attributes
@@ -87,7 +87,7 @@ class Submitted(NamedTuple):
     evaluation_id: str | None
 
 
-def chosen_options(
+def list_chosen_options(
     request: EvaluateRequest, named: Callable[[Option], str] = label_of, among: Sequence[str] | None = None
 ) -> list[str]:
     """Name the options of a request that differ from their defaults; `among` limits the fields."""
@@ -98,7 +98,7 @@ def chosen_options(
     ]
 
 
-def prepared(
+def prepare(
     store: Store,
     request: EvaluateRequest,
     author: str,
@@ -109,7 +109,7 @@ def prepared(
     further: Sequence[str] = (),
     facets: Sequence[str] = (),
     **more: Any,
-) -> EvaluationWork:
+) -> PreparedEvaluation:
     """Check a request before any sealed grade is read, and open its release.
 
     Parameters
@@ -127,8 +127,8 @@ def prepared(
     release = load_release(store, request.release)
     names = [name for name, _ in (*request.runs, *request.answers)]
     by_answers = not request.runs
-    sealed = sealed_request(store, release, request.part, names, request.reason, author, by_answers)
-    with refusals_logged(store, sealed):
+    sealed = make_sealed_request(store, release, request.part, names, request.reason, author, by_answers)
+    with log_refusals(store, sealed):
         rounded = sealed is not None and sealed.rounded
         if sealed is not None:
             check_access(store, sealed, all_figures=False)
@@ -143,7 +143,7 @@ def prepared(
         topics=request.topics,
         chunk_map=request.chunk_map,
     )
-    return EvaluationWork(store, request, author, release, rounded, reading, **more)
+    return PreparedEvaluation(store, request, author, release, rounded, reading, **more)
 
 
 def _refuse_all_figures(
@@ -154,7 +154,7 @@ def _refuse_all_figures(
 ) -> None:
     """Refuse an evaluator's request for more than rounded figures of a sealed part."""
     rest = replace(request, **{name: getattr(EvaluateRequest(), name) for name in ABOUT_FILES})
-    asked = [*chosen_options(rest, named), *besides]
+    asked = [*list_chosen_options(rest, named), *besides]
     if asked and sealed is not None:
         raise RefusedError(
             f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
@@ -181,8 +181,8 @@ def _check_fit(
         )
     supported = request.answers and request.support  # by a judge whom people correct
     of_runs = [name for name in ABOUT_RUNS if name != "judge" or not supported]
-    asked_of_runs = [*chosen_options(request, named, of_runs), *about_runs]
-    asked_of_answers = [*chosen_options(request, named, ABOUT_ANSWERS), *about_answers]
+    asked_of_runs = [*list_chosen_options(request, named, of_runs), *about_runs]
+    asked_of_answers = [*list_chosen_options(request, named, ABOUT_ANSWERS), *about_answers]
     if not request.runs and not request.answers:
         raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
     problems = [f"{what} applies to runs, but no run is named" for what in asked_of_runs if not request.runs]
@@ -203,12 +203,12 @@ def check_request(request: EvaluateRequest) -> None:
     )
 
 
-def evaluated(work: EvaluationWork) -> Outcome:
+def evaluate(work: PreparedEvaluation) -> EvaluationOutcome:
     """Score the files of a request: rounded figures for an evaluator, or all figures.
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as for `evaluate_runs`, `evaluate_answers` or `headline_of_runs`.
+    InputError, NotFoundError, RefusedError: as for `evaluate_runs`, `evaluate_answers` or `evaluate_headline_of_runs`.
     """
     if work.rounded:
         return _headlines(work), None, None, None
@@ -230,13 +230,13 @@ def evaluated(work: EvaluationWork) -> Outcome:
     return (), answers, judged, runs
 
 
-def _headlines(work: EvaluationWork) -> list[HeadlineEvaluation]:
+def _headlines(work: PreparedEvaluation) -> list[HeadlineEvaluation]:
     """Compute one rounded figure of each run, and of each file of answers."""
     request, by = work.request, (work.author, work.progress)
     headlines = []
     if work.runs:
         headlines.append(
-            headline_of_runs(work.store, work.release, work.runs, request, *by, reading=work.reading)
+            evaluate_headline_of_runs(work.store, work.release, work.runs, request, *by, reading=work.reading)
         )
     if work.answers:
         headlines.append(
@@ -249,7 +249,7 @@ def _headlines(work: EvaluationWork) -> list[HeadlineEvaluation]:
     return headlines
 
 
-def _grades(work: EvaluationWork) -> dict[str, AnswerGrades]:
+def _grades(work: PreparedEvaluation) -> dict[str, AnswerGrades]:
     """Read people's grades of answers, by graded property."""
     near = work.store if work.near else None
     named = {name: getattr(work.request, name) for name in ABOUT_ANSWERS}
@@ -261,25 +261,27 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as for `prepared` and `evaluated`; the author may not evaluate,
+    InputError, NotFoundError, RefusedError: as for `prepare` and `evaluate`; the author may not evaluate,
     or uses options that only leads may use.
     """
     try:
-        work = prepared(store, request, author, near=True, progress=progress)
+        work = prepare(store, request, author, near=True, progress=progress)
         with store.reading() as cursor:
             require_author(
-                cursor, author, *(("lead",) if chosen_options(request, among=ABOUT_ANSWERS) else EVALUATING)
+                cursor,
+                author,
+                *(("lead",) if list_chosen_options(request, among=ABOUT_ANSWERS) else EVALUATING),
             )
         return _store_evaluation(work)
     except InputError as error:
         raise _error_for_upload(error) from error
 
 
-def _store_evaluation(work: EvaluationWork) -> Submitted:
-    request, (headlines, answers, _, runs) = work.request, evaluated(work)
+def _store_evaluation(work: PreparedEvaluation) -> Submitted:
+    request, (headlines, answers, _, runs) = work.request, evaluate(work)
     if headlines:
         return Submitted(tuple(line for headline in headlines for line in headline.sentences), None)
-    evaluation_id = store_submitted(work.store, runs, answers, work.author)
+    evaluation_id = store_evaluation(work.store, runs, answers, work.author)
     counts = [pluralize(len(request.runs), "run")] if request.runs else []
     if request.answers:
         counts.append(pluralize(len(request.answers), "file of answers", "files of answers"))
@@ -294,7 +296,7 @@ def _error_for_upload(error: InputError) -> InputError:
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
-def _make_candidates(work: EvaluationWork) -> list[str]:
+def _make_candidates(work: PreparedEvaluation) -> list[str]:
     """Make candidates, and report on them in sentences; an error does not undo the stored evaluation."""
     depth = work.request.to_pool
     if depth is None:

@@ -1,7 +1,7 @@
 """Evaluation of runs on a release: from run files to the figures of an evaluation.
 
 On a sealed part the evaluation has no value of a single query, and no figures of fewer than ten queries
-(`protected_figures`). All computations with values of single queries happen in this module, before the values
+(`protect_figures`). All computations with values of single queries happen in this module, before the values
 are dropped.
 """
 
@@ -26,7 +26,7 @@ from curation.evaluation.figures.comparison import check_test
 from curation.evaluation.figures.means import facet_figures, mean_figures, other_means
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.traffic_estimates import traffic_figures
-from curation.evaluation.protected_figures import protected_evaluation, protected_figures
+from curation.evaluation.protected_figures import protect_evaluation, protect_figures
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.run_remarks import run_remarks
 from curation.evaluation.scored_system import ScoredSystem, score_system
@@ -47,22 +47,22 @@ from curation.evaluation.sealed_access import (
     SealedRequest,
     check_access,
     log_figures,
-    refusals_logged,
-    sealed_request,
-    sealed_values,
+    log_refusals,
+    make_sealed_request,
+    select_sealed_values,
 )
 from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
 
-def assembled(
+def assemble(
     release: EvaluatedRelease,
     measures: Sequence[Measure],
     facets: Sequence[Facet],
     systems: Sequence[ScoredSystem],
     request: EvaluateRequest,
 ) -> Evaluation:
-    """Compute all figures of systems; `protected_figures` chooses the figures that leads see on sealed
+    """Compute all figures of systems; `protect_figures` chooses the figures that leads see on sealed
     parts."""
     qrels = release.qrels
     rows = {system.name: system.rows for system in systems}
@@ -200,8 +200,8 @@ def evaluate_runs(
     if not runs:
         raise InputError("No run was named: give at least one run.", command="For example: --run bm25.trec.")
     names = [source.name for source in runs]
-    sealed = sealed_request(store, release_name, request.part, names, request.reason, actor)
-    with refusals_logged(store, sealed):
+    sealed = make_sealed_request(store, release_name, request.part, names, request.reason, actor)
+    with log_refusals(store, sealed):
         if sealed is not None:
             check_access(store, sealed)
         release = read_release(store, release_name, request.part, request.relevant)
@@ -209,7 +209,7 @@ def evaluate_runs(
         systems, evaluation = _evaluate_sources(release, runs, request, reading, progress)
         if sealed is None:
             return evaluation
-        return _log_evaluation(store, protected_evaluation(evaluation), release, systems, sealed)
+        return _log_evaluation(store, protect_evaluation(evaluation), release, systems, sealed)
 
 
 def _evaluate_sources(
@@ -230,7 +230,7 @@ def _evaluate_sources(
         chunked = [replace(run, rows=add_whole_documents(run.rows, release, measures)) for run in files]
         systems.append(score_system(name, chunked, release, measures))
         progress("scoring systems", number, len(read))
-    return systems, assembled(release, measures, facets, systems, request)
+    return systems, assemble(release, measures, facets, systems, request)
 
 
 def _log_evaluation(
@@ -243,8 +243,8 @@ def _log_evaluation(
     """Log the figures of each run of each system, and add the count of sealed evaluations."""
     every = [(system.name, scores) for system in systems for scores in system.scores]
     request = request._replace(systems=tuple(name for name, _ in every))
-    figures = [protected_figures(mean_figures([scores])[0]) for _, scores in every]
-    values = [sealed_values(release, scores.values[:, 0]) for _, scores in every]
+    figures = [protect_figures(mean_figures([scores])[0]) for _, scores in every]
+    values = [select_sealed_values(release, scores.values[:, 0]) for _, scores in every]
     return replace(evaluation, sealed_count=log_figures(store, request, figures, values))
 
 

@@ -161,19 +161,19 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
     return conditions
 
 
-def facets_needed(conditions: Iterable[FailCondition]) -> list[str]:
+def list_needed_facets(conditions: Iterable[FailCondition]) -> list[str]:
     """List the facets of conditions."""
     return list(dict.fromkeys(condition.facet for condition in conditions if condition.facet is not None))
 
 
-def checked_conditions(
+def check_conditions(
     evaluation: Evaluation, conditions: Iterable[FailCondition], baseline: str | None = None
 ) -> tuple[CheckedCondition, ...]:
     """Check each condition.
 
     Parameters
     ----------
-    evaluation: an evaluation with the facets of the conditions (`facets_needed`).
+    evaluation: an evaluation with the facets of the conditions (`list_needed_facets`).
 
     Raises
     ------

@@ -17,7 +17,7 @@ import numpy as np
 from curation.core.digests import canonical_json
 from curation.core.reports.charts import Mark
 from curation.core.statistics.estimate import Estimate
-from curation.evaluation.evaluable_release import evaluable_release
+from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.figures.comparison import Comparison, compare_systems
 from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
@@ -46,7 +46,7 @@ class SubmittedRun(NamedTuple):
     by_text: bool = False
 
 
-def board(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
+def list_runs(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
     """List all runs that were scored on exactly these parts, in the order of writing."""
     return _sealed_runs(cursor, release_id, parts) if sealed else _open_runs(cursor, release_id, parts)
 
@@ -60,18 +60,18 @@ def _sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[
     values = query_values(cursor, [row.evaluation_id for row in rows])
     runs = []
     for row in rows:
-        figure, of_queries = first_figure(row.shown), values.get(row.evaluation_id, {})
+        figure, of_queries = get_first_figure(row.shown), values.get(row.evaluation_id, {})
         runs.append(SubmittedRun(row.system, row.evaluated_by, row.evaluated_at, figure, of_queries))
     return runs
 
 
-def rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
+def list_rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
     """List the rounded figures of a sealed part, newest first, for evaluators."""
     rows = [row for row in sealed_evaluations(cursor, release_id) if part in row.parts]
     return [row for row in reversed(rows) if row.rounded and row.shown]
 
 
-def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
+def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
     """Collect each system's figures on a part of all releases, in the order of freezing and then of writing.
 
     Marks with the same day are numbered. On a sealed part, only leads see these figures.
@@ -79,10 +79,10 @@ def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> 
     require_role(annotator, *EVALUATING)
     marks_of: dict[str, list[Mark]] = {}
     for row in {row.release_id: row for row in list_releases(cursor)}.values():
-        sealed = evaluable_release(cursor, row).parts.get(part)
+        sealed = read_choices(cursor, row).parts.get(part)
         if sealed is None or (sealed and annotator.role != "lead"):
             continue
-        for run in board(cursor, row.release_id, [part], sealed):
+        for run in list_runs(cursor, row.release_id, [part], sealed):
             figure = run.figure
             if figure["measure"] == measure and figure["value"] is not None:
                 marks, day = marks_of.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
@@ -93,7 +93,7 @@ def histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> 
     return marks_of
 
 
-def first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the figure of the first measure, with the name of the measure as `measure`."""
     measure, figure = next(iter(figures.items()))
     return {"measure": measure, **figure}
@@ -117,7 +117,7 @@ def _open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
     return runs
 
 
-def ranked(
+def rank_runs(
     runs: Sequence[SubmittedRun], measure: str
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
     """Rank the best rows by a measure; only tests of all pairs distinguish rows.

@@ -22,10 +22,10 @@ from curation.evaluation.scoring.release import MIN_QUERIES
 FEW_ANSWERABLE = f"fewer than {MIN_QUERIES} answerable or unanswerable queries of a sealed part"
 
 
-def protected_evaluation(evaluation: Evaluation) -> Evaluation:
+def protect_evaluation(evaluation: Evaluation) -> Evaluation:
     """Remove everything from an evaluation that leads may not see on sealed parts."""
     few = {name for run in evaluation.runs for name, figure in run.overall.items() if figure.n < MIN_QUERIES}
-    comparisons, boards = protected_comparison(evaluation.comparisons, evaluation.leaderboards, few)
+    comparisons, boards = protect_comparisons(evaluation.comparisons, evaluation.leaderboards, few)
     effect = evaluation.hard_negatives
     return replace(
         evaluation,
@@ -35,11 +35,11 @@ def protected_evaluation(evaluation: Evaluation) -> Evaluation:
         query_ids=None,
         query_texts=None,
         lists={},
-        hard_negatives=effect and protected_effect(effect),
+        hard_negatives=effect and protect_effect(effect),
     )
 
 
-def protected_comparison(
+def protect_comparisons(
     comparisons: Iterable[Comparison],
     leaderboards: Mapping[str, Sequence[LeaderboardRow]],
     few: Collection[str],
@@ -59,7 +59,7 @@ def protected_comparison(
     return kept, boards
 
 
-def protected_refusal(refusal: AbstentionFigures) -> AbstentionFigures:
+def protect_refusal(refusal: AbstentionFigures) -> AbstentionFigures:
     """Remove the curve and the threshold, which show single queries, and rates of fewer than ten queries."""
     refusal = replace(refusal, curve=(), threshold=None)
     if min(refusal.answerable, refusal.unanswerable) >= MIN_QUERIES:
@@ -74,12 +74,12 @@ def protected_refusal(refusal: AbstentionFigures) -> AbstentionFigures:
     )
 
 
-def protected_effect(effect: HardNegativeEffect) -> HardNegativeEffect:
+def protect_effect(effect: HardNegativeEffect) -> HardNegativeEffect:
     """Remove the effect of hard negatives on fewer than ten queries."""
     return effect if effect.queries >= MIN_QUERIES else replace(effect, systems={})
 
 
-def protected_figures(figures: Mapping[str, MeasureFigure]) -> dict[str, MeasureFigure]:
+def protect_figures(figures: Mapping[str, MeasureFigure]) -> dict[str, MeasureFigure]:
     """Remove the values of figures of fewer than ten queries."""
     return {
         name: figure if figure.n >= MIN_QUERIES else MeasureFigure(n=figure.n, no_interval=TOO_FEW_QUERIES)
@@ -91,8 +91,8 @@ def _protected_system(system: EvaluatedSystem) -> EvaluatedSystem:
     few = {name for name, figure in system.overall.items() if figure.n < MIN_QUERIES}
     return replace(
         system,
-        files=tuple(file._replace(refusal=protected_refusal(file.refusal)) for file in system.files),
-        overall=protected_figures(system.overall),
+        files=tuple(file._replace(refusal=protect_refusal(file.refusal)) for file in system.files),
+        overall=protect_figures(system.overall),
         traffic={
             name: figure._replace(value=None, low=None, high=None) if name in few else figure
             for name, figure in system.traffic.items()
@@ -100,7 +100,7 @@ def _protected_system(system: EvaluatedSystem) -> EvaluatedSystem:
         others={name: _protected_means(means, name in few) for name, means in system.others.items()},
         strata={
             facet: {
-                kind: replace(stratum, figures=protected_figures(stratum.figures))
+                kind: replace(stratum, figures=protect_figures(stratum.figures))
                 for kind, stratum in kinds.items()
             }
             for facet, kinds in system.strata.items()

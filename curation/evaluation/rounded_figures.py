@@ -24,7 +24,7 @@ from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, r
 from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, add_whole_documents, read_run
-from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
+from curation.evaluation.sealed_access import check_access, log_figures, log_refusals, make_sealed_request
 from curation.releases.gate_override import gate_override_sentences
 from curation.releases.sealed_log import SealedCount
 from curation.releases.verify import FrozenRelease
@@ -56,7 +56,7 @@ class RoundedFigure(NamedTuple):
         """The figure in words, with its step and its number of queries."""
         if self.value is None or self.step is None:
             return f"no figure: {TOO_FEW_QUERIES}"
-        places = decimals(self.step)
+        places = count_decimals(self.step)
         queries = pluralize(self.n, "query", "queries")
         return f"{self.value:.{places}f} (rounded to {self.step:.{places}f}, {queries})"
 
@@ -86,7 +86,7 @@ class HeadlineEvaluation:
         return [*gate_override_sentences(self.release, self.mark), *figures, self.sealed_count.sentence]
 
 
-def rounded_figure(values: Floats) -> RoundedFigure:
+def round_mean(values: Floats) -> RoundedFigure:
     """Average the queries that have a value, and round the mean.
 
     Parameters
@@ -99,10 +99,10 @@ def rounded_figure(values: Floats) -> RoundedFigure:
         return RoundedFigure(None, None, n)
     step = _round_up_to_one_digit(max(float(known.std(ddof=1)) / sqrt(n), 2 / n))
     value = min(1.0, round(float(known.mean()) / step) * step)
-    return RoundedFigure(round(value, decimals(step)), step, n)
+    return RoundedFigure(round(value, count_decimals(step)), step, n)
 
 
-def decimals(step: float) -> int:
+def count_decimals(step: float) -> int:
     """Count the decimals of a step of one digit."""
     return max(0, -floor(log10(step)))
 
@@ -113,7 +113,7 @@ def _round_up_to_one_digit(error: float) -> float:
     return round(ceil(error * scale - 1e-9) / scale, places)
 
 
-def headline_of_runs(
+def evaluate_headline_of_runs(
     store: Store,
     release_name: str | FrozenRelease,
     runs: Sequence[SystemFile],
@@ -127,7 +127,7 @@ def headline_of_runs(
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as for `headline_of`, or a run file cannot be used.
+    InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a run file cannot be used.
     """
 
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
@@ -138,10 +138,10 @@ def headline_of_runs(
         values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
         return measure.name, [run.source for run in read], values
 
-    return headline_of(store, release_name, runs, request, actor, score)
+    return evaluate_headline(store, release_name, runs, request, actor, score)
 
 
-def headline_of(
+def evaluate_headline(
     store: Store,
     release_name: str | FrozenRelease,
     sources: Sequence[SystemFile],
@@ -159,15 +159,15 @@ def headline_of(
     RefusedError: as for `check_access`.
     """
     names = [source.name for source in sources]
-    sealed = sealed_request(store, release_name, request.part, names, request.reason, actor, of_answers)
+    sealed = make_sealed_request(store, release_name, request.part, names, request.reason, actor, of_answers)
     if sealed is None:
         raise InputError("Rounded figures are for sealed parts, and this part is not sealed.")
-    with refusals_logged(store, sealed):
+    with log_refusals(store, sealed):
         check_access(store, sealed, all_figures=False)
         release = read_release(store, sealed.release, request.part)
         measure, files, values = score(release)
         rows = [
-            rounded_figure(value)._replace(system=name, source=file)
+            round_mean(value)._replace(system=name, source=file)
             for name, file, value in zip(names, files, values, strict=True)
         ]
         count = log_figures(store, sealed, [{measure: row} for row in rows])

@@ -96,7 +96,7 @@ def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
     )
 
 
-def sealed_request(
+def make_sealed_request(
     store: Store,
     release: str | FrozenRelease,
     split: str | None,
@@ -131,7 +131,7 @@ def is_evaluator(cursor: Cursor, actor: str) -> bool:
 
 
 @contextmanager
-def refusals_logged(store: Store, request: SealedRequest | None) -> Iterator[None]:
+def log_refusals(store: Store, request: SealedRequest | None) -> Iterator[None]:
     """Log each refusal that is raised inside the block once."""
     try:
         yield
@@ -209,7 +209,7 @@ def log_figures(
         return log_sealed_evaluation(cursor, request.rows(figures), values)
 
 
-def sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
+def select_sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
     """Keep the values of sealed queries; `values` has the shape (Q,), and NaN becomes None."""
     ids = release.qrels.query_ids
     return {

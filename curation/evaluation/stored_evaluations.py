@@ -26,7 +26,7 @@ class SubmittedEvaluation(NamedTuple):
     made_at: datetime
 
 
-def store_submitted(
+def store_evaluation(
     store: Store, evaluation: Evaluation | None, answered: AnswerEvaluation | None, author: str
 ) -> str:
     """Store the evaluation of runs, of answers, or of both for its author, and return the id.
@@ -71,7 +71,7 @@ def store_submitted(
     return evaluation_id
 
 
-def submitted_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
+def list_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
     """List the evaluations that a person may read, newest first: all for the lead, else the person's own."""
     require_role(annotator, *EVALUATING)
     sql = f"""
@@ -81,20 +81,18 @@ def submitted_evaluations(cursor: Cursor, annotator: Annotator) -> list[Submitte
     return fetch(cursor, SubmittedEvaluation, sql, [annotator.name, annotator.role])
 
 
-def submitted_report(
-    cursor: Cursor, evaluation_id: str, annotator: Annotator
-) -> tuple[EvaluationReport, str]:
+def read_report(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[EvaluationReport, str]:
     """Read the report of an evaluation that a person may read, and the evaluation as JSON.
 
     Raises
     ------
     NotFoundError: the person may not read an evaluation with this id.
     """
-    page, result = submitted_texts(cursor, evaluation_id, annotator)
+    page, result = read_json(cursor, evaluation_id, annotator)
     return stored_report(page), result
 
 
-def submitted_texts(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:
+def read_json(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:
     """Read the report of an evaluation that a person may read, and the evaluation, both as JSON.
 
     Raises

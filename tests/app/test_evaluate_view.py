@@ -17,12 +17,12 @@ from streamlit.testing.v1 import AppTest
 
 from app import context, uploads
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.evaluation.by_query import by_query
+from curation.evaluation.by_query import compare_by_query
 from curation.evaluation.evaluate import Submitted
 from curation.evaluation.evaluate import submit as submit_files
-from curation.evaluation.leaderboard import board, ranked
+from curation.evaluation.leaderboard import list_runs, rank_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.stored_evaluations import submitted_evaluations, submitted_report
+from curation.evaluation.stored_evaluations import list_evaluations, read_report
 from curation.ingest.importers.reference_answers import import_answers
 from curation.operations.jobs import Job, Jobs, jobs_of
 from curation.operations.jobs.files import uploads_root
@@ -105,9 +105,9 @@ def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
     picked["Compared with it"].select_index(1)
     page = page.run()
     with project.reading() as cursor:
-        of_b, of_a = submitted_evaluations(cursor, LEE)
+        of_b, of_a = list_evaluations(cursor, LEE)
         runs = [(of_a.evaluation_id, "a"), (of_b.evaluation_id, "b")]
-        rows = by_query(cursor, runs, LEE).rows
+        rows = compare_by_query(cursor, runs, LEE).rows
     shown = html(page)
     assert rows[0].text in shown, "the query that lost most"
     assert re.search(r'"gs-graded" style="--grade: #\w{6}">3<.*"gs-graded">not judged<', shown)
@@ -139,8 +139,8 @@ def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path:
     page = button(page, "Open the round").click().run()
     assert not page.error
     with project.reading() as cursor:
-        (one,) = submitted_evaluations(cursor, LEE)
-        row = by_query(cursor, [(one.evaluation_id, name) for name in "ab"], LEE).rows[0]
+        (one,) = list_evaluations(cursor, LEE)
+        row = compare_by_query(cursor, [(one.evaluation_id, name) for name in "ab"], LEE).rows[0]
     sql = "SELECT DISTINCT query_id, document_id FROM presentations JOIN rounds USING (round_id)"
     shown = rows_of(project, f"{sql} WHERE name = ? ORDER BY ALL", f"Check {row.text}")
     assert shown == [(row.query_id, name) for name in document_ids(int(row.query_id[1:]))[4:]]
@@ -151,7 +151,7 @@ def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tm
     done = evaluate(project, tmp_path, "alpha", lists_of("a"), "vera")
     assert done.evaluation_id is not None
     with project.reading() as cursor:
-        query_id = by_query(cursor, [(done.evaluation_id, "alpha")], LEE).rows[0].query_id
+        query_id = compare_by_query(cursor, [(done.evaluation_id, "alpha")], LEE).rows[0].query_id
     documents = read_documents(project, query_id, LEE).documents
     ranks = [document.ranks["alpha (evaluated)"] for document in documents]
     assert ranks == list(range(1, len(documents) + 1))
@@ -185,8 +185,8 @@ def test_an_evaluator_uploads_runs_chooses_measures_and_reads_the_report(
     assert ">Query by query<" in html(page)
     assert "Runs on v1, dev" in html(page)
     with project.reading() as cursor:
-        (evaluation,) = submitted_evaluations(cursor, VERA)
-        report, text = submitted_report(cursor, evaluation.evaluation_id, VERA)
+        (evaluation,) = list_evaluations(cursor, VERA)
+        report, text = read_report(cursor, evaluation.evaluation_id, VERA)
     assert evaluation.systems == ["bm25", "dense"]
     assert report.html.startswith("<!doctype html>")
     assert "| dense − bm25 |" in report.markdown
@@ -217,7 +217,7 @@ def test_evaluators_say_why_and_see_one_rounded_figure_of_a_sealed_part_and_how_
     assert re.search(r"Sealed evaluations of test.*>a<", others), "others see the figure and no interval"
     assert "95 %" not in others
     with project.reading() as cursor:
-        assert submitted_evaluations(cursor, VERA) == []
+        assert list_evaluations(cursor, VERA) == []
 
 
 def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
@@ -238,7 +238,7 @@ def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
     page = button(page.run(), "Evaluate").click().run()
     assert not page.error
     with project.reading() as cursor:
-        assert [one.systems for one in submitted_evaluations(cursor, VERA)] == [["foreign"]]
+        assert [one.systems for one in list_evaluations(cursor, VERA)] == [["foreign"]]
 
 
 def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_many_lines_are_a_job_that_leaves_no_file(
     assert (job.kind, job.outcome, job.started_by) == ("evaluate", "done", "vera")
     assert uploads_root(project.path) in Path(job.parameters["folder"]).parents
     with project.reading() as cursor:
-        assert len(submitted_evaluations(cursor, VERA)) == 1
+        assert len(list_evaluations(cursor, VERA)) == 1
     assert "Evaluated 1 run on v1, dev." in html(opened(VERA))
 
 
@@ -276,12 +276,12 @@ def test_evaluators_see_their_own_evaluations_and_everybodys_rows(project: Store
     assert [fold.label for fold in others.expander] == FOLDED
     assert len(opened(LEE).expander) > len(FOLDED)
     with project.reading() as cursor:
-        (evaluation,) = submitted_evaluations(cursor, LEE)
-        assert submitted_evaluations(cursor, WALT) == []
+        (evaluation,) = list_evaluations(cursor, LEE)
+        assert list_evaluations(cursor, WALT) == []
         with pytest.raises(NotFoundError, match="You have no evaluation with this id"):
-            submitted_report(cursor, evaluation.evaluation_id, WALT)
+            read_report(cursor, evaluation.evaluation_id, WALT)
         with pytest.raises(RefusedError, match="for the evaluator or lead"):
-            submitted_report(cursor, evaluation.evaluation_id, ANNA)
+            read_report(cursor, evaluation.evaluation_id, ANNA)
 
 
 def evaluate(
@@ -303,13 +303,13 @@ def test_the_leaderboard_gives_equal_runs_a_common_letter_and_better_ones_a_rank
         evaluate(project, tmp_path, name, lists, "lee", **asked)
     ((release_id,),) = rows_of(project, "SELECT release_id FROM releases")
     with project.reading() as cursor:
-        runs = board(cursor, release_id, [part], part == "test")
-    rows, *_ = ranked(runs, "ndcg_exp@10")
+        runs = list_runs(cursor, release_id, [part], part == "test")
+    rows, *_ = rank_runs(runs, "ndcg_exp@10")
     first = rows[0][0]
     assert (first.system, first.best_rank, first.worst_rank, first.letters) == ("best", 1, 1, "a")
     others = [row for row, _ in rows[1:]]
     assert {(row.best_rank, row.worst_rank, row.letters) for row in others} == {(2, 3, "b")}
-    *_, left_out = ranked([*runs, runs[0]], "ndcg_exp@10")
+    *_, left_out = rank_runs([*runs, runs[0]], "ndcg_exp@10")
     assert left_out == {"the same figures again": 1}
 
 
@@ -370,8 +370,8 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     assert not page.error
     assert "Hard negatives" in [fold.label for fold in page.expander]
     with project.reading() as cursor:
-        (one,) = submitted_evaluations(cursor, VERA)
-        found = json.loads(submitted_report(cursor, one.evaluation_id, VERA)[1])
+        (one,) = list_evaluations(cursor, VERA)
+        found = json.loads(read_report(cursor, one.evaluation_id, VERA)[1])
     assert {(pair["system"], pair["other"]) for pair in found["comparisons"]} == {("a", "b"), ("c", "b")}
     assert {pair["test"] for pair in found["comparisons"]} == {"wilcoxon"}
     assert found["relevant_grade"] == 2
@@ -418,7 +418,7 @@ def test_what_leads_see_of_a_sealed_part_names_no_query_and_no_document(
     done = submit_files(project, asked, "lee")
     assert done.evaluation_id is not None
     with project.reading() as cursor:
-        report, result = submitted_report(cursor, done.evaluation_id, LEE)
+        report, result = read_report(cursor, done.evaluation_id, LEE)
     assert [one.heading for one in report.sections][:2] == ["Retrieval, answers, faithfulness", "Answers"]
     assert "Hard negatives" in {one.heading for one in report.sections}
     named = {*sealed_queries(project), *(query(number).text for number in range(QUERIES))}

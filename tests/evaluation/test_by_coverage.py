@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError
-from curation.evaluation.evaluable_release import evaluable_release
+from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import EMPTY
@@ -95,7 +95,7 @@ def test_a_release_without_a_map_says_so(store: Store, tmp_path: Path) -> None:
         evaluate_runs(store, "plain", parse_run_files(write_runs(tmp_path)), BY)
     rows = [load_release(store, name).row for name in ("v1", "plain")]
     with store.reading() as cursor:
-        offered = [evaluable_release(cursor, row) for row in rows]
+        offered = [read_choices(cursor, row) for row in rows]
     assert offered[0].facets[-2:] == ("cluster", "grid")
     assert "cluster" not in offered[1].facets
 

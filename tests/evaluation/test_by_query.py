@@ -7,9 +7,15 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.evaluation.by_query import Passage, by_query, chunk_lists, kinds_of_queries, side_by_side
+from curation.evaluation.by_query import (
+    Passage,
+    compare_by_query,
+    read_chunk_lists,
+    read_query_kinds,
+    read_result_lists,
+)
 from curation.evaluation.evaluate import submit
-from curation.evaluation.leaderboard import histories
+from curation.evaluation.leaderboard import collect_histories
 from curation.evaluation.report.systems import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
@@ -57,9 +63,9 @@ def test_queries_are_in_the_order_of_their_difference_with_what_became_of_them(
     one = evaluated(project, tmp_path, "a", "b")
     other = evaluated(project, tmp_path, "b")
     with project.reading() as cursor:
-        compared = by_query(cursor, [(one, "a"), (one, "b")], VERA)
-        across = by_query(cursor, [(one, "a"), (other, "b")], VERA)
-        kinds = kinds_of_queries(cursor, compared.release_id)
+        compared = compare_by_query(cursor, [(one, "a"), (one, "b")], VERA)
+        across = compare_by_query(cursor, [(one, "a"), (other, "b")], VERA)
+        kinds = read_query_kinds(cursor, compared.release_id)
     assert compared == across, "of two evaluations as of one"
     assert len(compared.rows) == 30
     assert [row.difference for row in compared.rows] == sorted(row.difference for row in compared.rows)
@@ -74,9 +80,9 @@ def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_doc
     one = evaluated(project, tmp_path, "a", "b")
     runs = [(one, "a"), (one, "b")]
     with project.reading() as cursor:
-        query = by_query(cursor, runs, VERA).rows[0]
-        lists = side_by_side(cursor, runs, query, VERA)
-        alone = side_by_side(cursor, runs[:1], query, VERA)
+        query = compare_by_query(cursor, runs, VERA).rows[0]
+        lists = read_result_lists(cursor, runs, query, VERA)
+        alone = read_result_lists(cursor, runs[:1], query, VERA)
     for name, found, other in zip("ab", lists, reversed(lists), strict=True):
         assert [place.document_id for place in found] == ranked(name)[query.query_id]
         ranks = {place.document_id: place.rank for place in other}
@@ -96,11 +102,11 @@ def test_chunks_of_a_query_say_which_evidence_they_hold_and_what_no_chunk_brough
     query = QueryValues(f"q-{dev[0]}", f"best {dev[0]}", 0.0, 1.0)
     secret = query._replace(query_id=f"q-{test[0]}")
     with store.reading() as cursor:
-        found = [one for one in chunk_lists(cursor, asked, query, LEE) if one is not None]
+        found = [one for one in read_chunk_lists(cursor, asked, query, LEE) if one is not None]
         with pytest.raises(NotFoundError):
-            chunk_lists(cursor, asked, query, WALT)
+            read_chunk_lists(cursor, asked, query, WALT)
         with pytest.raises(RefusedError):
-            chunk_lists(cursor, asked, secret, LEE)
+            read_chunk_lists(cursor, asked, secret, LEE)
     store.close()
     near, far, whole = found
     title = f"{dev[0].title()} number 1"
@@ -117,7 +123,7 @@ def test_a_document_that_was_judged_says_why_it_has_no_grade_but_not_to_who_has_
 ) -> None:
     runs = [(evaluated(project, tmp_path, "a", by="lee"), "a")]
     with project.reading() as cursor:
-        first = by_query(cursor, runs, LEE).rows[0]
+        first = compare_by_query(cursor, runs, LEE).rows[0]
     *_, disputed, unjudged = document_ids(int(first.query_id[1:]))
     given = [
         ImportedJudgment(first.query_id, disputed, who, grade) for who, grade in (("ada", 0), ("ben", 3))
@@ -126,7 +132,7 @@ def test_a_document_that_was_judged_says_why_it_has_no_grade_but_not_to_who_has_
 
     def lacking() -> dict[str, tuple[str, bool]]:
         with project.reading() as cursor:
-            (found,) = side_by_side(cursor, runs, first, LEE)
+            (found,) = read_result_lists(cursor, runs, first, LEE)
         return {one.document_id: (one.lacking, one.is_unjudged) for one in found if one.grade is None}
 
     assert lacking() == {disputed: ("disputed", False), unjudged: ("not judged", True)}
@@ -146,21 +152,21 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
         for evaluation in (sealed, everything):
             runs = [(evaluation, "a")]
             with pytest.raises(RefusedError, match="a sealed part has no values by query"):
-                by_query(cursor, runs, LEE)
+                compare_by_query(cursor, runs, LEE)
             with pytest.raises(RefusedError):
-                side_by_side(cursor, runs, secret, LEE)
+                read_result_lists(cursor, runs, secret, LEE)
         rows = cursor.execute("SELECT DISTINCT evaluation_id FROM evaluation_lists").fetchall()
         assert rows == [(open_part,)], "not even stored"
         with pytest.raises(RefusedError, match="seals the grades of the query"):
-            side_by_side(cursor, [(open_part, "a")], secret, LEE)
+            read_result_lists(cursor, [(open_part, "a")], secret, LEE)
         with pytest.raises(NotFoundError):
-            by_query(cursor, [(open_part, "a")], WALT)
+            compare_by_query(cursor, [(open_part, "a")], WALT)
     with project.transaction() as cursor:  # as a release would that seals all of v1's queries
         cursor.execute(
             "INSERT INTO releases SELECT 'v2', 'broken', manifest, frozen_at, frozen_by FROM releases"
         )
     with project.reading() as cursor:
-        compared = by_query(cursor, [(open_part, "a")], VERA)
+        compared = compare_by_query(cursor, [(open_part, "a")], VERA)
     assert compared.rows == ()
     assert compared.remark.startswith("30 queries are of parts that a release seals")
 
@@ -174,9 +180,11 @@ def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store
     evaluated(project, tmp_path, "a", release="v2")
     evaluated(project, tmp_path, "a", part="test", by="lee")
     with project.reading() as cursor:
-        (marks,) = histories(cursor, "dev", "ndcg_exp@10", VERA).values()
+        (marks,) = collect_histories(cursor, "dev", "ndcg_exp@10", VERA).values()
         assert [mark.size.partition(",")[0] for mark in marks] == ["v1", "v1", "v2"]
         assert [mark.name[10:] for mark in marks] == ["", " (2)", " (3)"], "of one day"
         assert all(mark.estimate.has_interval for mark in marks)
-        assert len(histories(cursor, "test", "ndcg_exp@10", LEE)["a"]) == 1
-        assert histories(cursor, "test", "ndcg_exp@10", VERA) == {}, "evaluators see rounded figures alone"
+        assert len(collect_histories(cursor, "test", "ndcg_exp@10", LEE)["a"]) == 1
+        assert collect_histories(cursor, "test", "ndcg_exp@10", VERA) == {}, (
+            "evaluators see rounded figures alone"
+        )

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.leaderboard import board
-from curation.evaluation.leaderboard import ranked as ranked_runs
+from curation.evaluation.leaderboard import list_runs
+from curation.evaluation.leaderboard import rank_runs as ranked_runs
 from curation.evaluation.report.page import report_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.evidence import make_evidence_ranges
@@ -18,7 +18,7 @@ from curation.evaluation.scoring.measure_names import CHUNK_MEASURES
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import SystemRun, read_run
-from curation.evaluation.stored_evaluations import store_submitted
+from curation.evaluation.stored_evaluations import store_evaluation
 from curation.people.annotators import add_annotator
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked
@@ -128,9 +128,9 @@ def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_u
     said = "texts: chunks are given by texts that occur several times in their documents."
     assert said in sections["Comparison"]
     add_annotator(store, "lea", "lead", None, "lea@example.org")
-    store_submitted(store, evaluation, None, "lea")
+    store_evaluation(store, evaluation, None, "lea")
     with store.reading() as cursor:
-        runs = board(cursor, evaluation.release_id, evaluation.parts, sealed=False)
+        runs = list_runs(cursor, evaluation.release_id, evaluation.parts, sealed=False)
     assert ranked_runs(runs, evaluation.measures[0])[1].startswith(said)
     [alone] = [run for run in runs if run.by_text]
     assert not ranked_runs([alone], evaluation.measures[0])[1]  # nothing to compare it with

@@ -11,11 +11,11 @@ import pytest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.evaluation.coverage_report import (
     EvaluatedValues,
-    coverage_page,
-    region_graph_of,
-    region_means,
-    stored_values,
-    values_of,
+    average_by_region,
+    build_region_graph,
+    choose_values,
+    read_stored_values,
+    write_coverage_page,
 )
 from curation.queries.coverage.report import CoverageState, read_state
 from curation.store import Annotator, Store, utc_now
@@ -43,22 +43,22 @@ def values(first: float | None, second: float | None) -> EvaluatedValues:
 def test_a_regions_figure_is_the_mean_of_its_queries_and_unknown_without_any(project: Store) -> None:
     state = state_of(project)
     tea, ship = region_of(state, "tea0"), region_of(state, "ship0")
-    means = region_means(state, values(0.25, 0.75).systems["bm25"])
+    means = average_by_region(state, values(0.25, 0.75).systems["bm25"])
     assert (means[tea], means[ship]) == (0.5, None)
-    assert region_means(state, values(0.25, None).systems["bm25"])[tea] == 0.25
+    assert average_by_region(state, values(0.25, None).systems["bm25"])[tea] == 0.25
 
 
 def test_regions_touch_where_they_share_documents_and_places_depend_on_the_map_alone(project: Store) -> None:
     state = state_of(project)
-    edges, places = region_graph_of(state)
+    edges, places = build_region_graph(state)
     assert len(places) == len(state.map.regions)
     assert edges == []  # no document is about two topics
-    assert (edges, places) == region_graph_of(state)
+    assert (edges, places) == build_region_graph(state)
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places)
 
 
 def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project: Store) -> None:
-    page = coverage_page(project, values(0.2, 0.9))
+    page = write_coverage_page(project, values(0.2, 0.9))
     state = state_of(project)
     for number in state.map.regions:
         assert f'href="#region-{number}"' in page
@@ -68,8 +68,8 @@ def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project
     assert "<script" not in page
     assert "https:" not in page
     assert "http:" not in page
-    assert page == coverage_page(project, values(0.2, 0.9))
-    assert "No run was chosen" in coverage_page(project)
+    assert page == write_coverage_page(project, values(0.2, 0.9))
+    assert "No run was chosen" in write_coverage_page(project)
 
 
 def result(per_query: Any) -> dict[str, Any]:
@@ -89,9 +89,9 @@ def test_a_stored_evaluation_gives_ndcg_to_whoever_may_see_it(project: Store) ->
     row = ["e1", "r", "v1", ["test"], [], ["bm25"], text, "{}", "lee", utc_now()]
     with project.transaction() as cursor:
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        stored = stored_values(cursor, "e1", LEE)
+        stored = read_stored_values(cursor, "e1", LEE)
         with pytest.raises(NotFoundError, match="You have no evaluation with this id"):
-            stored_values(cursor, "e1", Annotator("eve", "evaluator", False))
+            read_stored_values(cursor, "e1", Annotator("eve", "evaluator", False))
     assert stored == EvaluatedValues("v1, test", "ndcg_exp@10", {"bm25": {"q1": 0.5}})
 
 
@@ -99,4 +99,4 @@ def test_a_sealed_part_colours_nothing() -> None:
     sealed = cast(Any, SimpleNamespace(**result(None)))
     sealed.runs = [SimpleNamespace(name="bm25", per_query=None)]
     with pytest.raises(RefusedError, match="sealed part"):
-        values_of(sealed)
+        choose_values(sealed)

@@ -12,7 +12,7 @@ from curation.evaluation.fail_if import (
     CheckedCondition,
     CheckedFigure,
     FailCondition,
-    checked_conditions,
+    check_conditions,
     read_conditions,
 )
 from curation.evaluation.request import EvaluateRequest
@@ -43,7 +43,7 @@ def evaluation() -> Evaluation:
 
 
 def checked(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> tuple[CheckedCondition, ...]:
-    return checked_conditions(evaluation, read_conditions(texts), baseline)
+    return check_conditions(evaluation, read_conditions(texts), baseline)
 
 
 def failed(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> list[CheckedFigure]:

@@ -16,7 +16,7 @@ from curation.evaluation import sealed_access
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of_runs
+from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline_of_runs
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.overview import releases, show
 from curation.releases.sealed_log import monthly_limit, query_values, set_monthly_limit
@@ -51,7 +51,7 @@ def score(store: Store, tmp_path: Path) -> Score:
 
 def rounded(store: Store, folder: Path, *names: str, by: str = "vera") -> HeadlineEvaluation:
     runs = [SystemFile(name, write_run(folder / f"{name}.trec", ranked(name))) for name in names]
-    return headline_of_runs(store, "v1", runs, replace(TEST, reason="nightly"), by)
+    return evaluate_headline_of_runs(store, "v1", runs, replace(TEST, reason="nightly"), by)
 
 
 def test_an_evaluation_is_counted_and_its_figures_are_logged(store: Store, score: Score) -> None:
@@ -173,7 +173,7 @@ def test_a_part_is_counted_in_all_releases(store: Store, tmp_path: Path) -> None
     add_judgments(store, [ImportedJudgment("q0", "d0.4", who, 1) for who in ("ada", "ben")], "more.csv")
     freeze(store, "v2")
     with pytest.raises(RefusedError, match="vera has 0 sealed evaluations"):
-        headline_of_runs(
+        evaluate_headline_of_runs(
             store, "v2", [SystemFile("a", tmp_path / "a.trec")], replace(TEST, reason="new"), "vera"
         )
 

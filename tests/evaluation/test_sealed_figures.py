@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.evaluation.rounded_figures import RoundedFigure, rounded_figure
+from curation.evaluation.rounded_figures import RoundedFigure, round_mean
 from tests.support import examples
 
 VALUES = st.lists(st.floats(0, 1), min_size=10, max_size=400)
@@ -15,8 +15,8 @@ VALUES = st.lists(st.floats(0, 1), min_size=10, max_size=400)
 
 def test_a_figure_is_a_multiple_of_its_standard_error_rounded_up_to_one_digit() -> None:
     values = np.tile([0.2, 0.4, 0.9, 1.0], 100)  # sd .335, error .0168
-    assert rounded_figure(values) == RoundedFigure(0.62, 0.02, 400)
-    assert rounded_figure(values).text == "0.62 (rounded to 0.02, 400 queries)"
+    assert round_mean(values) == RoundedFigure(0.62, 0.02, 400)
+    assert round_mean(values).text == "0.62 (rounded to 0.02, 400 queries)"
 
 
 @pytest.mark.parametrize("queries", [10, 11, 38, 99, 100, 1000])
@@ -24,20 +24,20 @@ def test_a_run_that_finds_something_for_one_query_alone_shows_0(queries: int) ->
     for value in (0, 0.3, 1):
         values = np.zeros(queries)
         values[0] = value
-        assert rounded_figure(values).value == 0
+        assert round_mean(values).value == 0
 
 
 def test_fewer_than_ten_values_have_no_figure() -> None:
     values = np.array([*[1.0] * 9, *[np.nan] * 40])
-    assert rounded_figure(values) == RoundedFigure(None, None, 9)
-    assert rounded_figure(values).text == "no figure: fewer than 10 queries have a value"
+    assert round_mean(values) == RoundedFigure(None, None, 9)
+    assert round_mean(values).text == "no figure: fewer than 10 queries have a value"
 
 
 @given(VALUES)
 @settings(max_examples=examples(200))
 def test_a_figure_is_between_0_and_1_and_at_most_half_a_step_off(values: list[float]) -> None:
     array = np.array(values)
-    figure = rounded_figure(array)
+    figure = round_mean(array)
     error = array.std(ddof=1) / np.sqrt(len(array))
     assert figure.step >= max(error, 2 / len(array)) - 1e-9
     assert figure.step <= 2 * max(error, 2 / len(array)) + 1e-9

@@ -18,7 +18,7 @@ import pytest
 
 from curation.agreement.report import agreement_report
 from curation.cli.relabel import DUE
-from curation.evaluation.stored_evaluations import submitted_evaluations, submitted_report
+from curation.evaluation.stored_evaluations import list_evaluations, read_report
 from curation.labeling.consensus.disputes import list_disputes
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
@@ -101,8 +101,8 @@ def test_the_sample_release_is_intact_and_has_what_most_marked(built: Built) -> 
 def test_runs_of_chunks_of_two_sizes_are_compared_by_the_evidence(built: Built) -> None:
     with built.store.reading() as cursor:
         [lead] = [one for one in list_annotators(cursor) if one.role == "lead"]
-        [found] = submitted_evaluations(cursor, lead)
-        report, _ = submitted_report(cursor, found.evaluation_id, lead)
+        [found] = list_evaluations(cursor, lead)
+        report, _ = read_report(cursor, found.evaluation_id, lead)
     assert found.systems == [f"bm25-{name.replace('/', '-')}" for name in CHUNKS]
     headlines = [line.partition(": ")[::2] for line in report.findings[:2]]
     assert [system for system, _ in headlines] == found.systems

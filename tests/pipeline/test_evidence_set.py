@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.evaluation.evaluable_release import evaluable_release
+from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES
 from curation.releases.release_rows import find_release
 from curation.store import open_store
@@ -76,7 +76,7 @@ def test_four_chunkers_have_the_recall_precision_and_iou_of_the_report(project: 
 def test_the_page_offers_the_measures_of_chunks_first(project: Path) -> None:
     store = open_store(project)
     with store.reading() as cursor:
-        offered = evaluable_release(cursor, find_release(cursor, "v1"))
+        offered = read_choices(cursor, find_release(cursor, "v1"))
     store.close()
     assert offered.measures == CHUNK_MEASURES
 

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 from curation.evaluation.scoring.measure_names import DEFAULT_MEASURES
-from curation.evaluation.stored_evaluations import submitted_evaluations, submitted_report
+from curation.evaluation.stored_evaluations import list_evaluations, read_report
 from curation.people.annotators import require_annotators
 from curation.splits.certificate import read_visible_certificate
 from curation.store import Store
@@ -232,8 +232,8 @@ def former(project: Path, tmp_path: Path) -> Path:
 def test_an_evaluation_of_a_former_version_opens_as_it_was_stored(project: Path) -> None:
     with closing(Store(project)) as store, store.reading() as cursor:
         (lead,) = require_annotators(cursor, ["lead"])
-        (evaluation,) = submitted_evaluations(cursor, lead)
-        report, result = submitted_report(cursor, evaluation.evaluation_id, lead)
+        (evaluation,) = list_evaluations(cursor, lead)
+        report, result = read_report(cursor, evaluation.evaluation_id, lead)
         titles = [section.heading for section in report.sections]
     assert json.loads(result)["release"] == "sample"
     assert "Systems" in titles

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import goldgrade
-from curation.evaluation.evaluable_release import evaluable_release
+from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.stored_evaluations import submitted_report
+from curation.evaluation.stored_evaluations import read_report
 from curation.releases.gate_override import MARK, gate_overrides
 from curation.releases.release_rows import find_release
 from curation.store import Annotator, Store
@@ -82,7 +82,7 @@ def test_records_carry_the_mark(project: Store, run_file: Path) -> None:
     assert goldgrade.release("v1", project.path).mark is None
     with project.reading() as cursor:
         assert set(gate_overrides(cursor)) == {"v2"}
-        assert evaluable_release(cursor, find_release(cursor, "v2")).mark == release.mark
+        assert read_choices(cursor, find_release(cursor, "v2")).mark == release.mark
 
 
 def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Store, run_file: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Stor
     evaluation_id = submit(project, request, "lee").evaluation_id
     assert evaluation_id is not None
     with project.reading() as cursor:
-        report, result = submitted_report(cursor, evaluation_id, LEE)
+        report, result = read_report(cursor, evaluation_id, LEE)
     assert MARK in report.title
     assert MARK in report.findings[0]
     assert MARK in result

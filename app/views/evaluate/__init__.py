@@ -16,16 +16,18 @@ from app.views.evaluate import by_query, submit
 from app.views.evaluate.submit import FORM
 from curation.core.reports.charts import weeks
 from curation.core.text import decimal, pluralize
-from curation.evaluation.evaluable_release import EvaluableRelease, evaluable_release
+from curation.evaluation.evaluable_release import EvaluableRelease, read_choices
 from curation.evaluation.evaluate import Submitted
 from curation.evaluation.figures.ranks import LeaderboardRow
-from curation.evaluation.leaderboard import SubmittedRun, board, histories, ranked, rounded_evaluations
-from curation.evaluation.report.systems import QUERY_BY_QUERY
-from curation.evaluation.stored_evaluations import (
-    SubmittedEvaluation,
-    submitted_evaluations,
-    submitted_report,
+from curation.evaluation.leaderboard import (
+    SubmittedRun,
+    collect_histories,
+    list_rounded_evaluations,
+    list_runs,
+    rank_runs,
 )
+from curation.evaluation.report.systems import QUERY_BY_QUERY
+from curation.evaluation.stored_evaluations import SubmittedEvaluation, list_evaluations, read_report
 from curation.people.annotators import EVALUATING
 from curation.releases.gate_override import gate_override_sentences, gate_overrides, with_gate_override
 from curation.releases.release_rows import ReleaseRow, list_releases
@@ -40,7 +42,7 @@ def show(annotator: Annotator) -> None:
     context = read_context(annotator, (FORM,))
     with context.store.reading() as cursor:
         releases, overrides = list_releases(cursor), gate_overrides(cursor)
-        evaluations = submitted_evaluations(cursor, annotator)
+        evaluations = list_evaluations(cursor, annotator)
     if not releases:
         st.info("There is no release yet. Freeze a release to score runs here.")
         show_missing_stage(context.store, annotator, "freeze")
@@ -79,7 +81,7 @@ def _choose(
         "Release", list(by_name), format_func=lambda name: with_gate_override(name, overrides.get(name))
     )
     with store.reading() as cursor:
-        release = evaluable_release(cursor, by_name[name])
+        release = read_choices(cursor, by_name[name])
     parts = release.parts
     part = places[1].selectbox(
         "Part", list(parts), format_func=lambda part: f"{part} (sealed)" if parts[part] else part
@@ -92,7 +94,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
         _show_rounded(store, release, part)
         return
     with store.reading() as cursor:
-        runs = board(cursor, release.row.release_id, [part], release.parts[part])
+        runs = list_runs(cursor, release.row.release_id, [part], release.parts[part])
     ui.heading(f"Leaderboard of {part}")
     if not runs:
         ui.quiet("Nobody has scored a run on this part yet.")
@@ -111,7 +113,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
     for why, count in left_out.items():
         ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({why}).")
     with store.reading() as cursor:
-        past = histories(cursor, part, measure, annotator)
+        past = collect_histories(cursor, part, measure, annotator)
     if series := [(system, marks) for system, marks in past.items() if len(marks) > 1]:
         ui.heading("History")
         drawing(weeks(f"{measure} of {part}, evaluation by evaluation", series[:6], joined=True))
@@ -120,7 +122,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
     """Show the rounded figures of a sealed part that evaluators have received."""
     with store.reading() as cursor:
-        rounded = rounded_evaluations(cursor, release.row.release_id, part)
+        rounded = list_rounded_evaluations(cursor, release.row.release_id, part)
     ui.heading(f"Sealed evaluations of {part}")
     if not rounded:
         ui.quiet("Nobody has scored a run on this part yet.")
@@ -144,7 +146,7 @@ def _ranked(
     """Rank the runs. The result stays in the cache until a run is added, because `state` holds the number of
     runs.
     """
-    return ranked(_runs, measure)
+    return rank_runs(_runs, measure)
 
 
 def _row(row: LeaderboardRow, run: SubmittedRun) -> tuple[object, ...]:
@@ -183,7 +185,7 @@ def _show_result(
     if evaluation is None:
         return
     with store.reading() as cursor:
-        report, result = submitted_report(cursor, evaluation.evaluation_id, annotator)
+        report, result = read_report(cursor, evaluation.evaluation_id, annotator)
     above = gate_override_sentences(release.row.name, release.mark)  # the page has them as warnings
     ui.sentences(*(line for line in (report.lead, *report.findings) if line not in above))
     by_query.show(

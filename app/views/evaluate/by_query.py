@@ -79,8 +79,8 @@ def show(
     names = [named[run] for run in runs]
     query = _chosen(compared, rows, names)
     with store.reading() as cursor:
-        lists = by_query.side_by_side(cursor, runs, query, annotator)
-        chunks = by_query.chunk_lists(cursor, runs, query, annotator)
+        lists = by_query.read_result_lists(cursor, runs, query, annotator)
+        chunks = by_query.read_chunk_lists(cursor, runs, query, annotator)
         colours: dict[int | None, str] = {step.value: step.colour for step in current_guide(cursor).scale}
     _show_lists(query, compared, names, lists, colours, all(chunks))
     for name, documents, listed in zip(names, lists, chunks, strict=True):
@@ -100,7 +100,7 @@ def _values_of(
     """
     try:
         with store.reading() as cursor:
-            return by_query.by_query(cursor, runs, annotator)
+            return by_query.compare_by_query(cursor, runs, annotator)
     except NotFoundError as missing:
         ui.quiet(missing.found)
         return None
@@ -109,7 +109,7 @@ def _values_of(
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_PATH)
 def _kinds(store: Store, release_id: str) -> dict[str, frozenset[str]]:
     with store.reading() as cursor:
-        return by_query.kinds_of_queries(cursor, release_id)
+        return by_query.read_query_kinds(cursor, release_id)
 
 
 def _chosen(compared: by_query.ByQuery, rows: Sequence[QueryValues], names: Sequence[str]) -> QueryValues:

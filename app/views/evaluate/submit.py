@@ -24,7 +24,7 @@ from curation.core.operation import Option, flat, option_of
 from curation.core.text import pluralize
 from curation.evaluation.answers.graded_answers import GUIDES, neighbor_projects, releases_of
 from curation.evaluation.evaluable_release import EvaluableRelease
-from curation.evaluation.evaluate import Submitted, chosen_options, submit
+from curation.evaluation.evaluate import Submitted, list_chosen_options, submit
 from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
 from curation.evaluation.scoring.measure_names import further_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
@@ -217,7 +217,7 @@ def _also_asked(request: EvaluateRequest) -> list[str]:
         value = values[option.name]
         return option.label if value is True else f"{option.label}: {describe_value(option, value)}"
 
-    return chosen_options(about, with_value)
+    return list_chosen_options(about, with_value)
 
 
 def _evaluate(

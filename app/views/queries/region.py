@@ -16,12 +16,12 @@ from curation.core.text import join_words
 from curation.evaluation.coverage_report import (
     EvaluatedValues,
     RegionGraph,
-    coverage_page,
-    map_sections,
-    region_graph_of,
-    stored_values,
+    build_map_sections,
+    build_region_graph,
+    read_stored_values,
+    write_coverage_page,
 )
-from curation.evaluation.stored_evaluations import submitted_evaluations
+from curation.evaluation.stored_evaluations import list_evaluations
 from curation.queries.coverage.report import CoverageState
 from curation.queries.coverage.stored_map import MAX_NAME_LENGTH, rename_cluster
 from curation.queries.coverage.writing.tasks import open_tasks
@@ -138,7 +138,7 @@ def _write(context: PageContext, number: int) -> None:
 @st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
 def _graph(store: Store, map_id: str, _state: CoverageState) -> RegionGraph:
     """Compute the positions of the regions on a map; the positions depend only on the map."""
-    return region_graph_of(_state)
+    return build_region_graph(_state)
 
 
 def show_map(context: PageContext, state: CoverageState) -> None:
@@ -147,11 +147,11 @@ def show_map(context: PageContext, state: CoverageState) -> None:
     if chosen is not None:
         system = st.selectbox("Coloured by", list(chosen.systems), width=320)
     graph = _graph(context.store, state.map.map_id, state)
-    for section in map_sections(state, graph, chosen, system, _link):
+    for section in build_map_sections(state, graph, chosen, system, _link):
         ui.heading(section.heading)
         ui.section(section)
     show(context, state, chosen.systems if chosen else None)
-    ui.download("Download the map", lambda: coverage_page(context.store, chosen), "coverage.html")
+    ui.download("Download the map", lambda: write_coverage_page(context.store, chosen), "coverage.html")
 
 
 def _link(number: int) -> str:
@@ -165,7 +165,7 @@ def _chosen(context: PageContext) -> EvaluatedValues | None:
     with context.store.reading() as cursor:
         listed = [
             submitted_evaluation
-            for submitted_evaluation in submitted_evaluations(cursor, context.annotator)
+            for submitted_evaluation in list_evaluations(cursor, context.annotator)
             if not submitted_evaluation.sealed
         ]
     if not listed:
@@ -183,7 +183,7 @@ def _chosen(context: PageContext) -> EvaluatedValues | None:
         return None
     try:
         with context.store.reading() as cursor:
-            return stored_values(cursor, chosen, context.annotator)
+            return read_stored_values(cursor, chosen, context.annotator)
     except CurationError as error:
         ui.problem(error)
         return None

@@ -39,13 +39,13 @@ from curation.evaluation.figures.means import (
     suppressed_strata,
 )
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.rounded_figures import HeadlineEvaluation, headline_of
+from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline
 from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.facets import Facet, chosen_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
-from curation.evaluation.sealed_access import check_access, log_figures, refusals_logged, sealed_request
+from curation.evaluation.sealed_access import check_access, log_figures, log_refusals, make_sealed_request
 from curation.ingest.importers.nuggets import Nugget, nuggets_of_rows
 from curation.labeling.answer_matching import exact_match, token_f1
 from curation.releases.verify import FrozenRelease, load_release
@@ -111,8 +111,10 @@ def evaluate_answers(
         by a person who may not evaluate.
     """
     names = [source.name for source in sources]
-    sealed = sealed_request(store, release_name, request.part, names, request.reason, actor, of_answers=True)
-    with refusals_logged(store, sealed):
+    sealed = make_sealed_request(
+        store, release_name, request.part, names, request.reason, actor, of_answers=True
+    )
+    with log_refusals(store, sealed):
         if sealed is not None:
             check_access(store, sealed)
         release = read_release(store, release_name, request.part, request.relevant)
@@ -200,7 +202,7 @@ def headline_of_answers(
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as for `headline_of`, or a file cannot be used.
+    InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a file cannot be used.
     """
 
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
@@ -209,7 +211,7 @@ def headline_of_answers(
         values = [_values_by_measure(system, key, {})[F1] for system in read]
         return F1, [system.source for system in read], values
 
-    return headline_of(store, release_name, sources, request, actor, score, of_answers=True)
+    return evaluate_headline(store, release_name, sources, request, actor, score, of_answers=True)
 
 
 def _answer_key(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.evaluation.figures.candidate_lists import hard_negative_effect, hard_negatives_of
-from curation.evaluation.protected_figures import protected_effect
+from curation.evaluation.protected_figures import protect_effect
 from curation.evaluation.scoring.measure_names import measures_named
 from curation.evaluation.scoring.pooled_pairs import pooled_pairs
 from curation.evaluation.scoring.qrels import qrels_from
@@ -76,7 +76,7 @@ def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> Non
     assert ours.returned == 3 / 4
     short = effect.systems["short"]
     assert short.drop["mrr@10"].value == 0
-    assert protected_effect(effect).systems == {}  # of a sealed part
+    assert protect_effect(effect).systems == {}  # of a sealed part
     assert short.with_hard["mrr@10"].value == pytest.approx(5 / 6)
 
 

@@ -12,7 +12,7 @@ from curation.evaluation.figures.compare_scores import compare_scores
 from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.ranks import LeaderboardRow, groups_of, leaderboard
 from curation.evaluation.figures.traffic_estimates import traffic_figures
-from curation.evaluation.protected_figures import protected_comparison
+from curation.evaluation.protected_figures import protect_comparisons
 from curation.evaluation.scoring.drawn_queries import drawn_queries
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.measure_names import measures_named
@@ -73,17 +73,17 @@ def test_a_stratum_that_holds_all_queries_is_not_tested_again() -> None:
 
 
 def test_a_stratum_with_few_sealed_queries_is_not_compared() -> None:
-    found, _ = protected_comparison(*compared(sealed=EVERY), few=())
+    found, _ = protect_comparisons(*compared(sealed=EVERY), few=())
     assert ("tag", "question") not in {one.stratum for one in found}
     few_head = np.arange(40) >= 5
-    found, _ = protected_comparison(*compared(sealed=few_head), few=())
+    found, _ = protect_comparisons(*compared(sealed=few_head), few=())
     strata = {one.stratum for one in found}
     assert ("band", "head") not in strata
     assert ("band", "tail") in strata
 
 
 def test_a_measure_with_few_values_has_no_leaderboard_on_a_sealed_part() -> None:
-    _, boards = protected_comparison(*compared(sealed=EVERY), few=["mrr@10"])
+    _, boards = protect_comparisons(*compared(sealed=EVERY), few=["mrr@10"])
     assert list(boards) == ["success@1"]
 
 
