@@ -30,9 +30,9 @@ from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.statistics.power import detectable_difference
 from curation.core.statistics.randomisation_test import randomisation_ps
 from curation.core.statistics.roc import roc_area
-from curation.evaluation.figures.means import mean_estimates
-from curation.evaluation.figures.traffic_estimates import traffic_estimates
-from curation.evaluation.scoring.drawn_queries import drawn_queries
+from curation.evaluation.figures.means import estimate_means
+from curation.evaluation.figures.traffic_estimates import estimate_for_traffic
+from curation.evaluation.scoring.drawn_queries import find_drawn_queries
 
 Draw = Callable[[np.random.Generator, int], Floats]
 SIZES = (10, 30, 100, 300)
@@ -127,7 +127,7 @@ def means(runs: int) -> None:
         truth = float(of.figures(np.random.default_rng(0), TRUTH).mean())
         for n in (5, *SIZES):
             sets = of.figures(np.random.default_rng(n), runs * n).reshape(n, runs)
-            ends = np.array([found[1:3] for found in mean_estimates(sets)], float).T
+            ends = np.array([found[1:3] for found in estimate_means(sets)], float).T
             old = held(truth, *plain(sets, 1)).partition(" |")[0]
             print(f"| {of.name} | {n} | {truth:.3f} | {old} | {held(truth, *ends)} |", flush=True)
 
@@ -190,8 +190,8 @@ def _drawn_estimate(
     sizes = {name: len(one) for name, one in zip(names, figures, strict=True)}
     stratum = tuple(name for name in names for _ in range(n))
     chance = np.array([n / sizes[name] for name in stratum])
-    drawn = drawn_queries(stratum, asked, chance, dict.fromkeys(names, n), sizes, "stratified")
-    (found,) = traffic_estimates(values, drawn, np.ones(values.shape))
+    drawn = find_drawn_queries(stratum, asked, chance, dict.fromkeys(names, n), sizes, "stratified")
+    (found,) = estimate_for_traffic(values, drawn, np.ones(values.shape))
     return (np.nan, np.nan) if found.low is None or found.high is None else (found.low, found.high)
 
 

@@ -34,8 +34,8 @@ from benchmarks.coverage_evaluation import drawn_estimates
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.intervals import most_common, percentile_interval, resampled, wilson
 from curation.core.statistics.paired_intervals import CARRIED_BY
-from curation.evaluation.figures.means import mean_estimates
-from curation.evaluation.scoring.measure_names import measures_for
+from curation.evaluation.figures.means import estimate_means
+from curation.evaluation.scoring.measure_names import choose_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 from curation.retrieval import Bm25
@@ -93,7 +93,7 @@ class Found(NamedTuple):
 
 def score(values: Floats, highest: Floats) -> Floats:
     """What goldgrade shows."""
-    return np.array([found[1:3] for found in mean_estimates(values, highest)], float).T
+    return np.array([found[1:3] for found in estimate_means(values, highest)], float).T
 
 
 def bootstrap(values: Floats, highest: Floats) -> Floats:
@@ -235,7 +235,7 @@ def real_topics() -> Iterator[Topics]:
 def _scored(collection: str, runs: Mapping[str, Run], grades: Grades) -> Iterator[Topics]:
     judged = qrels_from(grades)
     for system, run in runs.items():
-        yield Topics(collection, system, score_run(run, judged, measures_for(judged.scale, MEASURES)))
+        yield Topics(collection, system, score_run(run, judged, choose_measures(judged.scale, MEASURES)))
 
 
 def _bm25_runs(documents: list[Document], texts: Mapping[str, str], grades: Grades) -> dict[str, Run]:

@@ -20,9 +20,9 @@ from benchmarks import coverage_matching
 from benchmarks.coverage_matching import COLLECTIONS, CoverageCollection, collection
 from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import silent
-from curation.evaluation.figures.aggregations import AGGREGATIONS, summarise
+from curation.evaluation.figures.aggregations import AGGREGATIONS, summarize_strata
 from curation.evaluation.scoring.facets import CLUSTER, Facet
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_of
 from curation.evaluation.scoring.run_scores import score_run
 from curation.ingest.importers.queries import active_queries
@@ -59,7 +59,7 @@ def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
             query.query_id: {hit.document_id: hit.score or 0.0 for hit in hits}
             for query, hits in zip(judged, lists, strict=True)
         }
-        made_scores = score_run(run, qrels, measures_named([NDCG]))
+        made_scores = score_run(run, qrels, parse_measures([NDCG]))
         values = zip(made_scores.query_ids, made_scores.of(NDCG).tolist(), strict=True)
         runs[system] = {query_id: value for query_id, value in values if not np.isnan(value)}
     return runs
@@ -160,7 +160,7 @@ def _wins(
         queries = list(clusters)
         values = np.array([[scored[name].get(key, np.nan) for key in queries] for name in names])
         masks = {str(one): np.array([one in clusters[key] for key in queries]) for one in regions}
-        found = summarise(names, NDCG, values, Facet(CLUSTER, masks), seed=0, baseline=names[0])
+        found = summarize_strata(names, NDCG, values, Facet(CLUSTER, masks), seed=0, baseline=names[0])
         for by in AGGREGATIONS if tried.resolution == chosen else AGGREGATIONS[1:]:
             figures = [found.figures[name][by] for name in names]
             wins = [found.win_rates[name][names[0]][by][0] for name in names[1:]]

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from curation.core.errors import InputError
-from curation.evaluation.scoring.release import parts_of
+from curation.evaluation.scoring.release import choose_parts
 from curation.people.seal_access import sealed_parts
 from curation.releases.seal import open_sealed
 from curation.releases.verify import FrozenRelease, Verified, load_release, verify
@@ -63,12 +63,12 @@ class Release:
 
     def queries(self, part: str | None = None) -> dict[str, str]:
         """Read the text of each query by its id."""
-        parts, rows = parts_of(self._opened, part), self._opened.rows("queries")
+        parts, rows = choose_parts(self._opened, part), self._opened.rows("queries")
         return {row["query_id"]: row["text"] for row in rows if row["part"] in parts}
 
     def qrels(self, part: str | None = None, *, reason: str | None = None) -> dict[str, dict[str, int]]:
         """Read the grades by query id and document id, as ir_measures, pytrec_eval and ranx take them."""
-        parts = parts_of(self._opened, part)
+        parts = choose_parts(self._opened, part)
         open_sealed(self._store, self._opened, "read in Python", reason, parts=parts)
         grades: dict[str, dict[str, int]] = {query: {} for query in self.queries(part)}
         for row in self._opened.walk("qrels"):

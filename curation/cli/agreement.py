@@ -57,7 +57,7 @@ def judge(
       goldgrade judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
     """
     from curation.core.errors import InputError
-    from curation.evaluation.llm_judges.agreement import judge_agreement
+    from curation.evaluation.llm_judges.agreement import measure_judge_agreement
     from curation.evaluation.llm_judges.imported import NO_JUDGE, list_judges
 
     store = project_store()
@@ -74,7 +74,7 @@ def judge(
         refuse_unused(context, "only parts of a release are sealed; add --release", "reason")
     if part is not None and release is None:
         raise InputError("--part names a part of a release: name the release with --release.")
-    show(judge_agreement(store, name, release, part, seal_reason(), seed, actor()))
+    show(measure_judge_agreement(store, name, release, part, seal_reason(), seed, actor()))
 
 
 class BreakdownBy(StrEnum):

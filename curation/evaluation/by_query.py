@@ -16,7 +16,7 @@ from curation.core.reports.page import NOT_JUDGED
 from curation.core.spans import Span, Spans, difference, intersection, size, union
 from curation.evaluation.report.systems import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
-from curation.evaluation.scoring.facets import CLUSTER, all_facets
+from curation.evaluation.scoring.facets import CLUSTER, make_facets
 from curation.evaluation.stored_evaluations import read_json
 from curation.labeling.consensus.consensus import compute_query_consensus
 from curation.labeling.consensus.votes import read_query_votes
@@ -146,7 +146,7 @@ def read_query_kinds(cursor: Cursor, release_id: str) -> dict[str, frozenset[str
     ids = [row["query_id"] for row in queries]
     return {
         f"{'region' if name == CLUSTER else name}: {kind}": frozenset(compress(ids, mask.tolist()))
-        for name, facet in all_facets(queries, lambda part: list(parts.get(part, ()))).items()
+        for name, facet in make_facets(queries, lambda part: list(parts.get(part, ()))).items()
         for kind, mask in facet.values.items()
     }
 

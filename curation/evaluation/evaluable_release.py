@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.core.errors import RefusedError
-from curation.evaluation.scoring.facets import dimensions_of, facet_names
-from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
-from curation.evaluation.scoring.release import scale_of
+from curation.evaluation.scoring.facets import list_facet_names, read_dimensions
+from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, choose_measures
+from curation.evaluation.scoring.release import read_scale
 from curation.people.seal_access import sealed_parts
 from curation.releases.gate_override import gate_override_of
 from curation.releases.release_rows import ReleaseRow
@@ -48,13 +48,15 @@ def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
         (header,) = stored["release"]
         sealed = sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
-        scale = scale_of(list(stored["guides"]))
+        scale = read_scale(list(stored["guides"]))
         usual = CHUNK_MEASURES if "evidence" in stored else DEFAULT_MEASURES
         return EvaluableRelease(
             row=row,
             parts={part: part in sealed for part in names},
-            measures=tuple(measure.name for measure in measures_for(scale, None, usual)),
-            facets=facet_names(dimensions_of(list(stored.get("sampling", PartText()))), "coverage" in stored),
+            measures=tuple(measure.name for measure in choose_measures(scale, None, usual)),
+            facets=list_facet_names(
+                read_dimensions(list(stored.get("sampling", PartText()))), "coverage" in stored
+            ),
             scale=tuple(scale),
             mark=gate_override_of(header),
         )

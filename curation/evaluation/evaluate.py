@@ -17,11 +17,11 @@ from curation.core.operation import Operation, Option, options_of
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.evaluation.answers.answer_files import AnswerFields
-from curation.evaluation.answers.evaluate_answers import evaluate_answers, headline_of_answers
-from curation.evaluation.answers.graded_answers import AnswerGrades, read_grades_of_answers
+from curation.evaluation.answers.evaluate_answers import evaluate_answers, evaluate_headline_of_answers
+from curation.evaluation.answers.graded_answers import AnswerGrades, read_answer_grades
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation, estimate_with_judge
 from curation.evaluation.pool_runs import check_pooling, pool_runs
 from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline_of_runs
@@ -208,7 +208,7 @@ def evaluate(work: PreparedEvaluation) -> EvaluationOutcome:
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as for `evaluate_runs`, `evaluate_answers` or `evaluate_headline_of_runs`.
+    InputError, NotFoundError, RefusedError: as for `evaluate_runs` or `evaluate_answers`.
     """
     if work.rounded:
         return _headlines(work), None, None, None
@@ -222,7 +222,7 @@ def evaluate(work: PreparedEvaluation) -> EvaluationOutcome:
             fields=work.answer_fields,
         )
     if request.runs and request.judge is not None:
-        judged = judged_estimates(work.store, release, work.runs, request, work.reading, work.progress)
+        judged = estimate_with_judge(work.store, release, work.runs, request, work.reading, work.progress)
     if request.runs:
         runs = evaluate_runs(
             *(work.store, release, work.runs, request, *by), reading=work.reading, by_query=work.by_query
@@ -240,7 +240,7 @@ def _headlines(work: PreparedEvaluation) -> list[HeadlineEvaluation]:
         )
     if work.answers:
         headlines.append(
-            headline_of_answers(
+            evaluate_headline_of_answers(
                 *(work.store, work.release, work.answers, request, *by),
                 reading=work.reading,
                 fields=work.answer_fields,
@@ -253,7 +253,7 @@ def _grades(work: PreparedEvaluation) -> dict[str, AnswerGrades]:
     """Read people's grades of answers, by graded property."""
     near = work.store if work.near else None
     named = {name: getattr(work.request, name) for name in ABOUT_ANSWERS}
-    return {name: read_grades_of_answers(name, text, near) for name, text in named.items() if text}
+    return {name: read_answer_grades(name, text, near) for name, text in named.items() if text}
 
 
 def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> Submitted:

@@ -19,26 +19,26 @@ from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Mask
 from curation.core.statistics.intervals import RESAMPLES
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts, values_by_measure
-from curation.evaluation.figures.aggregations import StrataSummary, summarise
-from curation.evaluation.figures.candidate_lists import hard_negative_effect
+from curation.evaluation.figures.aggregations import StrataSummary, summarize_strata
+from curation.evaluation.figures.candidate_lists import measure_hard_negatives
 from curation.evaluation.figures.compare_scores import compare_scores
-from curation.evaluation.figures.comparison import check_test
-from curation.evaluation.figures.means import facet_figures, mean_figures, other_means
-from curation.evaluation.figures.refusal import run_refusal
-from curation.evaluation.figures.traffic_estimates import traffic_figures
+from curation.evaluation.figures.comparison import refuse_unknown_test
+from curation.evaluation.figures.means import compute_facet_figures, compute_mean_figures, compute_other_means
+from curation.evaluation.figures.refusal import measure_refusal
+from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.run_remarks import run_remarks
 from curation.evaluation.scored_system import ScoredSystem, score_system
-from curation.evaluation.scoring.facets import COVERAGE, Facet, chosen_facets
+from curation.evaluation.scoring.facets import COVERAGE, Facet, choose_facets
 from curation.evaluation.scoring.measure_names import (
     CHUNK_MEASURES,
     DEFAULT_MEASURES,
     Measure,
-    measures_for,
-    summary_of,
+    choose_measures,
+    summarize_values,
 )
-from curation.evaluation.scoring.pooled_pairs import share_unjudged
+from curation.evaluation.scoring.pooled_pairs import compute_unjudged_share
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import RunScores
 from curation.evaluation.scoring.system_files import SystemFile
@@ -72,7 +72,7 @@ def assemble(
     )
     effect = None
     if request.hard_negatives:
-        effect = hard_negative_effect(rows, qrels, release.pooled, measures, request.seed)
+        effect = measure_hard_negatives(rows, qrels, release.pooled, measures, request.seed)
     return Evaluation(
         release=release.name,
         release_id=release.release_id,
@@ -94,7 +94,7 @@ def assemble(
         resamples=RESAMPLES,
         versions={"goldgrade": __version__, "numpy": version("numpy")},
         hard_negatives=effect,
-        pool_unjudged=share_unjudged(release.pooled, qrels.pair_ids),
+        pool_unjudged=compute_unjudged_share(release.pooled, qrels.pair_ids),
         coverage=release.coverage,
         summaries=_summaries(scores, facets, release.sealed_queries, request),
         mark=release.mark,
@@ -109,7 +109,9 @@ def _evaluated_systems(
     scores = [system.mean for system in systems]
     stratum = release.facets["stratum"]
     every = {facet.name: facet for facet in (stratum, *facets)}
-    by_facet = {name: facet_figures(scores, facet, release.sealed_queries) for name, facet in every.items()}
+    by_facet = {
+        name: compute_facet_figures(scores, facet, release.sealed_queries) for name, facet in every.items()
+    }
     shown = {facet.name for facet in facets}
     by_measure = [measure.name for measure in scores[0].measures]
     return tuple(
@@ -120,13 +122,15 @@ def _evaluated_systems(
                 for run, scores in zip(system.runs, system.scores, strict=True)
             ),
             overall=overall,
-            traffic=traffic_figures(system.mean, release.drawn),
-            others=other_means(system.mean, stratum, by_facet["stratum"][number], bool(release.sealed)),
+            traffic=estimate_traffic_figures(system.mean, release.drawn),
+            others=compute_other_means(
+                system.mean, stratum, by_facet["stratum"][number], bool(release.sealed)
+            ),
             strata={facet: kinds[number] for facet, kinds in by_facet.items() if facet in shown},
             seeds=_figures_of_runs(system.scores),
             per_query=values_by_measure(dict(zip(by_measure, system.mean.values.T, strict=True))),
         )
-        for number, (system, overall) in enumerate(zip(systems, mean_figures(scores), strict=True))
+        for number, (system, overall) in enumerate(zip(systems, compute_mean_figures(scores), strict=True))
     )
 
 
@@ -140,7 +144,7 @@ def _summaries(
     measure = compared[0].name
     values = np.stack([scores.of(measure) for scores in systems.values()])
     return tuple(
-        summarise(
+        summarize_strata(
             list(systems), measure, values, facet, seed=request.seed, sealed=sealed, baseline=request.baseline
         )
         for facet in facets
@@ -157,7 +161,7 @@ def _run_facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, see
         against_scores=run.against_scores,
         ties=scores.ties,
         left_out=run.left_out,
-        refusal=run_refusal(run.rows, release.qrels, release.facets, seed),
+        refusal=measure_refusal(run.rows, release.qrels, release.facets, seed),
         chunks=run.chunks,
         remarks=tuple(run_remarks(run, scores.measures)),
     )
@@ -167,7 +171,7 @@ def _figures_of_runs(runs: Sequence[RunScores]) -> dict[str, tuple[float | None,
     """Compute the figure of each run of one system by each measure; no figures for a single run."""
     measures = enumerate(runs[0].measures if len(runs) > 1 else ())
     return {
-        measure.name: tuple(summary_of(measure, run.values[:, column]) for run in runs)
+        measure.name: tuple(summarize_values(measure, run.values[:, column]) for run in runs)
         for column, measure in measures
     }
 
@@ -243,7 +247,7 @@ def _log_evaluation(
     """Log the figures of each run of each system, and add the count of sealed evaluations."""
     every = [(system.name, scores) for system in systems for scores in system.scores]
     request = request._replace(systems=tuple(name for name, _ in every))
-    figures = [protect_figures(mean_figures([scores])[0]) for _, scores in every]
+    figures = [protect_figures(compute_mean_figures([scores])[0]) for _, scores in every]
     values = [select_sealed_values(release, scores.values[:, 0]) for _, scores in every]
     return replace(evaluation, sealed_count=log_figures(store, request, figures, values))
 
@@ -258,9 +262,9 @@ def _measures_and_facets(
     of_chunks: whether any run is a run of chunks.
     """
     default = CHUNK_MEASURES if of_chunks and release.qrels.evidence is not None else DEFAULT_MEASURES
-    measures = measures_for(release.qrels.scale, request.measures, default)
-    facets = chosen_facets(release.facets, request.by)
-    check_test(request.test)
+    measures = choose_measures(release.qrels.scale, request.measures, default)
+    facets = choose_facets(release.facets, request.by)
+    refuse_unknown_test(request.test)
     if by_query and release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} is sealed, and a sealed part has no values by query.",

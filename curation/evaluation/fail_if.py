@@ -30,7 +30,7 @@ from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.scoring.facets import CLUSTER
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 OVERALL = "overall"
@@ -205,7 +205,7 @@ def _parse_condition(text: str) -> FailCondition | str:
     """Read one condition, or return a sentence that explains the error in the text."""
     name = text.split(maxsplit=1)[0] if text else ""
     try:
-        [measure] = measures_named([name])
+        [measure] = parse_measures([name])
         at = len(name)
         read: dict[str, str | None] = {}
         for part in (_HOW, _WHERE, _LEAST):

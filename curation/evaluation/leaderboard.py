@@ -19,7 +19,7 @@ from curation.core.reports.charts import Mark
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.figures.comparison import Comparison, compare_systems
-from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard
+from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
 from curation.people.annotators import EVALUATING, require_role
 from curation.releases.release_rows import list_releases
@@ -146,7 +146,7 @@ def rank_runs(
     left_out[f"below the first {MAX_ROWS}"] = len(named) - len(best)
     chosen = {name: named[name] for name in best}
     means = {name: run.figure["value"] for name, run in chosen.items()}
-    rows = [(row, chosen[row.system]) for row in leaderboard(means, _compare_runs(chosen))]
+    rows = [(row, chosen[row.system]) for row in rank_systems(means, _compare_runs(chosen))]
     remark = warn_of_unsure_ranges({name: run.by_text for name, run in chosen.items()})
     return rows, remark, {why: count for why, count in left_out.items() if count}
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.candidate_lists import HardNegativeEffect
-from curation.evaluation.figures.comparison import Comparison, overall_comparisons
+from curation.evaluation.figures.comparison import Comparison, select_overall
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, MeasureFigure, OtherMeans
-from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard
+from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.figures.refusal import AbstentionFigures
 from curation.evaluation.scoring.release import MIN_QUERIES
 
@@ -55,7 +55,7 @@ def protect_comparisons(
     for measure, rows in leaderboards.items():
         if measure not in few:
             means = {row.system: row.value for row in rows}
-            boards[measure] = leaderboard(means, overall_comparisons(kept, measure))
+            boards[measure] = rank_systems(means, select_overall(kept, measure))
     return kept, boards
 
 

@@ -19,7 +19,7 @@ from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats
 from curation.core.text import pluralize
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, measures_for
+from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, choose_measures
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_files import SystemFile
@@ -133,7 +133,9 @@ def evaluate_headline_of_runs(
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
         read = [read_run(source, release, reading, progress) for source in runs]
         chunks = any(run.chunks for run in read) and release.qrels.evidence is not None
-        measure = measures_for(release.qrels.scale, None, CHUNK_MEASURES if chunks else DEFAULT_MEASURES)[0]
+        measure = choose_measures(release.qrels.scale, None, CHUNK_MEASURES if chunks else DEFAULT_MEASURES)[
+            0
+        ]
         rows = [add_whole_documents(run.rows, release, [measure]) for run in read]
         values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
         return measure.name, [run.source for run in read], values

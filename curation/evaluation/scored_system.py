@@ -10,8 +10,8 @@ import numpy as np
 
 from curation.core.arrow import numbers, texts
 from curation.evaluation.evaluation import ContextCurve, FirstPlaces
-from curation.evaluation.figures.means import mean_estimates
-from curation.evaluation.scoring.measure_names import CONTEXT, Measure, mean_of
+from curation.evaluation.figures.means import estimate_means
+from curation.evaluation.scoring.measure_names import CONTEXT, Measure, average
 from curation.evaluation.scoring.rankings import Rankings, RunRows, rank
 from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.run_scores import RunScores, average_scores, compute_values, score_ranking
@@ -106,6 +106,6 @@ def _context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve
     recall, words = values[:, ::2], values[:, 1::2]
     recall[np.isnan(words)] = np.nan
     return tuple(
-        (measure.depth or 1, mean_of(of_words), estimate)
-        for measure, of_words, estimate in zip(asked[::2], words.T, mean_estimates(recall), strict=True)
+        (measure.depth or 1, average(of_words), estimate)
+        for measure, of_words, estimate in zip(asked[::2], words.T, estimate_means(recall), strict=True)
     )

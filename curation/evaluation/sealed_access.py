@@ -16,7 +16,7 @@ import numpy as np
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.statistics.arrays import Floats
-from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, parts_of
+from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, choose_parts
 from curation.people.annotators import EVALUATING, require_author
 from curation.people.seal_access import sealed_parts
 from curation.releases.sealed_log import (
@@ -114,7 +114,7 @@ def make_sealed_request(
     RefusedError: the release has changed since the freeze, or all parts are sealed and no part was named.
     """
     release = load_release(store, release)
-    evaluated = parts_of(release, split)
+    evaluated = choose_parts(release, split)
     sealed = tuple(part for part in evaluated if part in sealed_parts(release.header))
     if not sealed or release.file is not None:  # a packed release has no sealed grades
         return None

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json, digest, to_json_value
 from curation.core.errors import NotFoundError
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
+from curation.evaluation.report.page import (
+    EvaluationReport,
+    read_stored_report,
+    write_answers_report,
+    write_report,
+)
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 
@@ -43,12 +48,12 @@ def store_evaluation(
     systems: list[str] = []
     about: Evaluation | AnswerEvaluation
     if answered is not None:
-        about, report, values["answers"] = answered, answers_report(answered), to_json_value(answered)
+        about, report, values["answers"] = answered, write_answers_report(answered), to_json_value(answered)
         systems += [system.name for system in answered.systems]
     if evaluation is not None:
         about, report, values = (
             evaluation,
-            evaluation_report(evaluation, answered),
+            write_report(evaluation, answered),
             to_json_value(evaluation) | values,
         )
         systems = list(dict.fromkeys([*(system.name for system in evaluation.runs), *systems]))
@@ -89,7 +94,7 @@ def read_report(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tup
     NotFoundError: the person may not read an evaluation with this id.
     """
     page, result = read_json(cursor, evaluation_id, annotator)
-    return stored_report(page), result
+    return read_stored_report(page), result
 
 
 def read_json(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:

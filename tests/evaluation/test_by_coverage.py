@@ -13,7 +13,7 @@ from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import EMPTY
-from curation.evaluation.report.page import evaluation_report
+from curation.evaluation.report.page import write_report
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import parse_run_files
 from curation.releases.verify import load_release
@@ -113,4 +113,4 @@ def test_a_sealed_part_shows_strata_of_ten_queries_and_nothing_by_query(tmp_path
     assert (summary.strata, summary.hidden) == (2, 1)
     assert summary.figures["tea"]["macro"].n == 2
     assert not any(one.figures for one in evaluation.runs[0].strata["grid"].values() if one.queries < 10)
-    assert "per_query" not in evaluation_report(evaluation).html
+    assert "per_query" not in write_report(evaluation).html

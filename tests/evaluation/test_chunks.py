@@ -11,7 +11,7 @@ import pytest
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.leaderboard import list_runs
 from curation.evaluation.leaderboard import rank_runs as ranked_runs
-from curation.evaluation.report.page import report_sections
+from curation.evaluation.report.page import write_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES
@@ -73,7 +73,7 @@ def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evalua
     assert (k, words) == (1, 3)
     assert last.value == max(recall.value or 0 for *_, recall in evaluation.context["large"])
     assert small.files[0].chunks.chunks == 4 * large.files[0].chunks.chunks  # type: ignore[union-attr]
-    sections = {one.heading: one for one in report_sections(evaluation)}
+    sections = {one.heading: one for one in write_sections(evaluation)}
     section, systems = sections["Recall against context"], sections["Systems"]
     mean = large.overall["context_words@5"].value
     assert f"{mean:.0f} (" in str({row[0]: row[2] for row in systems.tables[1].rows}["context_words@5"])
@@ -102,7 +102,7 @@ def test_a_chunk_of_an_unknown_document_leaves_no_query_out_and_is_said(store: S
     assert figures[0].n == figures[1].n
     assert (figures[1].value or 0) < (figures[0].value or 0)
     assert evaluation.runs[1].overall["context_words@5"].n == figures[1].n - 1
-    sections = {one.heading: one for one in report_sections(evaluation)}
+    sections = {one.heading: one for one in write_sections(evaluation)}
     assert "large.jsonl: 1 query has a chunk with an unknown number of words" in sections["Systems"].sentence
 
 
@@ -122,7 +122,7 @@ def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_u
         "texts": [read_run(SystemFile("texts", path), release)],
     }
     evaluation = evaluate_read(release, read, EvaluateRequest(measures=CHUNK_MEASURES))
-    sections = {one.heading: one.sentence for one in report_sections(evaluation)}
+    sections = {one.heading: one.sentence for one in write_sections(evaluation)}
     queries = len(release.qrels.query_ids)
     assert f"{queries} chunks have a text that the document has several times" in sections["Systems"]
     said = "texts: chunks are given by texts that occur several times in their documents."

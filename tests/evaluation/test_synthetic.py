@@ -9,7 +9,7 @@ import pytest
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report.page import evaluation_report
+from curation.evaluation.report.page import write_report
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.card import card_text
@@ -77,9 +77,9 @@ def test_an_evaluation_always_has_them_apart(store: Store, run: Path) -> None:
     assert set(apart) == {"imported", "synthetic"}
     assert sum(one.queries for one in apart.values()) == evaluation.queries
     assert evaluation.synthetic == apart["synthetic"].queries > 0
-    page = evaluation_report(evaluation).html
+    page = write_report(evaluation).html
     assert f"{evaluation.synthetic} of {evaluation.queries} queries" in page
     assert "By source" in page
     older = scored(store, run, "v1")
     assert "source" not in older.runs[0].strata
-    assert (older.synthetic, "language model" in evaluation_report(older).html) == (0, False)
+    assert (older.synthetic, "language model" in write_report(older).html) == (0, False)

@@ -11,9 +11,9 @@ from curation.evaluation.evaluate_runs import assemble
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scored_system import score_system
-from curation.evaluation.scoring.drawn_queries import drawn_queries
-from curation.evaluation.scoring.facets import chosen_facets, facets_of
-from curation.evaluation.scoring.measure_names import measures_for
+from curation.evaluation.scoring.drawn_queries import find_drawn_queries
+from curation.evaluation.scoring.facets import choose_facets, make_sample_facets
+from curation.evaluation.scoring.measure_names import choose_measures
 from curation.evaluation.scoring.pooled_pairs import PooledPairs
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import make_run_rows
@@ -26,8 +26,8 @@ def evaluate_read(
     release: EvaluatedRelease, read: Mapping[str, Sequence[SystemRun]], options: EvaluateRequest
 ) -> Evaluation:
     """The figures of runs that were read, by system."""
-    measures = measures_for(release.qrels.scale, options.measures)
-    facets = chosen_facets(release.facets, options.by)
+    measures = choose_measures(release.qrels.scale, options.measures)
+    facets = choose_facets(release.facets, options.by)
     systems = [score_system(name, runs, release, measures) for name, runs in read.items()]
     return assemble(release, measures, facets, systems, options)
 
@@ -48,8 +48,8 @@ def evaluate_lists(
     ids, nothing = qrels.query_ids, np.full(len(qrels.query_ids), np.nan)
     release = EvaluatedRelease(
         *("v1", "0" * 64, ("dev",), (), qrels, {query: query for query in ids}),
-        facets_of(kinds, dimensions),
-        drawn_queries(ids, nothing, nothing, {}, {}, None),
+        make_sample_facets(kinds, dimensions),
+        find_drawn_queries(ids, nothing, nothing, {}, {}, None),
         *(KnownQueries([], {}), frozenset(), PooledPairs({})),
     )
     read = {}

@@ -22,11 +22,11 @@ from app.uploads import MAX_UPLOAD_MEGABYTES, file_name, read_if_small, write_up
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
 from curation.core.operation import Option, flat, option_of
 from curation.core.text import pluralize
-from curation.evaluation.answers.graded_answers import GUIDES, neighbor_projects, releases_of
+from curation.evaluation.answers.graded_answers import GUIDES, list_neighbor_projects, list_neighbor_releases
 from curation.evaluation.evaluable_release import EvaluableRelease
 from curation.evaluation.evaluate import Submitted, list_chosen_options, submit
 from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
-from curation.evaluation.scoring.measure_names import further_measures
+from curation.evaluation.scoring.measure_names import list_additional_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
 from curation.operations.jobs.files import discard_upload, uploads_folder
 from curation.releases.export.trec import release_topics
@@ -170,7 +170,7 @@ def _form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateR
     usual = tuple(name for name in USUAL_FACETS if name in release.facets)
     start = EvaluateRequest(release.row.name, part, release.measures, usual)
     offered = {
-        "measures": [*release.measures, *further_measures(release.scale)],
+        "measures": [*release.measures, *list_additional_measures(release.scale)],
         "by": release.facets,
         "relevant": release.scale[1:],
         "baseline": systems,
@@ -302,14 +302,14 @@ def _ask_graded(store: Store, what: str, key: str) -> str | None:
     label = what.capitalize()
     project = st.selectbox(
         f"{label}: the project in which people graded the answers",
-        [NONE, *neighbor_projects(store)],
+        [NONE, *list_neighbor_projects(store)],
         key=f"{what} {key}",
         help="The list offers the projects in the folder of this project.",
     )
     if project == NONE:
         return None
     try:
-        releases = releases_of(store, project)
+        releases = list_neighbor_releases(store, project)
     except CurationError as error:
         ui.problem(error)
         return None

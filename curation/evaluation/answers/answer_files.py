@@ -19,10 +19,10 @@ from curation.core.progress import Progress, silent
 from curation.evaluation.answers.citations import (
     CITATION_FIELDS,
     Citation,
-    Cited,
+    CitedChunks,
     CitedCorpus,
-    cited_names,
-    located_citations,
+    locate_citations,
+    parse_citations,
 )
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
@@ -76,7 +76,7 @@ class SystemAnswers:
     source: str
     answers: Mapping[str, SystemAnswer]
     left_out: dict[str, int]
-    cited: Cited | None = None
+    cited: CitedChunks | None = None
 
     def ids_of(self, query_ids: Iterable[str]) -> dict[str, str | None]:
         """Map each query id to the id of its answer; None without an answer, or with an empty answer."""
@@ -121,7 +121,7 @@ def read_answer_file(
     if not rows.answers:
         records.refuse_nothing_taken("answer", rows.left_out)
     cites = corpus if used.citations else None
-    cited = None if cites is None else located_citations(rows.citations, cites, records.problems)
+    cited = None if cites is None else locate_citations(rows.citations, cites, records.problems)
     return SystemAnswers(source.name, records.source, rows.answers, dict(rows.left_out), cited)
 
 
@@ -159,4 +159,4 @@ class _AnswerRows:
             _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
             given = tuple(filter(None, texts_of(contexts)))
             self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), given)
-            self.citations.extend((record.line, query_id, name) for name in cited_names(citations))
+            self.citations.extend((record.line, query_id, name) for name in parse_citations(citations))

@@ -49,19 +49,19 @@ Citation = tuple[int, str, str]
 """The line, the query id, and the id of the cited document or chunk."""
 CitedCorpus = tuple[PinnedBodies, Mapping[str, ChunkLocation]]
 """The bodies of a release's documents, and a map of an index's chunks."""
-Cited = Mapping[str, frozenset[ChunkLocation]]
+CitedChunks = Mapping[str, frozenset[ChunkLocation]]
 """Query id → the chunks that the answer cites."""
-Marked = Mapping[str, Mapping[str, Sequence[Span]]]
+MarkedEvidence = Mapping[str, Mapping[str, Sequence[Span]]]
 """Query id → id of a relevant document → the marked evidence."""
 
 
-def cited_names(value: Any) -> list[str]:
+def parse_citations(value: Any) -> list[str]:
     """Read the ids of documents and chunks from a field with one citation or a list; objects become ids."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
     if isinstance(value, list):
-        return [name for item in value for name in cited_names(item)]
+        return [name for item in value for name in parse_citations(item)]
     if not isinstance(value, Mapping):
         return [text] if (text := to_text(value).strip()) else []
     columns = {name: find_column(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
@@ -76,7 +76,7 @@ def _plain_number(text: str) -> str:
     return text if number is None else str(number)
 
 
-def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> Cited:
+def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> CitedChunks:
     """Locate each citation of a query once in the documents.
 
     Raises
@@ -108,7 +108,7 @@ def located_citations(citations: Sequence[Citation], corpus: CitedCorpus, proble
     return {query_id: frozenset(places_of_query) for query_id, places_of_query in cited.items()}
 
 
-def marked_evidence(qrels: Qrels) -> Marked:
+def collect_evidence(qrels: Qrels) -> MarkedEvidence:
     """Collect the evidence that people marked in relevant documents."""
     marked: dict[str, dict[str, Sequence[Span]]] = {}
     if (marks := qrels.evidence) is None:
@@ -124,7 +124,9 @@ def marked_evidence(qrels: Qrels) -> Marked:
     return marked
 
 
-def citation_scores(query_ids: Sequence[str], cited: Cited | None, marked: Marked) -> dict[str, Floats]:
+def score_citations(
+    query_ids: Sequence[str], cited: CitedChunks | None, marked: MarkedEvidence
+) -> dict[str, Floats]:
     """Score each query's citations, shape (Q,); NaN for a query without evidence, or a file without
     citations."""
     values = np.full((len(CITATION_SCORES), len(query_ids)), np.nan)

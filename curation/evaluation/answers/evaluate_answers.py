@@ -28,20 +28,20 @@ from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Mask
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.answers.answer_files import AnswerFields, SystemAnswers, read_answer_file
-from curation.evaluation.answers.citations import Marked, citation_scores, marked_evidence
+from curation.evaluation.answers.citations import MarkedEvidence, collect_evidence, score_citations
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
-from curation.evaluation.answers.nuggets import NUGGET_SCORES, scores_of_answers, support_estimates
+from curation.evaluation.answers.nuggets import NUGGET_SCORES, estimate_support, score_answers
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, values_by_measure
 from curation.evaluation.figures.means import (
     TOO_FEW_QUERIES,
     StratumFigures,
-    mean_estimates,
-    suppressed_strata,
+    estimate_means,
+    find_suppressed_strata,
 )
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline
 from curation.evaluation.scoring.chunk_map import read_chunk_map
-from curation.evaluation.scoring.facets import Facet, chosen_facets
+from curation.evaluation.scoring.facets import Facet, choose_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
@@ -71,7 +71,7 @@ class _AnswerKey(NamedTuple):
     release: EvaluatedRelease
     references: Mapping[str, Sequence[str]]
     nuggets: Mapping[str, Sequence[Nugget]]
-    evidence: Marked
+    evidence: MarkedEvidence
     known: Mask
     unanswerable: Mask
 
@@ -118,8 +118,8 @@ def evaluate_answers(
         if sealed is not None:
             check_access(store, sealed)
         release = read_release(store, release_name, request.part, request.relevant)
-        facets = chosen_facets(release.facets, request.by)
-        marked = {} if release.sealed else marked_evidence(release.qrels)
+        facets = choose_facets(release.facets, request.by)
+        marked = {} if release.sealed else collect_evidence(release.qrels)
         read = _read_files(release, sources, reading, fields, marked, progress)
         cites = any(system.cited is not None for system in read)
         key = _answer_key(store, release, SUPPORT in grades, marked if cites else {})
@@ -135,7 +135,7 @@ def _read_files(
     sources: Sequence[SystemFile],
     reading: ReadingOptions,
     fields: AnswerFields,
-    marked: Marked,
+    marked: MarkedEvidence,
     progress: Progress,
 ) -> list[SystemAnswers]:
     """Read the files of answers, with citations where the release has evidence."""
@@ -165,7 +165,7 @@ def _evaluate_systems(
     values = [_values_by_measure(system, key, grades) for system in read]
     judged = None
     if SUPPORT in grades and request.judge is not None:
-        judged = support_estimates(release, key.nuggets, read, grades[SUPPORT], request.judge)
+        judged = estimate_support(release, key.nuggets, read, grades[SUPPORT], request.judge)
     systems = []
     for number, (system, columns) in enumerate(zip(read, values, strict=True), 1):
         systems.append(_evaluate_system(system, columns, key, facets, grades))
@@ -187,7 +187,7 @@ def _evaluate_systems(
     )
 
 
-def headline_of_answers(
+def evaluate_headline_of_answers(
     store: Store,
     release_name: str | FrozenRelease,
     sources: Sequence[SystemFile],
@@ -215,7 +215,7 @@ def headline_of_answers(
 
 
 def _answer_key(
-    store: Store, release: EvaluatedRelease, support: bool = False, marked: Marked | None = None
+    store: Store, release: EvaluatedRelease, support: bool = False, marked: MarkedEvidence | None = None
 ) -> _AnswerKey:
     frozen, ids = load_release(store, release.frozen or release.name), release.qrels.query_ids
     inside = set(ids)
@@ -281,7 +281,7 @@ def _values_by_measure(
     graded = {name: people for name, people in grades.items() if name != SUPPORT}
     values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *graded)}
     if key.evidence:
-        values |= citation_scores(ids, system_answers.cited, key.evidence)
+        values |= score_citations(ids, system_answers.cited, key.evidence)
     for index, query_id in enumerate(ids):
         given = system_answers.answers.get(query_id)
         references = key.references.get(query_id)
@@ -293,7 +293,7 @@ def _values_by_measure(
                 values[name][index] = people.shares.get((query_id, given.answer_id), np.nan)
     if SUPPORT in grades:
         answers = system_answers.ids_of(ids)
-        scores = scores_of_answers(answers, key.nuggets, grades[SUPPORT].shares)
+        scores = score_answers(answers, key.nuggets, grades[SUPPORT].shares)
         values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
         column, asked = _graded_values(values, name), key.gradable(system_answers, name)
@@ -307,7 +307,7 @@ def _values_by_measure(
 
 
 def _means(values: Mapping[str, Floats]) -> dict[str, Estimate]:
-    estimates = mean_estimates(np.stack(list(values.values()), axis=1))
+    estimates = estimate_means(np.stack(list(values.values()), axis=1))
     return {
         name: estimate if estimate.n else Estimate(why=NO_VALUE)
         for name, estimate in zip(values, estimates, strict=True)
@@ -330,7 +330,7 @@ def _strata_means(
     figures."""
     masks = {value: mask & key.known for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
-    suppressed = suppressed_strata(answerable, key.release.sealed_queries)
+    suppressed = find_suppressed_strata(answerable, key.release.sealed_queries)
     strata = {}
     for value, mask in answerable.values.items():
         inside = {name: column[mask] for name, column in values.items()}

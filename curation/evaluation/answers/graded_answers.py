@@ -24,7 +24,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.similarity.identical import Identical
 from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
 from curation.evaluation.scoring.evidence import Pair
-from curation.evaluation.scoring.release import parts_of, read_release, scale_of
+from curation.evaluation.scoring.release import choose_parts, read_release, read_scale
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import nuggets_of_rows
@@ -45,7 +45,7 @@ SECRET = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "n
 """Graded property → the secret table of a sealed part that annotators would see, and the table's name in
 messages.
 """
-Asked = tuple[str, str, list[str], dict[str, str]]
+GradingQuestion = tuple[str, str, list[str], dict[str, str]]
 """Id and text of a query or of one of its nuggets, ids of answers, and the query whose nuggets are drawn
 together."""
 
@@ -127,7 +127,7 @@ def write_answers_to_grade(
 
 def _questions_to_ask(
     graded: Sequence[SystemAnswer], texts: Mapping[str, str], shown: Mapping[str, Sequence[Any]], what: str
-) -> list[Asked]:
+) -> list[GradingQuestion]:
     answers: dict[str, list[str]] = {}
     for answer in graded:
         answers.setdefault(answer.query_id, []).append(answer.answer_id)
@@ -179,7 +179,7 @@ def _distinct_answers(
     return sorted(answers.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)
 
 
-def _write_files(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[Asked]) -> None:
+def _write_files(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[GradingQuestion]) -> None:
     queries = [{"id": name, "text": text, **unit} for name, text, _, unit in asked]
     lines = [
         f"{name} Q0 {answer_id} {rank} {-rank} answers\n"
@@ -230,7 +230,7 @@ class AnswerGrades:
         return self.path.name
 
 
-def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> AnswerGrades:
+def read_answer_grades(what: str, text: str, near: Store | None = None) -> AnswerGrades:
     """Read the grades of `PROJECT=RELEASE`, from the release's parts that are not sealed.
 
     Parameters
@@ -251,10 +251,10 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
             "release",
             command=f"--{what} names them.",
         )
-    with errors_naming(path):
+    with name_project_in_errors(path):
         store = open_store(path)
         release = load_release(store, name)
-        parts = parts_of(release)
+        parts = choose_parts(release)
     identical = Identical(
         (document.document_id, document.title, document.body)
         for _, document in release.documents(store)
@@ -262,12 +262,12 @@ def read_grades_of_answers(what: str, text: str, near: Store | None = None) -> A
     )
     inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
     rows = (row for row in release.rows("qrels") if row["query_id"] in inside)
-    graded = shares_of(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
+    graded = convert_to_shares(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
     return AnswerGrades(path, name, identical.shared(graded), identical)
 
 
 @contextmanager
-def errors_naming(path: Path) -> Iterator[None]:
+def name_project_in_errors(path: Path) -> Iterator[None]:
     """Add a project's name to errors raised inside the block, because the command has a different project."""
     try:
         yield
@@ -275,19 +275,19 @@ def errors_naming(path: Path) -> Iterator[None]:
         raise type(error)(f"{path.name}: {error}") from error
 
 
-def shares_of(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
+def convert_to_shares(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
     """Convert grades of pairs to shares of the release's scale; cannot-tell counts as the lowest grade."""
-    low, *_, high = scale_of(release.rows("guides"))
+    low, *_, high = read_scale(release.rows("guides"))
     return {pair: ((low if grade is None else grade) - low) / (high - low) for pair, grade in grades.items()}
 
 
-def neighbor_projects(store: Store) -> list[str]:
+def list_neighbor_projects(store: Store) -> list[str]:
     """List the other project files in the project's folder, in which answers may have been graded."""
     project = store.path.resolve()
     return sorted(path.name for path in project.parent.glob("*.duckdb") if path.is_file() and path != project)
 
 
-def releases_of(store: Store, project: str) -> list[str]:
+def list_neighbor_releases(store: Store, project: str) -> list[str]:
     """List the names of the releases of another project in the folder, newest first.
 
     Raises
@@ -304,6 +304,6 @@ def releases_of(store: Store, project: str) -> list[str]:
 
 
 def _neighbor_path(store: Store, project: str) -> Path:
-    if project not in neighbor_projects(store):
+    if project not in list_neighbor_projects(store):
         raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
     return store.path.resolve().parent / project

@@ -34,16 +34,21 @@ from curation.core.statistics.arrays import Floats
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import pluralize
 from curation.evaluation.answers.answer_files import SystemAnswers
-from curation.evaluation.answers.graded_answers import AnswerGrades, errors_naming, shares_of
+from curation.evaluation.answers.graded_answers import AnswerGrades, convert_to_shares, name_project_in_errors
 from curation.evaluation.llm_judges.estimates import (
     JudgedEvaluation,
     JudgedSystem,
-    bounded,
-    judged_evaluation,
-    judged_sample,
+    cut_intervals,
+    make_judged_evaluation,
+    read_judged_sample,
     refuse_sealed,
 )
-from curation.evaluation.llm_judges.human_sample import NOT_IN_DRAW, HumanSample, sample_of, some_of
+from curation.evaluation.llm_judges.human_sample import (
+    NOT_IN_DRAW,
+    HumanSample,
+    make_human_sample,
+    name_examples,
+)
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
 from curation.ingest.importers.nuggets import Nugget
@@ -63,7 +68,7 @@ NUGGET_SCORES = (
 Nuggets = Mapping[str, Sequence[Nugget]]
 
 
-def nugget_scores(
+def score_answer(
     query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[tuple[str, str], float]
 ) -> Floats:
     """Compute the scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets are
@@ -89,7 +94,7 @@ def nugget_scores(
     return np.array(scores)
 
 
-def scores_of_answers(
+def score_answers(
     answer_ids: Mapping[str, str | None],
     nuggets: Mapping[str, Sequence[Nugget]],
     shares: Mapping[tuple[str, str], float],
@@ -97,13 +102,13 @@ def scores_of_answers(
     """Score a system's answers, shape (Q, scores), in the order of `answer_ids`, which map query id → answer
     id."""
     rows = [
-        nugget_scores(query_id, nuggets.get(query_id, ()), given, shares)
+        score_answer(query_id, nuggets.get(query_id, ()), given, shares)
         for query_id, given in answer_ids.items()
     ]
     return np.array(rows).reshape(len(rows), len(NUGGET_SCORES))
 
 
-def support_estimates(
+def estimate_support(
     release: EvaluatedRelease,
     nuggets: Nuggets,
     read: Sequence[SystemAnswers],
@@ -123,12 +128,12 @@ def support_estimates(
         of the judge or of people are missing.
     """
     refuse_sealed(release)
-    with errors_naming(people.path):
+    with name_project_in_errors(people.path):
         store = open_store(people.path)
         graded = load_release(store, people.release)
         with store.reading() as cursor:
             by_hand = {nugget for nugget, _ in people.shares}
-            drawn, judged = judged_sample(cursor, graded, judge, by_hand, people.identical)
+            drawn, judged = read_judged_sample(cursor, graded, judge, by_hand, people.identical)
         with_nuggets = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
         answered = {
             query_id for file in read for query_id, given in file.ids_of(with_nuggets).items() if given
@@ -138,15 +143,17 @@ def support_estimates(
             for query_id in with_nuggets
             if query_id in answered
         }
-        sample = whole_queries(drawn, names, by_hand)
-        by_judge = shares_of(graded, people.identical.shared(judged))
+        sample = sample_whole_queries(drawn, names, by_hand)
+        by_judge = convert_to_shares(graded, people.identical.shared(judged))
         systems = [
-            system_estimates(file, with_nuggets, nuggets, sample, by_judge, people.shares) for file in read
+            estimate_system(file, with_nuggets, nuggets, sample, by_judge, people.shares) for file in read
         ]
-    return judged_evaluation(judge, sample, judged, systems)
+    return make_judged_evaluation(judge, sample, judged, systems)
 
 
-def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded: set[str]) -> HumanSample:
+def sample_whole_queries(
+    drawn: HumanSample, names: Mapping[str, Sequence[str]], graded: set[str]
+) -> HumanSample:
     """Turn a sample of nuggets into a sample of their queries.
 
     Parameters
@@ -157,7 +164,7 @@ def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded
     flags = {query_id: {asked_of.get(nugget) for nugget in ids} for query_id, ids in names.items()}
     if split := [query_id for query_id, kinds in flags.items() if kinds not in ({True}, {False})]:
         raise RefusedError(
-            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {some_of(split)}, "
+            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {name_examples(split)}, "
             "could not be drawn whole for people: only some of the nuggets were drawn, or some nuggets "
             "are not in the project. Write the answers to grade again, import and pool them, and draw a "
             "round.",
@@ -169,10 +176,10 @@ def whole_queries(drawn: HumanSample, names: Mapping[str, Sequence[str]], graded
     others = sum(
         kinds == {False} and not graded.isdisjoint(names[query_id]) for query_id, kinds in flags.items()
     )
-    return sample_of(names, strata, asked, drawn.chosen_by, {NOT_IN_DRAW: others})
+    return make_human_sample(names, strata, asked, drawn.chosen_by, {NOT_IN_DRAW: others})
 
 
-def system_estimates(
+def estimate_system(
     file: SystemAnswers,
     query_ids: Sequence[str],
     nuggets: Nuggets,
@@ -199,7 +206,7 @@ def system_estimates(
     asked = np.array([given is None or query_id in drawn for query_id, given in ids.items()])
     chances = np.array([1.0 if given is None else probabilities[query_id] for query_id, given in ids.items()])
     strata = np.array(["" if given is None else stratum_of[query_id] for query_id, given in ids.items()])
-    judge, graded = (scores_of_answers(ids, nuggets, shares) for shares in (by_judge, by_people))
+    judge, graded = (score_answers(ids, nuggets, shares) for shares in (by_judge, by_people))
     _refuse_ungraded(file.name, "The judge", compress(query_ids, np.isnan(judge[:, 0])))
     _refuse_ungraded(file.name, "People", compress(query_ids, asked & np.isnan(graded[:, 0])))
     overall, too_few = {}, {}
@@ -211,7 +218,7 @@ def system_estimates(
             too_few[name] = few
         else:
             units = of_judge[there], people[there], asked[there], chances[there], strata[there]
-            overall[name] = bounded(difference_estimate(*units))
+            overall[name] = cut_intervals(difference_estimate(*units))
     return JudgedSystem(file.name, overall, {}, too_few)
 
 
@@ -220,6 +227,6 @@ def _refuse_ungraded(system: str, who: str, queries: Iterable[str]) -> None:
     if missing := list(queries):
         raise RefusedError(
             f"{who} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
-            f"{some_of(missing)}. The answers with all grades are not a random sample, so nothing is "
+            f"{name_examples(missing)}. The answers with all grades are not a random sample, so nothing is "
             "estimated. Grade and settle the missing nuggets, and freeze a new release."
         )

@@ -26,8 +26,8 @@ from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
 from curation.core.text import pluralize
-from curation.evaluation.figures.comparison import system_pairs
-from curation.evaluation.figures.means import TOO_FEW_QUERIES, suppressed_strata
+from curation.evaluation.figures.comparison import pair_systems
+from curation.evaluation.figures.means import TOO_FEW_QUERIES, find_suppressed_strata
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.release import MIN_QUERIES
 
@@ -74,7 +74,7 @@ class StrataSummary:
     why_none: str | None = None
 
 
-def summarise(
+def summarize_strata(
     systems: Sequence[str],
     measure: str,
     values: Floats,
@@ -98,7 +98,7 @@ def summarise(
     InputError: no system has the name of the baseline.
     """
     kept: Mask = np.logical_not(np.isnan(values).any(axis=0))
-    suppressed = suppressed_strata(facet, sealed) if sealed is not None and sealed.any() else {}
+    suppressed = find_suppressed_strata(facet, sealed) if sealed is not None and sealed.any() else {}
     every = {value: mask[kept] for value, mask in facet.values.items() if value not in facet.outside}
     asked = {value: mask for value, mask in every.items() if mask.any()}
     counted = [mask for value, mask in asked.items() if value not in suppressed]
@@ -123,7 +123,7 @@ def summarise(
     )
 
 
-def about(summary: StrataSummary) -> str:
+def describe_summary(summary: StrataSummary) -> str:
     """Explain in sentences which strata and queries count in a summary."""
     sentences = [
         f"{pluralize(summary.strata, 'stratum has', 'strata have')} one of the "
@@ -211,7 +211,7 @@ def _by_system(
 
 def _win_rates(systems: Sequence[str], drawn: Floats, baseline: str | None) -> WinRates:
     rates: dict[str, dict[str, dict[str, tuple[float | None, ...]]]] = {}
-    for system, other in system_pairs(systems, baseline):
+    for system, other in pair_systems(systems, baseline):
         of_pair = rates.setdefault(systems[system], {}).setdefault(systems[other], {})
         for number, name in enumerate(AGGREGATIONS):
             difference = drawn[:, number, system] - drawn[:, number, other]

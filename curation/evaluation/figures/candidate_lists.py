@@ -21,8 +21,8 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.text import pluralize
-from curation.evaluation.figures.means import MeasureFigure, mean_figures
-from curation.evaluation.scoring.measure_names import Measure, mean_of
+from curation.evaluation.figures.means import MeasureFigure, compute_mean_figures
+from curation.evaluation.scoring.measure_names import Measure, average
 from curation.evaluation.scoring.pooled_pairs import PooledPairs
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, RunRows, rank
@@ -88,7 +88,7 @@ class HardNegativeEffect:
         return f"{lists}. {which}, and only these queries can have different values."
 
 
-def hard_negative_effect(
+def measure_hard_negatives(
     runs: Mapping[str, Sequence[RunRows]],
     qrels: Qrels,
     pooled: PooledPairs,
@@ -98,7 +98,7 @@ def hard_negative_effect(
     """Score each system on the lists with and without hard negatives; several runs of one system are averaged
     by query.
     """
-    hard, relevant = hard_negatives_of(qrels, pooled), qrels.grade >= qrels.relevant
+    hard, relevant = find_hard_negatives(qrels, pooled), qrels.grade >= qrels.relevant
     easy = np.array([pair in pooled.random for pair in qrels.pair_ids], bool)
     have_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0
     return HardNegativeEffect(
@@ -111,7 +111,7 @@ def hard_negative_effect(
     )
 
 
-def hard_negatives_of(qrels: Qrels, pooled: PooledPairs) -> Mask:
+def find_hard_negatives(qrels: Qrels, pooled: PooledPairs) -> Mask:
     """Find the grades of hard negatives, shape (J,)."""
     proposed = np.array([pair in pooled.ranks for pair in qrels.pair_ids], bool)
     return proposed & (qrels.grade < qrels.relevant)
@@ -128,7 +128,7 @@ def _score_system(
     )
     returned = sum(len(candidates.query) for candidates in lists) / (len(lists) * len(qrels.grade))
     lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # a document without gain improves no list
-    hard_figures, other_figures = mean_figures([with_hard, without_hard])
+    hard_figures, other_figures = compute_mean_figures([with_hard, without_hard])
     drops = _drops(with_hard, without_hard, seed, lowest)
     return CandidateFigures(hard_figures, other_figures, drops, returned)
 
@@ -150,7 +150,7 @@ def _drops(with_hard: RunScores, without_hard: RunScores, seed: int, lowest: flo
     enough = (~np.isnan(differences)).sum(axis=0) >= MINIMUM_QUERIES
     return {
         measure.name: Estimate(
-            mean_of(differences[:, column]),
+            average(differences[:, column]),
             max(float(low[column]), lowest) if enough[column] else None,
             float(high[column]) if enough[column] else None,
             int((~np.isnan(differences[:, column])).sum()),

@@ -14,16 +14,16 @@ from curation.evaluation.figures.comparison import (
     Comparison,
     StratumName,
     compare_systems,
-    overall_comparisons,
-    pair_differences,
-    system_pairs,
+    pair_systems,
+    select_overall,
+    subtract_pairs,
 )
-from curation.evaluation.figures.means import suppressed_strata
-from curation.evaluation.figures.ranks import LeaderboardRow, leaderboard
-from curation.evaluation.figures.traffic_estimates import traffic_differences
+from curation.evaluation.figures.means import find_suppressed_strata
+from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
+from curation.evaluation.figures.traffic_estimates import estimate_traffic_differences
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
 from curation.evaluation.scoring.facets import COVERAGE, Facet
-from curation.evaluation.scoring.measure_names import mean_of
+from curation.evaluation.scoring.measure_names import average
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
@@ -56,7 +56,7 @@ def compare_scores(
     InputError: no system has the name of the baseline.
     """
     names = tuple(systems)
-    pairs = system_pairs(names, baseline)
+    pairs = pair_systems(names, baseline)
     scores = list(systems.values())
     columns = [column for column, measure in enumerate(scores[0].measures) if measure.compares]
     if not pairs or not columns:
@@ -78,11 +78,11 @@ def compare_scores(
             means = {
                 name: mean
                 for name, row in zip(names, of_measure, strict=True)
-                if (mean := mean_of(row)) is not None
+                if (mean := average(row)) is not None
             }
-            boards[measure] = leaderboard(means, overall_comparisons(compared, measure))
+            boards[measure] = rank_systems(means, select_overall(compared, measure))
         if len(drawn.queries):
-            estimates = traffic_differences(pair_differences(of_measure, pairs), drawn)
+            estimates = estimate_traffic_differences(subtract_pairs(of_measure, pairs), drawn)
             for (system, other), estimate in zip(pairs, estimates, strict=True):
                 traffic[measure, names[system], names[other]] = estimate
     return tuple(
@@ -96,7 +96,7 @@ def _compared_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
 
     Strata with few sealed queries are left out, and also regions of the corpus with few queries.
     """
-    suppressed = suppressed_strata(facet, sealed) if sealed.any() else {}
+    suppressed = find_suppressed_strata(facet, sealed) if sealed.any() else {}
     least = MIN_QUERIES if facet.name in COVERAGE else 0
     return {
         StratumName(facet.name, value): mask

@@ -44,7 +44,7 @@ from curation.core.statistics.power import detectable_difference, queries_needed
 from curation.core.statistics.randomisation_test import assignments_for, randomisation_ps
 from curation.evaluation.scoring.release import MIN_QUERIES
 
-WANTED_DIFFERENCE = 0.02
+TARGET_DIFFERENCE = 0.02
 """The difference for which the report gives the number of queries needed."""
 INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
 BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
@@ -98,7 +98,7 @@ class Comparison:
     p_corrected: the p of the test that decides, corrected by Holm's method for `family` tests.
     effect, effect_low, effect_high: the difference in standard deviations of the differences.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
-    queries_needed: the number of queries of this spread that find `WANTED_DIFFERENCE` in 80 % of sets.
+    queries_needed: the number of queries of this spread that find `TARGET_DIFFERENCE` in 80 % of sets.
     traffic: the difference for all searches; None for strata and where no query was drawn.
     """
 
@@ -157,7 +157,7 @@ class Comparison:
         return TEST_ALONE if self.distinguished and not excludes else ""
 
 
-def system_pairs(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
+def pair_systems(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
     """Pair the systems: the later of two systems minus the earlier, or each system minus the baseline.
 
     Raises
@@ -200,15 +200,15 @@ def compare_systems(
 
     Raises
     ------
-    InputError: as for `system_pairs`.
+    InputError: as for `pair_systems`.
     """
-    pairs = system_pairs(systems, baseline)
+    pairs = pair_systems(systems, baseline)
     if not pairs:
         return ()
     names = [(systems[system], systems[other]) for system, other in pairs]
     comparisons: list[Comparison] = []
     for number, measure in enumerate(measures):
-        differences = pair_differences(values[:, :, number], pairs)
+        differences = subtract_pairs(values[:, :, number], pairs)
         shown = strata if by_stratum is None or number < by_stratum else {}
         blocks: list[_Block] = [(name, differences[mask]) for name, mask in shown.items()]
         comparisons += _compare_family([(None, differences)], TESTS, names, measure, deciding, seed)
@@ -218,12 +218,12 @@ def compare_systems(
     return tuple(comparisons)
 
 
-def overall_comparisons(comparisons: Iterable[Comparison], measure: str) -> list[Comparison]:
+def select_overall(comparisons: Iterable[Comparison], measure: str) -> list[Comparison]:
     """Choose the comparisons on all queries by one measure."""
     return [row for row in comparisons if row.measure == measure and row.stratum is None]
 
 
-def pair_differences(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
+def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
     """Subtract the values of pairs, shape (S, Q); the differences have the shape (Q, P)."""
     return (values[[system for system, _ in pairs]] - values[[other for _, other in pairs]]).T
 
@@ -292,7 +292,7 @@ def _figures_of_pairs(differences: Floats, ps: Mapping[str, Floats], seed: int) 
         "effect_high": effect_high,
         "detectable": detectable_difference(moments.n, moments.sd),
     }
-    needed = queries_needed(WANTED_DIFFERENCE, moments.sd).tolist()
+    needed = queries_needed(TARGET_DIFFERENCE, moments.sd).tolist()
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [
         {name: None if isnan(value) else value for name, value in zip(columns, row, strict=True)}
@@ -301,7 +301,7 @@ def _figures_of_pairs(differences: Floats, ps: Mapping[str, Floats], seed: int) 
     ]
 
 
-def check_test(test: str) -> None:
+def refuse_unknown_test(test: str) -> None:
     """Refuse the name of an unknown test.
 
     Raises
@@ -312,6 +312,6 @@ def check_test(test: str) -> None:
         raise InputError(f"There is no test {test!r}; expected one of {', '.join(TESTS)}.")
 
 
-def what_decides(test: str) -> str:
+def describe_deciding_test(test: str) -> str:
     """Name the p that decides, for captions of differences."""
     return f"{HOLM_COLUMN} below {SIGNIFICANT:g}, of {TESTS[test][1]}, decides"

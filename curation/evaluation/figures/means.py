@@ -26,7 +26,13 @@ from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, wilson
 from curation.evaluation.scoring.facets import Facet
-from curation.evaluation.scoring.measure_names import averaged, averaged_columns, mean_of, of_mean, summary_of
+from curation.evaluation.scoring.measure_names import (
+    average,
+    from_mean_scale,
+    summarize_values,
+    to_mean_scale,
+    to_mean_scales,
+)
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
@@ -77,7 +83,9 @@ class MeasureFigure(NamedTuple):
     residual: float | None = None
 
 
-def mean_figures(scores: Sequence[RunScores], queries: Mask | None = None) -> list[dict[str, MeasureFigure]]:
+def compute_mean_figures(
+    scores: Sequence[RunScores], queries: Mask | None = None
+) -> list[dict[str, MeasureFigure]]:
     """Compute the figure of each run by each measure; one dictionary of measure → figure for each run.
 
     Parameters
@@ -87,8 +95,8 @@ def mean_figures(scores: Sequence[RunScores], queries: Mask | None = None) -> li
     figures = []
     for run in scores:
         chosen = np.arange(len(run.query_ids)) if queries is None else np.flatnonzero(queries)
-        values, highest = (averaged_columns(run.measures, of[chosen]) for of in (run.values, run.highest))
-        estimates = enumerate(mean_estimates(values, highest))
+        values, highest = (to_mean_scales(run.measures, of[chosen]) for of in (run.values, run.highest))
+        estimates = enumerate(estimate_means(values, highest))
         by_column = [_measure_figure(run, chosen, column, estimate) for column, estimate in estimates]
         figures.append(
             {measure.name: figure for measure, figure in zip(run.measures, by_column, strict=True)}
@@ -96,14 +104,14 @@ def mean_figures(scores: Sequence[RunScores], queries: Mask | None = None) -> li
     return figures
 
 
-def rate_of_few(sizes: Iterable[int]) -> str:
+def warn_of_few_queries(sizes: Iterable[int]) -> str:
     """Warn about intervals of few queries, with the rate at which these intervals hold the mean; '' if no
     interval is of few queries.
     """
     return OF_FEW if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
 
 
-def mean_estimates(values: Floats, highest: Floats | None = None) -> list[Estimate]:
+def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estimate]:
     """Average each column without NaN, with an interval or the reason for its absence.
 
     Parameters
@@ -111,7 +119,7 @@ def mean_estimates(values: Floats, highest: Floats | None = None) -> list[Estima
     values: shape (Q, K), values from 0 to `highest`.
     highest: shape (Q, K), the highest value that a query can have; 1 by default.
     """
-    most = highest_of(values, np.ones(values.shape) if highest is None else highest)
+    most = find_highest(values, np.ones(values.shape) if highest is None else highest)
     ends = intervals.mean_intervals(values, most).T
     return [
         _mean_estimate(column[~np.isnan(column)], *column_ends.tolist())
@@ -119,7 +127,7 @@ def mean_estimates(values: Floats, highest: Floats | None = None) -> list[Estima
     ]
 
 
-def highest_of(values: Floats, highest: Floats) -> Floats:
+def find_highest(values: Floats, highest: Floats) -> Floats:
     """Find the highest value that any query with a value can have, shape (K,); 1 where no query has a
     value."""
     most: Floats = np.where(np.isnan(values), 0.0, highest).max(axis=0, initial=0.0)
@@ -141,8 +149,8 @@ def _mean_estimate(values: Floats, low: float, high: float) -> Estimate:
 def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimate) -> MeasureFigure:
     measure, values = run.measures[column], run.values[chosen, column]
     defined = ~np.isnan(values)
-    value = summary_of(measure, values)
-    low, high = (of_mean(measure, end) for end in (estimate.low, estimate.high))
+    value = summarize_values(measure, values)
+    low, high = (from_mean_scale(measure, end) for end in (estimate.low, estimate.high))
     if value is not None and low is not None and high is not None:
         low, high = min(low, value), max(high, value)  # a mean may be a rounding error off
     return MeasureFigure(
@@ -150,13 +158,13 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
         low=low,
         high=high,
         n=int(defined.sum()),
-        judged=mean_of(run.judged[chosen, column][defined]),
+        judged=average(run.judged[chosen, column][defined]),
         no_interval=TOTAL if measure.summary == "total" else estimate.why,
-        best=summary_of(measure, run.best[chosen, column]),
-        worst=summary_of(measure, run.worst[chosen, column]),
-        if_none=summary_of(measure, run.if_none[chosen, column]),
-        if_all=summary_of(measure, run.if_all[chosen, column]),
-        residual=mean_of(run.residual[chosen, column][defined]),
+        best=summarize_values(measure, run.best[chosen, column]),
+        worst=summarize_values(measure, run.worst[chosen, column]),
+        if_none=summarize_values(measure, run.if_none[chosen, column]),
+        if_all=summarize_values(measure, run.if_all[chosen, column]),
+        residual=average(run.residual[chosen, column][defined]),
     )
 
 
@@ -191,7 +199,7 @@ class OtherMeans(NamedTuple):
     worst_stratum: str | None = None
 
 
-def facet_figures(
+def compute_facet_figures(
     scores: Sequence[RunScores], facet: Facet, sealed: Mask
 ) -> list[dict[str, StratumFigures[MeasureFigure]]]:
     """Compute the figures of each run by value of a facet; one dictionary of value → figures for each run.
@@ -200,17 +208,17 @@ def facet_figures(
     ----------
     sealed: whether each query belongs to a sealed part, shape (Q,).
     """
-    suppressed = suppressed_strata(facet, sealed)
+    suppressed = find_suppressed_strata(facet, sealed)
     by_run: list[dict[str, StratumFigures[MeasureFigure]]] = [{} for _ in scores]
     for value, mask in facet.values.items():
         none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
         why = suppressed.get(value)
-        for run, row in zip(by_run, none if why else mean_figures(scores, mask), strict=True):
+        for run, row in zip(by_run, none if why else compute_mean_figures(scores, mask), strict=True):
             run[value] = StratumFigures(int(mask.sum()), row, why)
     return by_run
 
 
-def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
+def find_suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
     """Map each facet value without figures to the reason: the value has no query, or few of its queries are
     sealed.
     """
@@ -223,7 +231,9 @@ def suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
     return reasons
 
 
-def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
+def choose_listed_values(
+    kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]],
+) -> tuple[list[str], str]:
     """Choose the values of a facet that tables list, and count the remaining values in a sentence ('' if none
     remain).
 
@@ -244,7 +254,7 @@ def listed_values(kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) 
     return shown, f"Not listed: {listed}." if listed else ""
 
 
-def other_means(
+def compute_other_means(
     scores: RunScores,
     strata: Facet,
     figures: Mapping[str, StratumFigures[MeasureFigure]],
@@ -257,14 +267,14 @@ def other_means(
 
     Parameters
     ----------
-    figures: the figures of the strata, from `facet_figures`.
+    figures: the figures of the strata, from `compute_facet_figures`.
     """
     counted = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
     return {
         measure.name: OtherMeans(
             _macro_of_measure(scores, column, counted),
-            median(scores.values[:, column]),
-            *((None, None) if measure.summary == "total" else worst_stratum(measure.name, figures)),
+            estimate_median(scores.values[:, column]),
+            *((None, None) if measure.summary == "total" else find_worst_stratum(measure.name, figures)),
         )
         for column, measure in enumerate(scores.measures)
     }
@@ -273,15 +283,15 @@ def other_means(
 def _macro_of_measure(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:
     measure = scores.measures[column]
     values, highest = (
-        averaged(measure, of[:, column : column + 1]) for of in (scores.values, scores.highest)
+        to_mean_scale(measure, of[:, column : column + 1]) for of in (scores.values, scores.highest)
     )
-    most = float(highest_of(values, highest)[0])
-    estimate = macro_mean([values[mask, 0] for mask in strata], most)
-    value, low, high = (of_mean(measure, end) for end in estimate[:3])
+    most = float(find_highest(values, highest)[0])
+    estimate = estimate_macro_mean([values[mask, 0] for mask in strata], most)
+    value, low, high = (from_mean_scale(measure, end) for end in estimate[:3])
     return Estimate(value, low, high, estimate.n)
 
 
-def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
+def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
     """Average the means of strata; strata without a value are left out and not counted.
 
     The macro mean of one stratum is its mean, with the interval of that mean.
@@ -296,7 +306,7 @@ def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
         return Estimate()
     mean = float(np.mean([value.mean() for value in values]))
     if len(values) == 1:
-        [estimate] = mean_estimates(values[0][:, None], np.full((len(values[0]), 1), highest))
+        [estimate] = estimate_means(values[0][:, None], np.full((len(values[0]), 1), highest))
         return estimate._replace(n=1, why=None)
     if sum(map(len, values)) < MINIMUM_QUERIES or any(len(value) < 2 for value in values):
         return Estimate(mean, None, None, len(values))
@@ -309,7 +319,7 @@ def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
     return Estimate(mean, max(0.0, mean - half), min(highest, mean + half), len(values))
 
 
-def median(values: Floats) -> Estimate:
+def estimate_median(values: Floats) -> Estimate:
     """Compute the median, with the closest order statistics that hold it with 95 % (Conover 1999, section
     3.2)."""
     defined = np.sort(values[~np.isnan(values)])
@@ -322,7 +332,7 @@ def median(values: Floats) -> Estimate:
     return Estimate(float(np.median(defined)), float(defined[below - 1]), float(defined[n - below]), n)
 
 
-def worst_stratum(
+def find_worst_stratum(
     measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]
 ) -> tuple[Estimate | None, str | None]:
     """Find the lowest mean of a stratum with at least `MIN_QUERIES` queries, and the stratum's name."""

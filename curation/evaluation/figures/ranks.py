@@ -38,7 +38,9 @@ class LeaderboardRow(NamedTuple):
     better_than: int
 
 
-def leaderboard(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[LeaderboardRow, ...]:
+def rank_systems(
+    values: Mapping[str, float], comparisons: Iterable[Comparison]
+) -> tuple[LeaderboardRow, ...]:
     """Rank the systems by falling value, and systems with equal values by name.
 
     Parameters
@@ -54,7 +56,7 @@ def leaderboard(values: Mapping[str, float], comparisons: Iterable[Comparison]) 
             better[pair.system if is_above else pair.other].add(pair.other if is_above else pair.system)
     order = sorted(values, key=lambda system: (-values[system], system))
     apart = [(winner, loser) for winner in order for loser in order if loser in better[winner]]
-    groups = groups_of(order, apart)
+    groups = find_groups(order, apart)
     rows = []
     for system in order:
         numbers = tuple(number for number, group in enumerate(groups, 1) if system in group)
@@ -65,7 +67,7 @@ def leaderboard(values: Mapping[str, float], comparisons: Iterable[Comparison]) 
     return tuple(rows)
 
 
-def groups_of(order: Sequence[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
+def find_groups(order: Sequence[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
     """Find the largest groups without two distinguished systems, in the order of their members."""
     groups = [frozenset(order)]
     for pair in apart:

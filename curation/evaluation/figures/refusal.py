@@ -85,7 +85,7 @@ class AbstentionFigures:
         return "; ".join([*([self.area.why] if self.area.why else []), *([silence] if unsent else [])])
 
 
-def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> AbstentionFigures:
+def measure_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> AbstentionFigures:
     """Compute the figures of one run.
 
     Parameters
@@ -95,11 +95,11 @@ def run_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: 
     tags = facets["tag"].values
     tagged = tags[TAG] if TAG in tags else np.zeros(len(qrels.query_ids), bool)
     judged = np.bincount(qrels.query, minlength=len(qrels.query_ids))
-    confidence = top_confidence(rows.query, rows.scores, len(qrels.query_ids))
-    return refusal_figures(confidence, qrels.relevant_documents, judged, tagged, seed)
+    confidence = find_confidences(rows.query, rows.scores, len(qrels.query_ids))
+    return compute_refusal_figures(confidence, qrels.relevant_documents, judged, tagged, seed)
 
 
-def refusal_figures(
+def compute_refusal_figures(
     confidence: Floats, relevant: Ints, judged: Ints, tagged: Mask, seed: int
 ) -> AbstentionFigures:
     """Compute the figures from the confidence of Q queries.
@@ -115,7 +115,7 @@ def refusal_figures(
     undefined = _why_undefined(confidence, cases, controls)
     area, threshold, refused = Estimate(why=undefined), None, Estimate(n=len(controls))
     if undefined is None:
-        roc, threshold = roc_area(cases, controls), threshold_keeping(cases)
+        roc, threshold = roc_area(cases, controls), find_threshold(cases)
         area = Estimate(roc.value, roc.low, roc.high, len(cases) + len(controls))
         refused = _refused_share(cases, controls, threshold, seed)
     return AbstentionFigures(
@@ -134,7 +134,7 @@ def refusal_figures(
     )
 
 
-def top_confidence(query: Ints, scores: Floats, queries: int) -> Floats:
+def find_confidences(query: Ints, scores: Floats, queries: int) -> Floats:
     """Find the highest score of each query, −∞ for a query without a document, shape (Q,).
 
     Parameters
@@ -146,7 +146,7 @@ def top_confidence(query: Ints, scores: Floats, queries: int) -> Floats:
     return highest
 
 
-def threshold_keeping(answerable: Floats, share: float = KEPT) -> float:
+def find_threshold(answerable: Floats, share: float = KEPT) -> float:
     """Find the highest threshold that keeps at least this share of the confidences at or above it."""
     lost = floor(len(answerable) * (1 - share) + 1e-9)
     return float(np.sort(answerable)[lost])

@@ -35,9 +35,9 @@ from curation.core.statistics.intervals import (
     with_unseen,
 )
 from curation.core.statistics.paired_intervals import CARRIED_BY
-from curation.evaluation.figures.means import TOTAL, highest_of
+from curation.evaluation.figures.means import TOTAL, find_highest
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
-from curation.evaluation.scoring.measure_names import Measure, averaged_columns, of_mean
+from curation.evaluation.scoring.measure_names import Measure, from_mean_scale, to_mean_scales
 from curation.evaluation.scoring.run_scores import RunScores
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
@@ -48,17 +48,17 @@ ONE_EACH = "each stratum has one query"
 TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 
-def traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
+def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
     """Estimate each measure for all searches; a total has no estimate."""
-    values, highest = (averaged_columns(scores.measures, of) for of in (scores.values, scores.highest))
-    estimates = traffic_estimates(values, drawn, highest)
+    values, highest = (to_mean_scales(scores.measures, of) for of in (scores.values, scores.highest))
+    estimates = estimate_for_traffic(values, drawn, highest)
     return {
         measure.name: _on_scale_of_measure(measure, estimate)
         for measure, estimate in zip(scores.measures, estimates, strict=True)
     }
 
 
-def traffic_estimates(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[Estimate]:
+def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[Estimate]:
     """Estimate each of P columns for all searches.
 
     Parameters
@@ -66,14 +66,14 @@ def traffic_estimates(values: Floats, drawn: DrawnQueries, highest: Floats) -> l
     values: shape (Q, P), values of at least 0, NaN where a query has no value.
     highest: shape (Q, P), the highest value that a query could have.
     """
-    most = highest_of(values[drawn.queries], highest[drawn.queries])
+    most = find_highest(values[drawn.queries], highest[drawn.queries])
     return [
         _with_score_interval(column, drawn, end)
         for column, end in zip(values[drawn.queries].T, most.tolist(), strict=True)
     ]
 
 
-def traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
+def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
     """Estimate each of P columns of differences, shape (Q, P), from −1 to 1 or NaN, for all searches."""
     columns = differences[drawn.queries]
     few = most_common(columns)[1] < CARRIED_BY
@@ -86,7 +86,7 @@ def traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estima
 def _on_scale_of_measure(measure: Measure, estimate: Estimate) -> Estimate:
     if measure.summary == "total":
         return estimate._replace(why=TOTAL)
-    value, low, high = (of_mean(measure, end) for end in estimate[:3])
+    value, low, high = (from_mean_scale(measure, end) for end in estimate[:3])
     return estimate._replace(value=value, low=low, high=high)
 
 

@@ -178,7 +178,7 @@ def _shown_figure(estimate: Estimate) -> tuple[float | None, float | None, float
     return (None, None, None) if why_not_shown(estimate) else estimate[:3]
 
 
-def judge_agreement(
+def measure_judge_agreement(
     store: Store,
     judge: str,
     release: str | None = None,
@@ -204,14 +204,14 @@ def judge_agreement(
     with store.reading() as cursor:
         require_judge(cursor, judge)
     if release is not None:
-        people = release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
+        people = read_release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
     with store.reading() as cursor:
-        judgments = judgments_of(cursor, judge)
+        judgments = read_judge_judgments(cursor, judge)
         lines = group_equivalent_guides(cursor)
         line = lines[current_guide(cursor).guide_hash]
         current = {name for name, line_of in lines.items() if line_of == line}
         if release is None:
-            people = live_grades(cursor)
+            people = read_live_grades(cursor)
     by_judge, coverage = _compared_pairs(people, judgments, current)
     both = {
         pair: (given, grade)

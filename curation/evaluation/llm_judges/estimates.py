@@ -32,10 +32,10 @@ from curation.core.statistics.difference_estimator import (
 )
 from curation.core.text import pluralize
 from curation.evaluation.llm_judges.human_grades import PairKey
-from curation.evaluation.llm_judges.human_sample import HumanSample, peoples_sample
-from curation.evaluation.llm_judges.imported import judgments_of, require_judge
+from curation.evaluation.llm_judges.human_sample import HumanSample, find_human_sample
+from curation.evaluation.llm_judges.imported import read_judge_judgments, require_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.measure_names import Measure, measures_for
+from curation.evaluation.scoring.measure_names import Measure, choose_measures
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import score_rows
@@ -92,7 +92,7 @@ class JudgedEvaluation:
     not_drawn: int = 0
 
 
-def judged_estimates(
+def estimate_with_judge(
     store: Store,
     release_name: str | FrozenRelease,
     runs: Sequence[SystemFile],
@@ -113,13 +113,13 @@ def judged_estimates(
     release = read_release(store, frozen, request.part, request.relevant)
     refuse_sealed(release)
     with store.reading() as cursor:
-        sample, judged = judged_sample(cursor, frozen, judge, release.qrels.query_ids, Identical(()))
+        sample, judged = read_judged_sample(cursor, frozen, judge, release.qrels.query_ids, Identical(()))
         known = KnownQueries.read(cursor)
     graded = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
     qrels = make_qrels(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
     chosen = [
         measure
-        for measure in measures_for(release.qrels.scale, request.measures)
+        for measure in choose_measures(release.qrels.scale, request.measures)
         if measure.compares and not measure.of_chunks
     ]
     by_judge = _score_runs(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
@@ -128,10 +128,10 @@ def judged_estimates(
         _estimate_system(name, values, by_people[name], chosen, sample, release.qrels)
         for name, values in by_judge.items()
     ]
-    return judged_evaluation(judge, sample, judged, systems, len(release.pooled.left_out))
+    return make_judged_evaluation(judge, sample, judged, systems, len(release.pooled.left_out))
 
 
-def judged_evaluation(
+def make_judged_evaluation(
     judge: str,
     sample: HumanSample,
     judged: Mapping[PairKey, int | None],
@@ -165,7 +165,7 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
         )
 
 
-def judged_sample(
+def read_judged_sample(
     cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: Identical
 ) -> tuple[HumanSample, dict[PairKey, int | None]]:
     """Read the sample of queries that people graded, and the judge's grade of every pair of the queries'
@@ -183,7 +183,7 @@ def judged_sample(
     """
     require_judge(cursor, judge)
     pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
-    sample = peoples_sample(cursor, frozen, evaluated)
+    sample = find_human_sample(cursor, frozen, evaluated)
     return sample, _judge_grades(cursor, judge, sample.query_ids, pins, identical)
 
 
@@ -202,7 +202,9 @@ def _judge_grades(
         [list(query_ids)],
     ).fetchall()
     pool = [(query_id, document_id) for query_id, document_id in rows if document_id in pins]
-    kept = (row for row in judgments_of(cursor, judge) if pins.get(row.document_id) == row.content_hash)
+    kept = (
+        row for row in read_judge_judgments(cursor, judge) if pins.get(row.document_id) == row.content_hash
+    )
     judged = identical.shared({(row.query_id, row.document_id): row.grade for row in kept})
     _refuse_ungraded(judge, query_ids, pool, judged)
     return {pair: judged[pair] for pair in pool}
@@ -263,13 +265,13 @@ def _estimate_system(
         if np.isnan(people).all():
             continue
         units = (by_judge[:, column], people, sample.asked, sample.probabilities, sample.strata)
-        overall[measure.name] = bounded(difference_estimate(*units))
+        overall[measure.name] = cut_intervals(difference_estimate(*units))
         if sample.searches is not None:
-            traffic[measure.name] = bounded(difference_estimate(*units, sample.searches))
+            traffic[measure.name] = cut_intervals(difference_estimate(*units, sample.searches))
     return JudgedSystem(name, overall, traffic)
 
 
-def bounded(estimate: DifferenceEstimate) -> DifferenceEstimate:
+def cut_intervals(estimate: DifferenceEstimate) -> DifferenceEstimate:
     """Cut intervals at 0 and 1, the limits of every measure."""
     return replace(
         estimate, estimate=_cut_interval(estimate.estimate), people_alone=_cut_interval(estimate.people_alone)

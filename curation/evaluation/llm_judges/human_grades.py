@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from curation.agreement.grades import Grades, QueryTypes, grades_of, read_grades, read_types
-from curation.evaluation.scoring.release import parts_of, scale_of
+from curation.evaluation.scoring.release import choose_parts, read_scale
 from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import read_consensus
 from curation.people.seal_access import sealed_parts, sealed_queries
@@ -76,7 +76,7 @@ class HumanGrades:
         return self.given.only(np.asarray(chosen, dtype=bool)[self.given.units])
 
 
-def live_grades(cursor: Cursor) -> HumanGrades:
+def read_live_grades(cursor: Cursor) -> HumanGrades:
     """Read people's grades of the live project, without queries that a release seals."""
     sealed = frozenset(sealed_queries(cursor))
     grades = {
@@ -102,7 +102,7 @@ def live_grades(cursor: Cursor) -> HumanGrades:
     )
 
 
-def release_grades(
+def read_release_grades(
     store: Store,
     name: str,
     split: str | None,
@@ -121,7 +121,7 @@ def release_grades(
         sealed; the release is not as it was frozen.
     """
     release = load_release(store, name)
-    chosen = parts_of(release, split)
+    chosen = choose_parts(release, split)
     open_sealed(store, name, purpose, reason, actor, chosen)
     queries = [row for row in release.rows("queries") if row["part"] in chosen]
     inside = {row["query_id"] for row in queries}
@@ -136,7 +136,7 @@ def release_grades(
     return HumanGrades(
         release=name,
         parts=chosen,
-        scale=tuple(scale_of(release.rows("guides"))),
+        scale=tuple(read_scale(release.rows("guides"))),
         consensus=grades,
         versions={pair: pins[pair[1]] for pair in grades},
         given=given,

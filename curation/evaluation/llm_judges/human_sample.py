@@ -59,7 +59,7 @@ class HumanSample(NamedTuple):
     left_out: Mapping[str, int]
 
 
-def peoples_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
+def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
     """Find the random choice by which the evaluated queries of a release were graded.
 
     Raises
@@ -93,7 +93,9 @@ def _sample_of_draw(
     known = all(query_id in sample for query_id in ids)
     searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if known else None
     chosen_by = ("draw", "split") if elsewhere else ("draw",)
-    return sample_of(ids, strata, asked, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches)
+    return make_human_sample(
+        ids, strata, asked, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches
+    )
 
 
 def _sample_of_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
@@ -123,10 +125,12 @@ def _sample_of_project(cursor: Cursor, release: FrozenRelease, evaluated: Collec
     strata = tuple(frame[query_id][0] for query_id in ids)
     searches = np.array([frame[query_id][1] for query_id in ids], np.float64) if by_draw else None
     chosen_by = [name for name, count in (("split", others), ("top-up", len(later))) if count]
-    return sample_of(ids, strata, asked, chosen_by, {NOT_DRAWN: len(evaluated) - len(people)}, searches)
+    return make_human_sample(
+        ids, strata, asked, chosen_by, {NOT_DRAWN: len(evaluated) - len(people)}, searches
+    )
 
 
-def sample_of(
+def make_human_sample(
     ids: Iterable[str],
     strata: Sequence[str],
     asked: Mask,
@@ -164,7 +168,7 @@ def _refuse_other_sample(release: FrozenRelease, outside: Collection[str]) -> No
     if outside:
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(outside), 'query', 'queries')} of the "
-            f"release {release.row.name!r}, such as {some_of(outside)}: the release has a different "
+            f"release {release.row.name!r}, such as {name_examples(outside)}: the release has a different "
             "draw, so the chance of each query to be graded by people is unknown. A top-up keeps the "
             "earlier queries: "
             "`goldgrade sample --top-up`."
@@ -187,10 +191,9 @@ def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], which
     if missing:
         raise RefusedError(
             f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {which} have no grade by "
-            f"people in the release {release.row.name!r}, such as {some_of(missing)}. The graded queries "
-            "were not chosen by chance only, so people's grades are not a probability sample. Grade and "
-            "settle "
-            f"these queries{or_else}, and freeze again."
+            f"people in the release {release.row.name!r}, such as {name_examples(missing)}. The graded "
+            "queries were not chosen by chance only, so people's grades are not a probability sample. "
+            f"Grade and settle these queries{or_else}, and freeze again."
         )
 
 
@@ -203,6 +206,6 @@ def _refuse_split_by_time(release: FrozenRelease) -> None:
         )
 
 
-def some_of(names: Collection[str]) -> str:
+def name_examples(names: Collection[str]) -> str:
     """Name the first three of some names, as examples."""
     return ", ".join(repr(name) for name in sorted(names)[:3])

@@ -228,7 +228,7 @@ def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
 def _read_inputs(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _Inputs:
     known = {
         (row.query_id, row.document_id, row.content_hash): (row.revision, row.grade, row.guide_hash)
-        for row in judgments_of(cursor, judge)
+        for row in read_judge_judgments(cursor, judge)
     }
     pooled = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
     graded = sorted({given.document_id for given in judgments})
@@ -303,6 +303,6 @@ def require_judge(cursor: Cursor, name: str) -> StoredJudge:
     raise NotFoundError(f"The project has no judge {name!r}. {have}")
 
 
-def judgments_of(cursor: Cursor, name: str) -> list[JudgeJudgment]:
+def read_judge_judgments(cursor: Cursor, name: str) -> list[JudgeJudgment]:
     """Read the judge's latest judgment of each version of each pair, ordered by the ids."""
     return fetch(cursor, JudgeJudgment, _JUDGMENTS, [name])

@@ -17,8 +17,8 @@ from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT
 from curation.evaluation.answers.nuggets import NUGGET_SCORES, WEIGHTED
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem
-from curation.evaluation.report.judged import judge_sections
-from curation.evaluation.report.section import mark, with_interval, with_own_n
+from curation.evaluation.report.judged import make_judge_sections
+from curation.evaluation.report.section import format_figure, format_with_n, make_mark
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
 """For each measure, the data that answers are compared with."""
@@ -34,7 +34,7 @@ _DEFINITIONS = {
 }
 
 
-def support_findings(evaluation: AnswerEvaluation) -> list[str]:
+def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
     """Warn about means of support that are too low, and give the first systems' scores with a corrected
     judge.
 
@@ -52,19 +52,19 @@ def support_findings(evaluation: AnswerEvaluation) -> list[str]:
     for run in evaluation.judged.runs[:5] if evaluation.judged else ():
         if (score := run.overall.get(WEIGHTED)) is not None:
             findings.append(
-                f"{run.name}: {WEIGHTED} {with_interval(score.estimate)} where people correct the judge's "
+                f"{run.name}: {WEIGHTED} {format_figure(score.estimate)} where people correct the judge's "
                 f"grades, {score.sampled:,} of {pluralize(score.everything, 'answer')} by people."
             )
     return findings
 
 
-def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
+def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
     """Show exact match, F1 and people's grades by system; no section where no answers were named."""
     if evaluation is None:
         return []
-    measures = shown_measures(evaluation)
-    compared = compared_with(evaluation)
-    sentence = f"{compared} A query that a system did not answer counts 0. {definitions(measures)}"
+    measures = choose_shown_measures(evaluation)
+    compared = count_compared_queries(evaluation)
+    sentence = f"{compared} A query that a system did not answer counts 0. {define_measures(measures)}"
     counts = ["answered", "missing", "empty"]
     if evaluation.unanswerable:
         sentence += (
@@ -87,7 +87,7 @@ def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
     answers = Section("Answers", sentence, (_draw_measures(evaluation),), tables, count)
     return [
         answers,
-        *judge_sections(
+        *make_judge_sections(
             evaluation.judged,
             "Support of nuggets with a judge",
             "all nuggets of the answers to",
@@ -96,7 +96,7 @@ def answer_sections(evaluation: AnswerEvaluation | None) -> list[Section]:
     ]
 
 
-def shown_measures(evaluation: AnswerEvaluation) -> list[str]:
+def choose_shown_measures(evaluation: AnswerEvaluation) -> list[str]:
     """Choose the measures by which any system has a value."""
     every = list(evaluation.systems[0].overall)
     return [
@@ -106,9 +106,9 @@ def shown_measures(evaluation: AnswerEvaluation) -> list[str]:
     ] or every
 
 
-def compared_with(evaluation: AnswerEvaluation) -> str:
+def count_compared_queries(evaluation: AnswerEvaluation) -> str:
     """Count in a sentence the queries that have references, nuggets or evidence for a comparison."""
-    shown = shown_measures(evaluation)
+    shown = choose_shown_measures(evaluation)
     have = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
     return (
         f"{evaluation.with_references:,} of {pluralize(evaluation.queries, 'query', 'queries')} have "
@@ -116,7 +116,7 @@ def compared_with(evaluation: AnswerEvaluation) -> str:
     )
 
 
-def definitions(measures: Sequence[str]) -> str:
+def define_measures(measures: Sequence[str]) -> str:
     """Define measures of answers in sentences."""
     return " ".join(text for name, text in _DEFINITIONS.items() if name in measures)
 
@@ -124,11 +124,11 @@ def definitions(measures: Sequence[str]) -> str:
 def _cells_of_system(
     system: AnsweringSystem, measures: Sequence[str], evaluation: AnswerEvaluation
 ) -> tuple[object, ...]:
-    figures = [with_own_n(system.overall[name], evaluation.queries) for name in measures]
+    figures = [format_with_n(system.overall[name], evaluation.queries) for name in measures]
     cells = (system.name, *figures, system.answered, system.missing, system.empty)
     if not evaluation.unanswerable:
         return cells
-    return (*cells, with_own_n(system.refused, evaluation.unanswerable), system.unsent)
+    return (*cells, format_with_n(system.refused, evaluation.unanswerable), system.unsent)
 
 
 def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> list[Table]:
@@ -138,24 +138,24 @@ def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> l
             rows = []
             for value, figures in values.items():
                 known = map(figures.figures.get, measures)
-                means = ["–" if mean is None else with_own_n(mean, figures.queries) for mean in known]
+                means = ["–" if mean is None else format_with_n(mean, figures.queries) for mean in known]
                 rows.append((value, figures.queries, *means, figures.left_out or ""))
             columns = (facet, "queries", *measures, "note")
             tables.append(Table(f"{system.name} by {facet}", columns, tuple(rows)))
     return tables
 
 
-def one_nugget_score(measures: Sequence[str]) -> list[str]:
+def keep_weighted_score(measures: Sequence[str]) -> list[str]:
     """Choose the weighted score from the scores of nuggets, and all measures without nuggets."""
     return [measure for measure in measures if measure == WEIGHTED or measure not in NUGGET_SCORES]
 
 
 def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
     """Draw the measures of the first systems, without exact match."""
-    shown = one_nugget_score(shown_measures(evaluation))
+    shown = keep_weighted_score(choose_shown_measures(evaluation))
     measures = [measure for measure in shown if measure != "exact_match"][:MAX_SERIES]
     rows = [
-        DotRow(system.name, "", [mark("", system.overall[measure], "no figure") for measure in measures])
+        DotRow(system.name, "", [make_mark("", system.overall[measure], "no figure") for measure in measures])
         for system in evaluation.systems[:MAX_DRAWN]
     ]
     return dot_plot("Answers of each system", measures, rows)

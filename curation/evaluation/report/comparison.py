@@ -12,19 +12,19 @@ from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import p_cell, pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
-from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, about
+from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, describe_summary
 from curation.evaluation.figures.comparison import (
     HOLM_COLUMN,
+    TARGET_DIFFERENCE,
     TESTS,
-    WANTED_DIFFERENCE,
     Comparison,
-    overall_comparisons,
-    what_decides,
+    describe_deciding_test,
+    select_overall,
 )
-from curation.evaluation.figures.means import listed_values
-from curation.evaluation.report.section import interval, mark, with_interval, with_own_n
+from curation.evaluation.figures.means import choose_listed_values
+from curation.evaluation.report.section import format_figure, format_interval, format_with_n, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
 from curation.releases.coverage import about_grid, about_map
@@ -48,7 +48,7 @@ def write_comparison(evaluation: Evaluation) -> list[Section]:
         for row in evaluation.comparisons
         if row.measure == measure and row.stratum is not None and row.no_verdict is None
     ]
-    overall = overall_comparisons(evaluation.comparisons, measure)
+    overall = select_overall(evaluation.comparisons, measure)
     return [
         _overall_section(evaluation, measure, overall),
         *([_strata_section(measure, strata)] if strata else []),
@@ -72,7 +72,7 @@ def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Co
     by_text = {
         run.name: any(facts.chunks and facts.chunks.twice for facts in run.files) for run in evaluation.runs
     }
-    if measures_named([measure])[0].of_chunks and (unsure := warn_of_unsure_ranges(by_text)):
+    if parse_measures([measure])[0].of_chunks and (unsure := warn_of_unsure_ranges(by_text)):
         sentence += f"\n{unsure}"
     note = (
         "A small p says that a difference is more than noise. The interval says how large the "
@@ -112,8 +112,8 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     rows = []
     for row in compared:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
-        rows.append((_pair_name(row), row.difference, interval(row), *ps, row.n, row.note))
-    return Table(f"{caption}; {what_decides(compared[0].deciding)}", columns, tuple(rows))
+        rows.append((_pair_name(row), row.difference, format_interval(row), *ps, row.n, row.note))
+    return Table(f"{caption}; {describe_deciding_test(compared[0].deciding)}", columns, tuple(rows))
 
 
 def about_p(deciding: str, pairs: int) -> str:
@@ -127,7 +127,7 @@ def _power_table(compared: Sequence[Comparison]) -> Table:
         known = row.wins is not None
         results = f"{row.wins}\u00a0/\u00a0{row.ties}\u00a0/\u00a0{row.losses}" if known else "–"
         rows.append((_pair_name(row), results, row.effect, row.detectable, row.queries_needed))
-    columns = ("systems", "win / tie / loss", "effect", "detects", f"needs for {WANTED_DIFFERENCE:g}")
+    columns = ("systems", "win / tie / loss", "effect", "detects", f"needs for {TARGET_DIFFERENCE:g}")
     return Table("Smallest differences that these queries detect", columns, tuple(rows))
 
 
@@ -143,7 +143,7 @@ def _facet_section(evaluation: Evaluation, facet: str) -> Section:
         sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:
         sentence += f"\nThe chart shows the first {MAX_SERIES} systems; the table shows all of them."
-    values, rest = listed_values([system.strata[facet] for system in evaluation.runs])
+    values, rest = choose_listed_values([system.strata[facet] for system in evaluation.runs])
     sentence += f"\n{rest}" if rest else ""
     sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
@@ -155,12 +155,12 @@ def _facet_section(evaluation: Evaluation, facet: str) -> Section:
         figures = [stratum.figures.get(headline) for stratum in strata]
         queries, left_out = strata[0].queries, [stratum.left_out for stratum in strata]
         marks = [
-            mark(name, figure, "not shown" if why else "")
+            make_mark(name, figure, "not shown" if why else "")
             for name, figure, why in zip(systems, figures, left_out, strict=True)
         ][:MAX_SERIES]
         if any(drawn.estimate.value is not None for drawn in marks):
             marked.append(DotRow(value, pluralize(queries, "query", "queries"), marks))
-        cells = ["–" if figure is None else with_own_n(figure, queries) for figure in figures]
+        cells = ["–" if figure is None else format_with_n(figure, queries) for figure in figures]
         rows.append((value, queries, *cells, next(filter(None, left_out), "")))
     drawings = (dot_plot(title, systems[:MAX_SERIES], marked),) if marked else ()
     table = Table(title, (facet, "queries", *systems, "note"), tuple(rows))
@@ -188,9 +188,9 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
 
 def _summary_section(evaluation: Evaluation, summary: StrataSummary) -> Section:
     sentences = [about_map(evaluation.coverage)] if evaluation.coverage is not None else []
-    sentences.append(about(summary))
+    sentences.append(describe_summary(summary))
     figures = tuple(
-        (system, *(with_interval(means[name]) for name in AGGREGATIONS))
+        (system, *(format_figure(means[name]) for name in AGGREGATIONS))
         for system, means in summary.figures.items()
     )
     rates = tuple(
@@ -213,7 +213,7 @@ def _win_rate_cell(shares: Sequence[float | None]) -> str:
 
 def _averages_of_system(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
     others, traffic = system.others[headline], system.traffic.get(headline)
-    worst = f"{others.worst_stratum}: {with_interval(others.worst)}" if others.worst else "–"
-    searches = with_interval(traffic) if traffic else "–"
-    averages = (with_interval(others.macro), with_interval(others.median), worst)
-    return (system.name, with_interval(system.overall[headline]), searches, *averages)
+    worst = f"{others.worst_stratum}: {format_figure(others.worst)}" if others.worst else "–"
+    searches = format_figure(traffic) if traffic else "–"
+    averages = (format_figure(others.macro), format_figure(others.median), worst)
+    return (system.name, format_figure(system.overall[headline]), searches, *averages)

@@ -20,10 +20,10 @@ from curation.core.reports.page import Section, Table, markdown_table, markdown_
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.fail_if import CheckedCondition
-from curation.evaluation.figures.comparison import what_decides
+from curation.evaluation.figures.comparison import describe_deciding_test
 from curation.evaluation.report.page import EvaluationReport
-from curation.evaluation.report.section import interval, with_interval
-from curation.evaluation.scoring.measure_names import Measure, measures_named
+from curation.evaluation.report.section import format_figure, format_interval
+from curation.evaluation.scoring.measure_names import Measure, parse_measures
 from curation.releases.export.trec import without_space
 from curation.releases.gate_override import with_gate_override
 
@@ -39,7 +39,7 @@ _OF_ALL = ("gm_map",)
 _ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
 
 
-def trec_name(measure: Measure) -> str:
+def to_trec_name(measure: Measure) -> str:
     """Return trec_eval's name of a measure, or goldgrade's name for a measure that trec_eval lacks."""
     if measure.depth is not None:
         return f"{_CUT[measure.kind]}_{measure.depth}" if measure.kind in _CUT else measure.name
@@ -48,9 +48,9 @@ def trec_name(measure: Measure) -> str:
     return (_SAME | _WHOLE).get(measure.kind, measure.name)
 
 
-def trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
+def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
     """Yield the lines of one system, each with its line feed; a sealed part has no lines by query."""
-    names = {measure.name: trec_name(measure) for measure in measures_named(evaluation.measures)}
+    names = {measure.name: to_trec_name(measure) for measure in parse_measures(evaluation.measures)}
     printed = 0
     exported = without_space(evaluation.query_ids or ())
     for index, query in enumerate(evaluation.query_ids or ()):
@@ -82,13 +82,13 @@ ABOVE, BELOW = "\u2191", "\u2193"
 """The marks of a system that is distinguished from the baseline."""
 
 
-def system_table(evaluation: Evaluation) -> Table:
+def make_system_table(evaluation: Evaluation) -> Table:
     """Make a table with a row for each system and a column for each measure: mean, 95 % interval and mark."""
     marks, _, about = _comparison_marks(evaluation)
     rows = []
     for run in evaluation.runs:
         figures = [
-            (with_interval(run.overall[name]), marks.get((run.name, name))) for name in evaluation.measures
+            (format_figure(run.overall[name]), marks.get((run.name, name))) for name in evaluation.measures
         ]
         rows.append((run.name, *(" ".join(filter(None, cell)) for cell in figures)))
     name = with_gate_override(evaluation.release, evaluation.mark)
@@ -97,7 +97,7 @@ def system_table(evaluation: Evaluation) -> Table:
     return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))
 
 
-def system_figures(evaluation: Evaluation) -> Table:
+def make_figures_table(evaluation: Evaluation) -> Table:
     """Make a table for programs, with all digits: each measure's mean, interval, number of queries and
     mark."""
     marks, column, _ = _comparison_marks(evaluation)
@@ -125,7 +125,7 @@ def _comparison_marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
     overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
     if not overall:
         return {}, "", ""
-    words = what_decides(overall[0].deciding)
+    words = describe_deciding_test(overall[0].deciding)
     if evaluation.leaderboards:
         marks = {
             (row.system, measure): row.letters
@@ -143,18 +143,22 @@ def _comparison_marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
     return marks, f"against {baseline}", about
 
 
-def markdown(page: EvaluationReport, evaluation: Evaluation, conditions: Sequence[CheckedCondition]) -> str:
+def write_markdown(
+    page: EvaluationReport, evaluation: Evaluation, conditions: Sequence[CheckedCondition]
+) -> str:
     """Write the outcomes of conditions, then the findings and the figures of all systems, as Markdown."""
     lines = [f"## {markdown_text(page.title)}", "", markdown_text(page.lead), ""]
     for condition in conditions:
         lines.append(f"- **{condition.outcome}**: {markdown_text(condition.condition)}")
-        lines += [f"  - {markdown_text(sentence)}" for sentence in sentences(condition)]
+        lines += [f"  - {markdown_text(sentence)}" for sentence in list_sentences(condition)]
     lines += [""] if conditions else []
     lines += [f"- {markdown_text(sentence)}" for sentence in page.findings]
-    return "\n".join([*lines, "", markdown_table(system_table(evaluation)), markdown_text(page.remark), ""])
+    return "\n".join(
+        [*lines, "", markdown_table(make_system_table(evaluation)), markdown_text(page.remark), ""]
+    )
 
 
-def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
+def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
     """Write a JUnit suite with a test case for each condition; an unchecked condition is an error."""
     outcomes = [condition.outcome for condition in conditions]
     suite = ElementTree.Element("testsuite", name=printable(title), tests=str(len(conditions)))
@@ -163,7 +167,7 @@ def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
         case = ElementTree.SubElement(
             suite, "testcase", classname="goldgrade.evaluate", name=printable(condition.condition)
         )
-        figures = list(map(printable, sentences(condition)))
+        figures = list(map(printable, list_sentences(condition)))
         about = {} if condition.outcome == "passed" else {"message": figures[0]}
         ElementTree.SubElement(case, _ELEMENTS[condition.outcome], about).text = "\n".join(figures)
     ElementTree.indent(suite)
@@ -171,27 +175,36 @@ def junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def sentences(condition: CheckedCondition) -> list[str]:
+def list_sentences(condition: CheckedCondition) -> list[str]:
     """List the figures that meet a condition, or all checked figures if no figure meets the condition."""
     return [figure.sentence for figure in condition.failed or condition.figures]
 
 
-def condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
+def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
     """Show failed and unchecked conditions of --fail-if, with their figures; no section without
     conditions."""
     if not conditions:
         return []
-    sentences, tables = [], []
+    remarks, tables = [], []
     for condition in conditions:
         if condition.outcome == "not checked":
-            sentences.append(f"Not checked: {condition.condition}: {condition.failed[0].sentence}")
+            remarks.append(f"Not checked: {condition.condition}: {condition.failed[0].sentence}")
         elif condition.failed:
             columns = ("system", "where", "n", "value", "against", "change", "95 % interval", "corrected p")
             rows = tuple(
-                (row.system, row.where, row.n, row.value, row.reference, row.change, interval(row), row.p)
+                (
+                    row.system,
+                    row.where,
+                    row.n,
+                    row.value,
+                    row.reference,
+                    row.change,
+                    format_interval(row),
+                    row.p,
+                )
                 for row in condition.failed
             )
             tables.append(Table(f"Failed: {condition.condition}", columns, rows))
-    if not sentences and not tables:
-        sentences.append("No condition of --fail-if holds.")
-    return [Section("Conditions", "\n".join(sentences), (), tuple(tables))]
+    if not remarks and not tables:
+        remarks.append("No condition of --fail-if holds.")
+    return [Section("Conditions", "\n".join(remarks), (), tuple(tables))]

@@ -18,7 +18,13 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
-from curation.evaluation.report.section import by_measure, figure_text, interval, share, with_interval
+from curation.evaluation.report.section import (
+    format_figure,
+    format_interval,
+    format_share,
+    format_value,
+    make_measure_table,
+)
 from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
@@ -34,7 +40,10 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         "Share of judged documents among the documents that a measure looks at; without a depth, "
         "in the whole list"
     )
-    tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged)), _bounds_table(evaluation)]
+    tables = [
+        make_measure_table(caption, evaluation, lambda figure: format_share(figure.judged)),
+        _bounds_table(evaluation),
+    ]
     if reordered := [
         (system.name, figure.worst, figure.value, figure.best)
         for system in evaluation.runs
@@ -61,7 +70,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
     def cell(figure: MeasureFigure) -> str:
         if figure.if_none is None or figure.if_all is None:
             return "–"
-        return f"{figure_text(figure.if_none)}\u00a0/\u00a0{figure_text(figure.if_all)}"
+        return f"{format_value(figure.if_none)}\u00a0/\u00a0{format_value(figure.if_all)}"
 
     caption = "If none / if all of the unjudged documents returned were relevant"
     passes_over = (
@@ -69,7 +78,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
     )
     every = (figure for system in evaluation.runs for figure in system.overall.values())
     why = explain_reversed_bounds((figure.if_none, figure.if_all) for figure in every)
-    return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", evaluation, cell)
+    return make_measure_table(f"{caption}{passes_over}{f'. {why}' if why else ''}", evaluation, cell)
 
 
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
@@ -81,8 +90,10 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     rows = []
     for name, lists in effect.systems.items():
         for measure in evaluation.measures:
-            cells = (with_interval(lists.without_hard[measure]), with_interval(lists.with_hard[measure]))
-            rows.append((name, measure, *cells, with_interval(lists.drop[measure]), share(lists.returned)))
+            cells = (format_figure(lists.without_hard[measure]), format_figure(lists.with_hard[measure]))
+            rows.append(
+                (name, measure, *cells, format_figure(lists.drop[measure]), format_share(lists.returned))
+            )
     columns = ("system", "measure", "without", "with", "difference", "returned")
     tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
@@ -111,8 +122,8 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
     columns = ("system", "area", "95 %", "refused at 95 % kept", *no_row, "note")
     rows = []
     for name, row in refusals:
-        rates = map(with_interval, (row.refused, row.empty_unanswerable, row.empty_answerable))
-        rows.append((name, row.area.value, interval(row.area), *rates, row.note))
+        rates = map(format_figure, (row.refused, row.empty_unanswerable, row.empty_answerable))
+        rows.append((name, row.area.value, format_interval(row.area), *rates, row.note))
     table = Table("By system", columns, tuple(rows))
     drawn = [_refusal_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
     if not drawn:
@@ -130,7 +141,7 @@ def _refusal_curve(name: str, refusal: AbstentionFigures) -> PlotCurve:
     return PlotCurve(name, points, (1 - refusal.refused.value, refusal.kept))
 
 
-def judge_sections(
+def make_judge_sections(
     evaluation: JudgedEvaluation | None,
     heading: str = "With a judge",
     graded: str = "the pools of",
@@ -149,7 +160,7 @@ def judge_sections(
         f"figures from people's grades only are better.{more}"
     )
     if evaluation.not_drawn:
-        sentence += f"\n{undrawn_sentence(evaluation)}"
+        sentence += f"\n{explain_undrawn_pairs(evaluation)}"
     for left_out in left_out_sentences(evaluation.left_out, "queries"):
         sentence += f"\n{left_out}"
     tables = []
@@ -163,7 +174,7 @@ def judge_sections(
     return [Section(heading, sentence, (), tuple(tables))]
 
 
-def undrawn_sentence(evaluation: JudgedEvaluation) -> str:
+def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
     """Explain in a sentence how these estimates count the pairs that a sample of the pool left out."""
     return (
         "A random sample of the pool was judged. Estimates with a judge count the "
@@ -176,8 +187,8 @@ def _estimates_table(caption: str, figures: Mapping[str, DifferenceEstimate]) ->
     rows = tuple(
         (
             measure,
-            with_interval(figure.estimate),
-            with_interval(figure.people_alone),
+            format_figure(figure.estimate),
+            format_figure(figure.people_alone),
             figure.judge_alone,
             f"{figure.sampled:,} of {figure.everything:,}",
             "–" if figure.saved is None else f"{figure.saved:+,.0f}",

@@ -14,20 +14,20 @@ from curation.core.text import pluralize
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.answers import (
-    answer_sections,
-    compared_with,
-    shown_measures,
-    support_findings,
+    choose_shown_measures,
+    count_compared_queries,
+    write_answers,
+    write_support_findings,
 )
 from curation.evaluation.report.comparison import write_comparison, write_other_means, write_strata
 from curation.evaluation.report.judged import (
-    judge_sections,
+    make_judge_sections,
     write_hard_negatives,
     write_judged,
     write_refusal,
 )
-from curation.evaluation.report.retrieval_and_answers import triple_findings, triple_sections
-from curation.evaluation.report.section import gains_sentence, headline_measures, with_interval
+from curation.evaluation.report.retrieval_and_answers import write_triple_findings, write_triples
+from curation.evaluation.report.section import choose_headlines, explain_gains, format_figure
 from curation.evaluation.report.systems import (
     write_context,
     write_method,
@@ -78,32 +78,32 @@ class EvaluationReport:
         return "\n".join(f"## {heading}\n\n{markdown_table(table)}" for heading, table in tables)
 
 
-def report_sections(evaluation: Evaluation) -> list[Section]:
+def write_sections(evaluation: Evaluation) -> list[Section]:
     """Write all sections on an evaluation, in reading order."""
     return [section for write in SECTIONS for section in write(evaluation)]
 
 
-def report_details(evaluation: Evaluation) -> list[str]:
+def list_detail_headings(evaluation: Evaluation) -> list[str]:
     """List the headings of sections that only the page shows, and the terminal leaves out."""
     return [section.heading for write in DETAILS for section in write(evaluation)]
 
 
-def report_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
+def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """Write the most important findings in sentences."""
-    headline = headline_measures(evaluation)
+    headline = choose_headlines(evaluation)
     sentences = gate_override_sentences(evaluation.release, evaluation.mark)
     if answers is not None:
-        sentences += triple_findings(evaluation, answers)
+        sentences += write_triple_findings(evaluation, answers)
     else:
         sentences += [
             f"{system.name}: "
-            f"{'; '.join(f'{name} {with_interval(system.overall[name])}' for name in headline)}, "
+            f"{'; '.join(f'{name} {format_figure(system.overall[name])}' for name in headline)}, "
             f"{pluralize(system.overall[headline[0]].n, 'query', 'queries')}."
             for system in evaluation.runs[:5]
         ]
     if len(evaluation.runs) > 5:
         sentences.append(f"{len(evaluation.runs) - 5:,} more systems are in the tables.")
-    if gains := gains_sentence(evaluation):
+    if gains := explain_gains(evaluation):
         sentences.append(gains)
     if evaluation.synthetic:
         sentences.append(synthetic_sentence(evaluation.synthetic, evaluation.queries))
@@ -115,7 +115,7 @@ def report_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = N
     return sentences
 
 
-def evaluation_report(
+def write_report(
     evaluation: Evaluation, answers: AnswerEvaluation | None = None, judged: JudgedEvaluation | None = None
 ) -> EvaluationReport:
     """Write the report of an evaluation.
@@ -125,7 +125,7 @@ def evaluation_report(
     answers: the evaluation of answers on the same parts; the report then begins with retrieval and answers.
     judged: estimates with a judge.
     """
-    triple = [] if answers is None else triple_sections(evaluation, answers)
+    triple = [] if answers is None else write_triples(evaluation, answers)
     return EvaluationReport(
         title=(
             f"Evaluation on {with_gate_override(evaluation.release, evaluation.mark)}, "
@@ -135,8 +135,13 @@ def evaluation_report(
             f"{pluralize(evaluation.queries, 'query', 'queries')}; relevant is grade "
             f"{evaluation.relevant_grade} and above of {', '.join(map(str, evaluation.scale))}."
         ),
-        findings=tuple(report_findings(evaluation, answers)),
-        sections=(*triple, *answer_sections(answers), *judge_sections(judged), *report_sections(evaluation)),
+        findings=tuple(write_findings(evaluation, answers)),
+        sections=(
+            *triple,
+            *write_answers(answers),
+            *make_judge_sections(judged),
+            *write_sections(evaluation),
+        ),
         remark=(
             f"Intervals: 95 %, {evaluation.resamples:,} resamples of queries, seed {evaluation.seed}. "
             f"Release id: {evaluation.release_id}."
@@ -144,11 +149,11 @@ def evaluation_report(
     )
 
 
-def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
+def write_answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     """Write the report of an evaluation that has only answers."""
-    first = shown_measures(evaluation)[0]
+    first = choose_shown_measures(evaluation)[0]
     findings = [
-        f"{system.name}: {first} {with_interval(system.overall[first])}, "
+        f"{system.name}: {first} {format_figure(system.overall[first])}, "
         f"{pluralize(system.overall[first].n, 'query', 'queries')}."
         for system in evaluation.systems
     ]
@@ -157,19 +162,19 @@ def answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
             f"Answers on {with_gate_override(evaluation.release, evaluation.mark)}, "
             f"{', '.join(evaluation.parts)}"
         ),
-        lead=compared_with(evaluation),
+        lead=count_compared_queries(evaluation),
         findings=(
             *gate_override_sentences(evaluation.release, evaluation.mark),
             *findings,
-            *support_findings(evaluation),
+            *write_support_findings(evaluation),
             *([evaluation.sealed_count.sentence] if evaluation.sealed_count else []),
         ),
-        sections=tuple(answer_sections(evaluation)),
+        sections=tuple(write_answers(evaluation)),
         remark=f"Intervals: 95 %, seed {evaluation.seed}. Release id: {evaluation.release_id}.",
     )
 
 
-def stored_report(text: str) -> EvaluationReport:
+def read_stored_report(text: str) -> EvaluationReport:
     """Read a report that was stored as JSON of its fields; its drawings came from goldgrade's templates."""
     values = json.loads(text)
     return EvaluationReport(

@@ -14,8 +14,13 @@ from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS
 from curation.evaluation.answers.nuggets import WEIGHTED
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.report.answers import definitions, one_nugget_score, shown_measures, support_findings
-from curation.evaluation.report.section import with_interval
+from curation.evaluation.report.answers import (
+    choose_shown_measures,
+    define_measures,
+    keep_weighted_score,
+    write_support_findings,
+)
+from curation.evaluation.report.section import format_figure
 
 SystemFigures = Mapping[str, MeasureFigure | Estimate | None]
 """Measure → figure of a system; None if the system has no such figure."""
@@ -23,32 +28,33 @@ TRIPLE = "Retrieval, answers, faithfulness"
 GRADED = (CORRECTNESS, FAITHFULNESS)
 
 
-def triple_sections(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
+def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
     """Show retrieval, answer quality and faithfulness of each system in one row."""
     systems = _triples(evaluation, answers)
     rows = tuple(
         (name, *(_triple_cell(triple, column) for column in triple)) for name, triple in systems.items()
     )
-    sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {definitions(shown_measures(answers))}"
+    definitions = define_measures(choose_shown_measures(answers))
+    sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {definitions}"
     table = Table("Means over queries", ("system", *next(iter(systems.values()))), rows, words=True)
     return [Section(TRIPLE, sentence, (), (table,), _triple_remark(evaluation, answers))]
 
 
-def triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> list[str]:
+def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> list[str]:
     """Give retrieval, answer quality and faithfulness of each of the first systems in a sentence."""
     first = list(_triples(evaluation, answers).items())[:5]
     sentences = [
         f"{name}: {'; '.join(f'{measure} {_triple_cell(triple, measure)}' for measure in triple)}."
         for name, triple in first
     ]
-    return [*sentences, *support_findings(answers)]
+    return [*sentences, *write_support_findings(answers)]
 
 
 def _triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
     """Collect the figures of each system; systems with a run come first."""
     retrieval = {system.name: system.overall[evaluation.measures[0]] for system in evaluation.runs}
     answered = {system.name: system.overall for system in answers.systems}
-    shown = one_nugget_score(shown_measures(answers))
+    shown = keep_weighted_score(choose_shown_measures(answers))
     computed = [name for name in shown if name not in GRADED]
     return {
         name: {
@@ -73,7 +79,7 @@ def _triple_cell(triple: SystemFigures, name: str) -> str:
     figure = triple[name]
     if figure is None:
         return "not graded" if name in GRADED else "–"
-    return with_interval(figure)
+    return format_figure(figure)
 
 
 def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
@@ -84,7 +90,7 @@ def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
             "No run has the name of a file of answers: give a system's run and its answers the same "
             "name to see the system in one row."
         )
-    shown = shown_measures(answers)
+    shown = choose_shown_measures(answers)
     if missing := [name for name in _grades_to_show(shown) if name not in shown]:
         remarks.append(f"No grades of {' and '.join(missing)} were named.")
     if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):

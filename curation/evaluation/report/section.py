@@ -11,7 +11,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 
 MAX_COLUMNS = 6
 """Maximum number of systems that are columns of a table."""
@@ -36,59 +36,61 @@ class _CountedFigure(_Figure, Protocol):
     def n(self) -> int: ...
 
 
-def interval(figure: _Ends) -> str:
+def format_interval(figure: _Ends) -> str:
     """Write a 95 % interval in words; a dash without an interval."""
     if figure.low is None or figure.high is None:
         return "–"
-    return f"{figure_text(figure.low)}\u00a0to\u00a0{figure_text(figure.high)}"
+    return f"{format_value(figure.low)}\u00a0to\u00a0{format_value(figure.high)}"
 
 
-def with_interval(figure: _Figure) -> str:
+def format_figure(figure: _Figure) -> str:
     """Write a figure with its interval; a dash for an unknown figure."""
     if figure.value is None:
         return "–"
-    return figure_text(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
+    return format_value(figure.value) + ("" if figure.low is None else f" ({format_interval(figure)})")
 
 
-def with_own_n(figure: _CountedFigure, queries: int) -> str:
+def format_with_n(figure: _CountedFigure, queries: int) -> str:
     """Write a figure with its interval, and with its number of queries if the table gives a different
     number."""
     size_text = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
-    return with_interval(figure) + size_text
+    return format_figure(figure) + size_text
 
 
-def figure_text(value: float) -> str:
+def format_value(value: float) -> str:
     """Write a figure with three decimals; totals and numbers of words, which can exceed 1, have no
     decimals."""
     return f"{value:,.0f}" if isinstance(value, int) or value > 1 else decimal(value)
 
 
-def headline_measures(evaluation: Evaluation) -> list[str]:
+def choose_headlines(evaluation: Evaluation) -> list[str]:
     """Choose the first measure, and nDCG with the other gain if the request has that measure and the values
     can differ.
     """
-    first = measures_named(evaluation.measures[:1])[0]
+    first = parse_measures(evaluation.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return [first.name]
     other = first._replace(kind=NDCG_FORMS[first.kind]).name
     return [first.name, *([other] if other in evaluation.measures else [])]
 
 
-def gains_sentence(evaluation: Evaluation) -> str:
+def explain_gains(evaluation: Evaluation) -> str:
     """Explain the gains of nDCG if the scale has more than two grades; else ''."""
-    first = measures_named(evaluation.measures[:1])[0]
+    first = parse_measures(evaluation.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return ""
     linear = first._replace(kind="ndcg").name
     exponential = first._replace(kind="ndcg_exp").name
-    missing = "" if len(headline_measures(evaluation)) == 2 else " Name both measures to compare systems."
+    missing = "" if len(choose_headlines(evaluation)) == 2 else " Name both measures to compare systems."
     return (
         f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as in trec_eval, BEIR and "
         f"MTEB: compare only figures with the same gain.{missing}"
     )
 
 
-def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
+def make_measure_table(
+    caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]
+) -> Table:
     """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are its columns."""
     rows = [
         (system.name, *(cell(system.overall[name]) for name in evaluation.measures))
@@ -100,13 +102,13 @@ def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigu
     return Table(caption, tuple(map(str, turned[0])), turned[1:])
 
 
-def mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
+def make_mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
     """Make the mark of a figure in a drawing; `note` explains a missing figure."""
     if figure is None or figure.value is None:
         return Mark(name, Estimate(why=note or "no query with a value"))
     return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))
 
 
-def share(value: float | None) -> str:
+def format_share(value: float | None) -> str:
     """Write a share as a percentage; a dash for an unknown share."""
     return percent(value, 1)

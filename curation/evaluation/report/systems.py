@@ -12,9 +12,15 @@ from curation.core.reports.page import QueryName, Section, Table
 from curation.core.reports.plots import MAX_SERIES, PlotCurve, PlotPoint, curves, scatter
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.figures.means import rate_of_few
-from curation.evaluation.report.section import by_measure, interval, mark, share, with_own_n
-from curation.evaluation.scoring.measure_names import WITHIN, measures_named
+from curation.evaluation.figures.means import warn_of_few_queries
+from curation.evaluation.report.section import (
+    format_interval,
+    format_share,
+    format_with_n,
+    make_mark,
+    make_measure_table,
+)
+from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
 from curation.releases.gate_override import with_gate_override
 
 QUERY_BY_QUERY = "Query by query"
@@ -27,7 +33,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     """Show every measure of each system, and facts on the run files."""
     headline = evaluation.measures[0]
     marks = [
-        mark(system.name, figure, figure.no_interval or "")
+        make_mark(system.name, figure, figure.no_interval or "")
         for system in evaluation.runs
         if (figure := system.overall[headline])
     ]
@@ -44,19 +50,19 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     rows = []
     for system in evaluation.runs:
         figure = system.overall[headline]
-        shown = (figure.value, interval(figure), figure.n, share(figure.judged))
+        shown = (figure.value, format_interval(figure), figure.n, format_share(figure.judged))
         rows.append((system.name, *shown, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
-    totals = [measure.name for measure in measures_named(evaluation.measures) if measure.summary == "total"]
+    totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
     of_totals = f"; {', '.join(totals)}: total" if totals else ""
     every = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{of_totals}"
     tables = (
         Table(f"{headline} by system", columns, tuple(rows)),
-        by_measure(every, evaluation, lambda figure: with_own_n(figure, evaluation.queries)),
+        make_measure_table(every, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
         _files_table(evaluation),
         *_seeds_tables(evaluation, headline),
     )
-    few = rate_of_few(figure.n for system in evaluation.runs for figure in system.overall.values())
+    few = warn_of_few_queries(figure.n for system in evaluation.runs for figure in system.overall.values())
     remark = "The interval says how far the mean would differ on other queries of the same kind."
     drawing = intervals(f"{headline} of each system", marks)
     return [Section("Systems", sentence, (drawing,), tables, f"{remark} {few}".rstrip())]
@@ -78,7 +84,7 @@ def _files_table(evaluation: Evaluation) -> Table:
 
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
     """Yield remarks on files: contradicting ranks, equal scores, columns and chunks."""
-    if measures_named(evaluation.measures[:1])[0].of_chunks:
+    if parse_measures(evaluation.measures[:1])[0].of_chunks:
         yield "A chunk is judged if its document has a grade. Equal scores and judged@k refer to documents."
     for facts in (facts for system in evaluation.runs for facts in system.files):
         if facts.against_scores:
@@ -107,7 +113,7 @@ def write_context(evaluation: Evaluation) -> list[Section]:
     ]
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
-        (name, k, None if words is None else round(words), recall.value, interval(recall))
+        (name, k, None if words is None else round(words), recall.value, format_interval(recall))
         for name, points in evaluation.context.items()
         for k, words, recall in points
     )

@@ -64,7 +64,7 @@ class EngineLists:
         return self.lists[query.query_id].left_out or "the engine has nothing for the query"
 
 
-def chunked_name(system: str, splitter: str) -> str:
+def name_chunked_run(system: str, splitter: str) -> str:
     """Name the run of a system over a splitter's chunks."""
     return f"{system}-{splitter.replace('/', '-')}"
 
@@ -78,7 +78,7 @@ class ChunkedSystem:
     """
 
     def __init__(self, system: Retriever, splitter: str, places: Mapping[str, ChunkLocation]) -> None:
-        self.name = chunked_name(system.name, splitter)
+        self.name = name_chunked_run(system.name, splitter)
         self.settings = {**system.settings, "chunks": len(places), "splitter": splitter}
         self.places, self._system = places, system
         self.search = system.search
@@ -91,28 +91,28 @@ class ChunkedSystem:
         """Write the lines of one query as CSV, with strictly decreasing scores."""
         written = StringIO()
         writer = csv.writer(written, lineterminator="\n")
-        scores = decreasing(hit.score or 0.0 for hit in hits)
+        scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
         for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1):
             cells = (query_id, *self.places[hit.document_id][:-1], rank, score)
             writer.writerow([quote_formula(str(cell)) for cell in cells])
         return written.getvalue().splitlines()
 
 
-def run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
+def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
     """Write the lines of one query in TREC's six columns, with strictly decreasing scores.
 
     Parameters
     ----------
     ids: document id → the id that is written.
     """
-    scores = decreasing(hit.score or 0.0 for hit in hits)
+    scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
     return [
         f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}"
         for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
     ]
 
 
-def decreasing(scores: Iterable[float]) -> list[str]:
+def write_decreasing_scores(scores: Iterable[float]) -> list[str]:
     """Write scores, best first, as the nearest single-precision numbers that decrease strictly."""
     written: list[str] = []
     above = np.float32(np.inf)
@@ -135,7 +135,7 @@ def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[
 
 
 @contextmanager
-def own_searchers(
+def open_searchers(
     store: Store,
     release: FrozenRelease,
     names: Sequence[str],
@@ -163,7 +163,7 @@ def own_searchers(
 
 
 @contextmanager
-def engine_searchers(
+def open_engine_searchers(
     store: Store,
     release: FrozenRelease,
     engine: EngineClient,

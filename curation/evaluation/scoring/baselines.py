@@ -37,13 +37,13 @@ from curation.evaluation.scoring.baseline_systems import (
     CHUNK_COLUMNS,
     ChunkedSystem,
     EngineLists,
-    chunked_name,
-    engine_searchers,
-    own_searchers,
-    run_lines,
+    name_chunked_run,
+    open_engine_searchers,
+    open_searchers,
+    write_run_lines,
 )
-from curation.evaluation.scoring.release import ALL, query_of_row
-from curation.evaluation.scoring.splitters import splitters_named
+from curation.evaluation.scoring.release import ALL, make_query
+from curation.evaluation.scoring.splitters import parse_splitters
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import sort_system_names
@@ -181,7 +181,7 @@ def write_baselines(
     """
     names = _checked_systems(systems if engine is None else SYSTEMS, depth)
     names = names if engine is None else [engine.engine.name]
-    splitters = splitters_named(chunks)
+    splitters = parse_splitters(chunks)
     release = load_release(store, name)
     if engine is None and release.header.get("held"):
         raise RefusedError(
@@ -191,7 +191,7 @@ def write_baselines(
         )
     queries = _queries_of_part(release, part)
     out = out.resolve()
-    labels = [chunked_name(name, splitter) for splitter in splitters for name in names] or names
+    labels = [name_chunked_run(name, splitter) for splitter in splitters for name in names] or names
     _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, replace)
     documents = [] if engine is not None else _pinned_documents(store, release, progress)
     about = {
@@ -206,9 +206,9 @@ def write_baselines(
     }
     ids = _ExportedIds(release)
     with (
-        own_searchers(store, release, names, documents, splitters, model)
+        open_searchers(store, release, names, documents, splitters, model)
         if engine is None
-        else engine_searchers(store, release, engine, queries, depth, say, progress)
+        else open_engine_searchers(store, release, engine, queries, depth, say, progress)
     ) as searchers:
         runs = _write_all(out, searchers, queries, ids, about, progress)
     if release.file is None:
@@ -259,7 +259,7 @@ def _checked_systems(systems: Sequence[str], depth: int) -> list[str]:
 def _queries_of_part(release: FrozenRelease, part: str) -> list[Query]:
     if part != ALL:
         refuse_unknown_parts(release.header["queries"], [part])
-    return [query_of_row(row) for row in release.rows("queries") if part in (ALL, row["part"])]
+    return [make_query(row) for row in release.rows("queries") if part in (ALL, row["part"])]
 
 
 def _pinned_documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
@@ -336,7 +336,7 @@ def _write_run(
         if isinstance(system, ChunkedSystem):
             lines += system.lines(query.query_id, hits)
         else:
-            lines += run_lines(query_id, hits, system.name, ids.of_hits(hits))
+            lines += write_run_lines(query_id, hits, system.name, ids.of_hits(hits))
         if not hits:
             empty[system.why_none(query)] += 1
         progress(f"{system.name}: write", done, len(queries))

@@ -30,7 +30,7 @@ class DrawnQueries(NamedTuple):
     open_share: Floats
 
 
-def drawn_queries(
+def find_drawn_queries(
     stratum: Sequence[str],
     traffic: Floats,
     probability: Floats,

@@ -63,7 +63,7 @@ class Facet:
     outside: tuple[str, ...] = ()
 
 
-def facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
+def list_facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
     """Name the facets that can divide the queries of one part.
 
     Parameters
@@ -76,7 +76,7 @@ def facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, 
     return tuple(dict.fromkeys(["stratum", "tag", *shown, "segment", "source", *covering]))
 
 
-def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
+def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
     """Divide the queries of a release by all facets but those of the coverage map.
 
     Parameters
@@ -98,7 +98,7 @@ def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet
     return {name: Facet(name, _masks_by_value(rows, masks_of)) for name, masks_of in values.items()}
 
 
-def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
+def choose_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
     """Return the facets of these names, and `source` where some of the queries are synthetic.
 
     Raises
@@ -140,7 +140,7 @@ def _value_in_dimension(index: int, number: int) -> Callable[[Row], list[str]]:
     return value_of
 
 
-def all_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> dict[str, Facet]:
+def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> dict[str, Facet]:
     """Divide the queries of a release by all facets.
 
     Parameters
@@ -148,7 +148,7 @@ def all_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]
     queries: the evaluated queries; masks are in their order.
     part_rows: a function that returns the rows of a part of the release.
     """
-    facets = facets_of(queries, dimensions_of(part_rows("sampling")))
+    facets = make_sample_facets(queries, read_dimensions(part_rows("sampling")))
     coverage = part_rows("coverage")
     if not coverage:
         return facets
@@ -157,7 +157,7 @@ def all_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]
     return facets | {CLUSTER: _cluster_facet(rows, coverage[0]["clusters"]), GRID: _grid_facet(rows)}
 
 
-def cell_name(dispersion: int | None, alignment: int | None) -> str:
+def name_cell(dispersion: int | None, alignment: int | None) -> str:
     """Name a cell of the grid by its thirds, which are numbered from 0."""
     from curation.queries.coverage.query_shapes import third_name
 
@@ -185,7 +185,7 @@ def _grid_facet(rows: Sequence[Row]) -> Facet:
 
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
     possible = possible_cells([cell for cell in cells if cell is not None])
-    values = {cell_name(*cell_at): np.array([cell == cell_at for cell in cells]) for cell_at in possible}
+    values = {name_cell(*cell_at): np.array([cell == cell_at for cell in cells]) for cell_at in possible}
     rest = {NO_CELL: np.array([cell is None for cell in cells])}
     return _facet_with_rest(GRID, values, rest)
 
@@ -195,6 +195,6 @@ def _facet_with_rest(name: str, values: dict[str, Mask], rest: Mapping[str, Mask
     return Facet(name, values | outside, outside=tuple(outside))
 
 
-def dimensions_of(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+def read_dimensions(samples: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the dimensions of the strata of a release's sample, in the order of the strata's names."""
     return list(samples[0]["parameters"].get("strata", [])) if samples else []

@@ -71,7 +71,7 @@ CHUNK_MEASURES = (
     *("evidence_mrr@5", "evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "judged@10"),
 )
 """The default measures where a run has chunks and the release has evidence."""
-FURTHER_MEASURES = (
+ADDITIONAL_MEASURES = (
     *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
     *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
 )
@@ -208,7 +208,7 @@ class Measure(NamedTuple):
         return self.summary == "mean" and self.kind not in ("judged", CONTEXT)
 
 
-def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
+def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
     """Read names of measures, and return each measure once, in the order of the names.
 
     Raises
@@ -229,7 +229,7 @@ def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
     return tuple(measures)
 
 
-def measures_for(
+def choose_measures(
     grades: Sequence[int], names: Iterable[str] | None = None, default: Sequence[str] = DEFAULT_MEASURES
 ) -> tuple[Measure, ...]:
     """Return the measures that were asked for, or the default measures that the scale allows.
@@ -245,9 +245,9 @@ def measures_for(
     """
     highest = max(grades, default=0)
     if names is None:
-        usual = measures_named(default)
+        usual = parse_measures(default)
         return tuple(measure for measure in usual if measure.kind not in EXPONENTIAL or highest <= MAX_GAIN)
-    chosen = measures_named(names)
+    chosen = parse_measures(names)
     exponential = [measure.name for measure in chosen if measure.kind in EXPONENTIAL and highest > MAX_GAIN]
     refuse_problems(
         [f"{name} has the gain 2^grade − 1, and the scale goes up to {highest}" for name in exponential],
@@ -263,9 +263,9 @@ def measures_for(
     return chosen
 
 
-def further_measures(grades: Sequence[int]) -> tuple[str, ...]:
-    """Return the names of `FURTHER_MEASURES` that the scale allows."""
-    return tuple(measure.name for measure in measures_for(grades, None, FURTHER_MEASURES))
+def list_additional_measures(grades: Sequence[int]) -> tuple[str, ...]:
+    """Return the names of `ADDITIONAL_MEASURES` that the scale allows."""
+    return tuple(measure.name for measure in choose_measures(grades, None, ADDITIONAL_MEASURES))
 
 
 def _parse_measure(name: str) -> Measure | str:
@@ -321,7 +321,7 @@ def _name_pattern(kind: MeasureKind) -> str:
     return kind.name + suffix.get(kind.takes, "")
 
 
-def averaged(measure: Measure, values: Floats) -> Floats:
+def to_mean_scale(measure: Measure, values: Floats) -> Floats:
     """Convert values of queries to the scale on which a measure is averaged; NaN for a total."""
     if measure.summary == "total":
         return np.full(values.shape, np.nan)
@@ -330,30 +330,30 @@ def averaged(measure: Measure, values: Floats) -> Floats:
     return values
 
 
-def averaged_columns(measures: Sequence[Measure], values: Floats) -> Floats:
+def to_mean_scales(measures: Sequence[Measure], values: Floats) -> Floats:
     """Convert values of shape (Q, M) to the scales on which M measures are averaged."""
-    columns = [averaged(measure, column) for measure, column in zip(measures, values.T, strict=True)]
+    columns = [to_mean_scale(measure, column) for measure, column in zip(measures, values.T, strict=True)]
     return np.stack(columns, axis=1)
 
 
-def of_mean(measure: Measure, mean: float | None) -> float | None:
+def from_mean_scale(measure: Measure, mean: float | None) -> float | None:
     """Convert a mean of averaged values back to the measure's own scale."""
     return float(FLOOR ** (1 - mean)) if mean is not None and measure.summary == "geometric" else mean
 
 
-def summary_of(measure: Measure, values: Floats) -> float | None:
+def summarize_values(measure: Measure, values: Floats) -> float | None:
     """Compute the figure of the queries that have a value; None without such a query.
 
     A total of documents is a whole number.
     """
     if measure.summary != "total":
-        return of_mean(measure, mean_of(averaged(measure, values)))
+        return from_mean_scale(measure, average(to_mean_scale(measure, values)))
     defined = values[~np.isnan(values)]
     total = float(defined.sum())
     return (int(total) if total.is_integer() else total) if len(defined) else None
 
 
-def mean_of(values: Floats) -> float | None:
+def average(values: Floats) -> float | None:
     """Average the values that are not NaN; None where all are NaN."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else None

@@ -31,7 +31,7 @@ class PooledPairs:
     left_out: frozenset[Pair] = frozenset()
 
 
-def pooled_pairs(
+def read_pooled_pairs(
     candidates: Iterable[Mapping[str, Any]], samples: Iterable[Mapping[str, Any]], queries: Collection[str]
 ) -> PooledPairs:
     """Read the rows of a release's parts 'candidates' and 'pool_sample'."""
@@ -54,7 +54,7 @@ def pooled_pairs(
     return PooledPairs(ranks, frozenset(random - ranks.keys()), frozenset(left_out - ranks.keys()))
 
 
-def share_unjudged(pooled: PooledPairs, judged: Collection[Pair]) -> float | None:
+def compute_unjudged_share(pooled: PooledPairs, judged: Collection[Pair]) -> float | None:
     """Compute the share of proposed pairs that have no grade; None without a pool."""
     proposed = pooled.ranks.keys() | pooled.left_out
     return len(proposed.difference(judged)) / len(proposed) if proposed else None

@@ -13,11 +13,11 @@ from curation.core.characters import normalise_query
 from curation.core.errors import InputError, RefusedError
 from curation.core.spans import Span
 from curation.core.statistics.arrays import Floats
-from curation.evaluation.scoring.drawn_queries import DrawnQueries, drawn_queries
+from curation.evaluation.scoring.drawn_queries import DrawnQueries, find_drawn_queries
 from curation.evaluation.scoring.evidence import EvidenceRanges, make_evidence_ranges
-from curation.evaluation.scoring.facets import Facet, all_facets
+from curation.evaluation.scoring.facets import Facet, make_facets
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
-from curation.evaluation.scoring.pooled_pairs import PooledPairs, pooled_pairs
+from curation.evaluation.scoring.pooled_pairs import PooledPairs, read_pooled_pairs
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.people.seal_access import sealed_parts
@@ -103,7 +103,7 @@ def read_release(
     """
     release = load_release(store, name)
     sealed = sealed_parts(release.header)
-    parts = parts_of(release, split)
+    parts = choose_parts(release, split)
     if release.file is not None:
         _refuse_sealed_of_file(release, sorted(set(parts).intersection(sealed)))
     rows = release.rows("queries")
@@ -116,7 +116,7 @@ def read_release(
         raise RefusedError(
             f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
         )
-    qrels = make_qrels(graded, ids, scale_of(release.rows("guides")), relevant)
+    qrels = make_qrels(graded, ids, read_scale(release.rows("guides")), relevant)
     return EvaluatedRelease(
         name=release.row.name,
         release_id=release.row.release_id,
@@ -124,11 +124,11 @@ def read_release(
         sealed=tuple(part for part in parts if part in sealed),
         qrels=replace(qrels, evidence=_evidence(release, ids, graded, bool(set(parts).intersection(sealed)))),
         texts={row["query_id"]: row["text"] for row in chosen},
-        facets=all_facets(chosen, release.rows),
+        facets=make_facets(chosen, release.rows),
         drawn=_drawn(chosen, release),
-        known=KnownQueries([query_of_row(row) for row in rows], {}),
+        known=KnownQueries([make_query(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
-        pooled=pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), inside),
+        pooled=read_pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), inside),
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
         ),
@@ -167,7 +167,7 @@ def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> Non
         )
 
 
-def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...]:
+def choose_parts(release: FrozenRelease, split: str | None = None) -> tuple[str, ...]:
     """Return the part that `split` names, all parts for `ALL`, or by default all parts that are not sealed.
 
     Raises
@@ -194,7 +194,7 @@ def parts_of(release: FrozenRelease, split: str | None = None) -> tuple[str, ...
     return public
 
 
-def scale_of(guides: Iterable[Mapping[str, Any]]) -> list[int]:
+def read_scale(guides: Iterable[Mapping[str, Any]]) -> list[int]:
     """Collect all grades of the guides that a release was judged with."""
     return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
@@ -202,7 +202,7 @@ def scale_of(guides: Iterable[Mapping[str, Any]]) -> list[int]:
 def _drawn(rows: Sequence[Mapping[str, Any]], release: FrozenRelease) -> DrawnQueries:
     samples = release.rows("sampling")
     strata = samples[0]["report"] if samples else []
-    return drawn_queries(
+    return find_drawn_queries(
         [row["stratum"] for row in rows],
         _numbers(row["traffic"] for row in rows),
         _numbers(row["inclusion_probability"] for row in rows),
@@ -216,7 +216,7 @@ def _numbers(values: Any) -> Floats:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def query_of_row(row: Mapping[str, Any]) -> Query:
+def make_query(row: Mapping[str, Any]) -> Query:
     """Turn a row of a release's part 'queries' into a query."""
     text = str(row["text"])
     return Query(row["query_id"], text, normalise_query(text), row["source"], row.get("information_need"))

@@ -26,7 +26,7 @@ _LONGEST = 1 << 20
 _HEADING_OR_FENCE = re.compile(r"^ {0,3}(?:(#{1,6})(?=\s)|(`{3,}|~{3,}))", re.MULTILINE)
 
 
-def splitters_named(names: Iterable[str]) -> dict[str, Split]:
+def parse_splitters(names: Iterable[str]) -> dict[str, Split]:
     """Return the splitter of each name, each name once.
 
     Raises

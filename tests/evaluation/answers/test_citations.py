@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from curation.core.errors import InputError
-from curation.evaluation.answers.citations import citation_scores, cited_names
+from curation.evaluation.answers.citations import parse_citations, score_citations
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.evaluation import AnsweringSystem
 from curation.evaluation.scoring.run_chunks import ChunkLocation
@@ -42,7 +42,7 @@ def test_scores_are_those_of_a_worked_example() -> None:
     cited = {
         "q": frozenset([ChunkLocation("a", 20, 40), ChunkLocation("a", 0, 11), ChunkLocation("c", 0, 99)])
     }
-    precision, recall = citation_scores(["q", "silent", "bare"], cited, marked).values()
+    precision, recall = score_citations(["q", "silent", "bare"], cited, marked).values()
     assert precision.tolist()[:2] == [pytest.approx(1 / 3), 0]
     assert recall.tolist()[:2] == [0.5, 0]
     assert np.isnan([precision[2], recall[2]]).all(), "no evidence, no value"
@@ -100,6 +100,6 @@ def test_what_cannot_be_cited_is_named_with_its_line(project: Store, tmp_path: P
 
 
 def test_a_cell_of_a_table_holds_the_same_as_a_list() -> None:
-    assert cited_names('["a", {"document_id": "b", "start": 1, "end": 2.0}]') == ["a", "b#1-2"]
-    assert cited_names("a") == ["a"]
-    assert cited_names(None) == []
+    assert parse_citations('["a", {"document_id": "b", "start": 1, "end": 2.0}]') == ["a", "b#1-2"]
+    assert parse_citations("a") == ["a"]
+    assert parse_citations(None) == []

@@ -13,9 +13,9 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.graded_answers import (
-    neighbor_projects,
-    read_grades_of_answers,
-    releases_of,
+    list_neighbor_projects,
+    list_neighbor_releases,
+    read_answer_grades,
     write_answers_to_grade,
 )
 from curation.evaluation.evaluate import submit
@@ -243,7 +243,7 @@ def test_people_grade_answers_in_a_project_of_their_own(project: Store, tmp_path
     graded = graded_project(
         tmp_path, tmp_path / "kit", "answer-correctness.md", {f"q-{dev[0]}": 2, f"q-{dev[2]}": 1}
     )
-    grades = {"correctness": read_grades_of_answers("--correctness", f"{graded}=graded")}
+    grades = {"correctness": read_answer_grades("--correctness", f"{graded}=graded")}
     found = {system.name: system for system in scored(project, new, old, grades=grades).systems}
     assert found["new"].overall["correctness"][:1] == (pytest.approx((1 + 0.5) / 2),)
     assert found["new"].overall["correctness"].n == 2
@@ -287,7 +287,7 @@ def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
     graded = graded_project(
         tmp_path, kit, "answer-faithfulness.md", {one: place % 4 // 2 for place, one in enumerate(ids)}
     )
-    grades = {"faithfulness": read_grades_of_answers("--faithfulness", f"{graded}=graded")}
+    grades = {"faithfulness": read_answer_grades("--faithfulness", f"{graded}=graded")}
     evaluation = evaluate_answers(
         many, "v1", [new], EvaluateRequest("v1", "test", reason="May"), grades=grades
     )
@@ -330,8 +330,8 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     refused = invoke(["--project", path[1], "evaluate", "v1", "--graded", f"faithfulness={graded}=graded"])
     assert isinstance(refused.exception, InputError)
     add_names(project, "lee", role="lead")
-    assert graded.name in neighbor_projects(project)
-    assert releases_of(project, graded.name) == ["graded"]
+    assert graded.name in list_neighbor_projects(project)
+    assert list_neighbor_releases(project, graded.name) == ["graded"]
     asked_by_lead = EvaluateRequest(
         *("v1", "dev", ["mrr@10"], []),
         faithfulness=f"{graded.name}=graded",
@@ -340,7 +340,7 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     done = submit(project, asked_by_lead, "lee")
     assert done.evaluation_id is not None
     with pytest.raises(InputError, match="There is no project /etc/passwd in the folder"):
-        releases_of(project, "/etc/passwd")
+        list_neighbor_releases(project, "/etc/passwd")
 
 
 def test_a_table_of_answers_has_its_columns_and_fields_named(project: Store, tmp_path: Path) -> None:

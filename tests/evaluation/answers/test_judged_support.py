@@ -13,7 +13,7 @@ from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
-from curation.evaluation.answers.graded_answers import read_grades_of_answers, write_answers_to_grade
+from curation.evaluation.answers.graded_answers import read_answer_grades, write_answers_to_grade
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
@@ -166,7 +166,7 @@ def people_grade(store: Store) -> None:
 
 
 def judged(gold: Store, support: Store, judge: str = "llm", silent: list[str] = SILENT) -> JudgedEvaluation:
-    grades = read_grades_of_answers("--support", f"{support.path}=graded")
+    grades = read_answer_grades("--support", f"{support.path}=graded")
     estimates = evaluate_answers(
         *(gold, "v1", [answers(gold.path.parent, silent)], EvaluateRequest(judge=judge)),
         grades={"support": grades},
@@ -200,7 +200,7 @@ def test_people_of_whole_queries_correct_the_judge_and_unanswered_ones_count_0(
 ) -> None:
     drawn = drawn_queries(support)
     people_grade(support)
-    grades = {"support": read_grades_of_answers("--support", f"{support.path}=graded")}
+    grades = {"support": read_answer_grades("--support", f"{support.path}=graded")}
     (graded,) = evaluate_answers(gold, "v1", [answers(gold.path.parent)], grades=grades).systems
     estimates = judged(gold, support)
     assert (estimates.everything, estimates.people, estimates.chosen_by) == (36, DRAWN, ("draw",))

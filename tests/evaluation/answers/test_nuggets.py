@@ -10,8 +10,8 @@ import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
-from curation.evaluation.answers.graded_answers import read_grades_of_answers, write_answers_to_grade
-from curation.evaluation.answers.nuggets import nugget_scores
+from curation.evaluation.answers.graded_answers import read_answer_grades, write_answers_to_grade
+from curation.evaluation.answers.nuggets import score_answer
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.releases.verify import load_release
@@ -34,14 +34,12 @@ def project(tmp_path: Path) -> Store:
 def test_scores_are_those_of_a_worked_example() -> None:
     """Two vital nuggets, supported and in part, and an okay one that is not: by hand from the definitions."""
     given = dict(zip([one.id_for("q") for one in FACTS], (1.0, 0.5, 0.0), strict=True))
-    scores = nugget_scores("q", FACTS, "a", {(name, "a"): share for name, share in given.items()})
+    scores = score_answer("q", FACTS, "a", {(name, "a"): share for name, share in given.items()})
     by_hand = [1.5 / 3, 1.5 / 2, (1.5 + 0.5 * 0) / 2.5, 1 / 3, 1 / 2, 1 / 2.5]
     assert scores.tolist() == pytest.approx(by_hand)
-    assert nugget_scores("q", FACTS, None, {}).tolist() == [0] * 6
-    assert np.isnan(nugget_scores("q", FACTS, "a", {(FACTS[0].id_for("q"), "a"): 1.0})).all(), (
-        "not all graded"
-    )
-    only_okay = nugget_scores("q", FACTS[2:], None, {})
+    assert score_answer("q", FACTS, None, {}).tolist() == [0] * 6
+    assert np.isnan(score_answer("q", FACTS, "a", {(FACTS[0].id_for("q"), "a"): 1.0})).all(), "not all graded"
+    only_okay = score_answer("q", FACTS[2:], None, {})
     assert np.isnan(only_okay[[1, 4]]).all(), "no vital nugget, no score of them"
 
 
@@ -138,7 +136,7 @@ def test_people_grade_support_of_each_nugget_and_systems_get_the_scores(
     assert asked[0]["text"].startswith("made of steel (")
     grades = dict(zip([row["id"] for row in asked], (2, 1, 0), strict=True))
     graded = graded_project(tmp_path, tmp_path / "kit", "answer-support.md", grades)
-    grades = {"support": read_grades_of_answers("--support", f"{graded}=graded")}
+    grades = {"support": read_answer_grades("--support", f"{graded}=graded")}
     (system,) = evaluate_answers(project, "v1", [new], grades=grades).systems
     assert system.overall["nuggets_vital"].value == pytest.approx(1.5 / 2)
     assert system.overall["nuggets_weighted_strict"].value == pytest.approx(1 / 2.5)

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, about, summarise
+from curation.evaluation.figures.aggregations import (
+    AGGREGATIONS,
+    StrataSummary,
+    describe_summary,
+    summarize_strata,
+)
 from curation.evaluation.scoring.facets import Facet
 from tests.support import examples
 
@@ -32,7 +37,7 @@ FACET = Facet("cluster", {**STRATA, "in no cluster": mask(21)}, outside=("in no 
 
 
 def summary(**changes: object) -> StrataSummary:
-    return summarise(["a", "b"], "ndcg", np.array([A, B]), FACET, seed=1, **changes)  # type: ignore[arg-type]
+    return summarize_strata(["a", "b"], "ndcg", np.array([A, B]), FACET, seed=1, **changes)  # type: ignore[arg-type]
 
 
 def test_each_aggregation_is_what_it_is_by_hand() -> None:
@@ -64,7 +69,7 @@ def test_the_same_seed_gives_the_same_rates_of_a_thousand_resamples() -> None:
 
 
 def test_what_counts_is_said() -> None:
-    told = about(summary())
+    told = describe_summary(summary())
     assert "Strata without a query, which are unknown: 1" in told
     assert "Strata overlap: 21 queries count in 22 places" in told
     assert "1 query is in no stratum and counts only in overall" in told
@@ -74,7 +79,7 @@ def test_a_draw_by_hand_has_the_win_rate_of_its_queries() -> None:
     """Ten queries, one stratum: A is above where most of the draws are of its five queries."""
     values = np.array([[1.0] * 5 + [0.0] * 5, [0.0] * 5 + [1.0] * 5])
     facet = Facet("grid", {"all": np.ones(10, bool)})
-    summary = summarise(["a", "b"], "m", values, facet, seed=3, resamples=20_000)
+    summary = summarize_strata(["a", "b"], "m", values, facet, seed=3, resamples=20_000)
     for wins, ties, losses in summary.win_rates["b"]["a"].values():
         assert wins == pytest.approx(losses, abs=0.02)
         assert ties == pytest.approx(252 / 1024, abs=0.02)  # 5 of 10 by a fair coin
@@ -82,7 +87,7 @@ def test_a_draw_by_hand_has_the_win_rate_of_its_queries() -> None:
 
 def test_too_few_queries_have_no_figures() -> None:
     few = Facet("grid", {"all": np.ones(9, bool)})
-    summary = summarise(["a"], "m", np.ones((1, 9)), few, seed=0)
+    summary = summarize_strata(["a"], "m", np.ones((1, 9)), few, seed=0)
     assert (summary.figures, summary.win_rates) == ({}, {})
     assert "fewer than 10 queries" in (summary.why_none or "")
 
@@ -99,8 +104,8 @@ def test_rates_add_up_and_turn_with_the_systems(
     members = data.draw(st.lists(st.lists(st.booleans(), min_size=queries, max_size=queries), max_size=4))
     facet = Facet("cluster", {str(n): np.array(one, bool) for n, one in enumerate(members)})
     table = np.array(values).T
-    one = summarise(["a", "b"], "m", table, facet, seed=2, resamples=50)
-    other = summarise(["b", "a"], "m", table[::-1], facet, seed=2, resamples=50)
+    one = summarize_strata(["a", "b"], "m", table, facet, seed=2, resamples=50)
+    other = summarize_strata(["b", "a"], "m", table[::-1], facet, seed=2, resamples=50)
     for name, rates in one.win_rates["b"]["a"].items():
         assert rates == other.win_rates["a"]["b"][name][::-1]
         assert None in rates or sum(share or 0 for share in rates) == pytest.approx(1)

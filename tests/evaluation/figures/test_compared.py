@@ -10,22 +10,22 @@ import pytest
 from curation.core.errors import InputError
 from curation.evaluation.figures.compare_scores import compare_scores
 from curation.evaluation.figures.comparison import Comparison
-from curation.evaluation.figures.ranks import LeaderboardRow, groups_of, leaderboard
-from curation.evaluation.figures.traffic_estimates import traffic_figures
+from curation.evaluation.figures.ranks import LeaderboardRow, find_groups, rank_systems
+from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.protected_figures import protect_comparisons
-from curation.evaluation.scoring.drawn_queries import drawn_queries
+from curation.evaluation.scoring.drawn_queries import find_drawn_queries
 from curation.evaluation.scoring.facets import Facet
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 
 QUERIES = [f"q{number:02}" for number in range(40)]
 QRELS = qrels_from({query: {"x": 1, "y": 0} for query in QUERIES})
-MEASURES = measures_named(["mrr@10", "success@1", "judged@10"])
+MEASURES = parse_measures(["mrr@10", "success@1", "judged@10"])
 ASKED_OFTEN = np.arange(40) < 12
 BANDS = Facet("band", {"head": ASKED_OFTEN, "tail": ~ASKED_OFTEN})
 TAGS = Facet("tag", {"question": np.arange(40) < 8, "no tag": np.arange(40) >= 8})
-NOT_DRAWN = drawn_queries(("",) * 40, np.full(40, np.nan), np.full(40, np.nan), {}, {}, None)
+NOT_DRAWN = find_drawn_queries(("",) * 40, np.full(40, np.nan), np.full(40, np.nan), {}, {}, None)
 OPEN, EVERY = np.zeros(40, bool), np.ones(40, bool)
 
 
@@ -92,10 +92,12 @@ def test_traffic_weighs_the_differences_as_it_weighs_the_systems() -> None:
     traffic, probability = np.where(ASKED_OFTEN, 50.0, 1.0), np.where(ASKED_OFTEN, 1.0, 0.1)
     names = tuple("head" if often else "tail" for often in ASKED_OFTEN)
     counts, population = {"head": 12, "tail": 28}, {"head": 12, "tail": 280}
-    drawn = drawn_queries(names, traffic, probability, counts, population, "stratified")
+    drawn = find_drawn_queries(names, traffic, probability, counts, population, "stratified")
     comparisons, _ = compare_scores(RUNS, [BANDS], drawn, OPEN, seed=1)
     one = comparisons[0]
-    alone = {name: traffic_figures(scores, drawn)["mrr@10"].value or 0 for name, scores in RUNS.items()}
+    alone = {
+        name: estimate_traffic_figures(scores, drawn)["mrr@10"].value or 0 for name, scores in RUNS.items()
+    }
     assert one.traffic.value == pytest.approx(alone["high"] - alone["low"])
     assert one.traffic.low < one.traffic.value < one.traffic.high
     assert one.traffic.n == 40
@@ -120,7 +122,7 @@ def pair(system: str, other: str, difference: float, p: float) -> Comparison:
 def test_the_groups_of_a_published_example() -> None:
     """J. Gramm et al. (2007), Computational Statistics & Data Analysis 52, Figure 2: five treatments."""
     apart = [("1", "5"), ("2", "3"), ("2", "5"), ("3", "5")]
-    groups = ["".join(sorted(group)) for group in groups_of("12345", apart)]
+    groups = ["".join(sorted(group)) for group in find_groups("12345", apart)]
     assert groups == ["124", "134", "45"]
 
 
@@ -134,15 +136,15 @@ def test_systems_share_a_letter_exactly_where_no_test_tells_them_apart() -> None
         pair("c", "b", 0.1, 0.05),
         pair("d", "c", 0.01, 1.0),
     ]
-    rows = leaderboard(values, compared)
+    rows = rank_systems(values, compared)
     assert [(row.system, row.letters) for row in rows] == [("d", "a"), ("c", "ab"), ("b", "bc"), ("a", "c")]
     assert [(row.best_rank, row.worst_rank) for row in rows] == [(1, 2), (1, 3), (2, 4), (3, 4)]
     assert [row.better_than for row in rows] == [2, 1, 0, 0]
 
 
 def test_the_direction_of_the_difference_does_not_matter() -> None:
-    up = leaderboard({"a": 1, "b": 0}, [pair("a", "b", 0.1, 0.01)])
-    down = leaderboard({"a": 1, "b": 0}, [pair("b", "a", -0.1, 0.01)])
+    up = rank_systems({"a": 1, "b": 0}, [pair("a", "b", 0.1, 0.01)])
+    down = rank_systems({"a": 1, "b": 0}, [pair("b", "a", -0.1, 0.01)])
     assert up == down
 
 
@@ -151,5 +153,5 @@ def test_letters_beyond_z_are_numbers() -> None:
     names = [f"s{number:02}" for number in range(30)]
     values = {name: 1 - number / 100 for number, name in enumerate(names)}
     compared = [pair(names[i], names[j], 0.1, 0.001) for i in range(30) for j in range(i + 1, 30)]
-    rows = leaderboard(values, compared)
+    rows = rank_systems(values, compared)
     assert [rows[place].letters for place in (0, 1, -1)] == ["a", "b", "(30)"]

@@ -12,15 +12,15 @@ from curation.evaluation.figures.means import (
     FEW_SEALED,
     TOO_FEW_QUERIES,
     MeasureFigure,
-    macro_mean,
-    mean_estimates,
-    mean_figures,
-    median,
-    rate_of_few,
-    suppressed_strata,
+    compute_mean_figures,
+    estimate_macro_mean,
+    estimate_means,
+    estimate_median,
+    find_suppressed_strata,
+    warn_of_few_queries,
 )
-from curation.evaluation.scoring.facets import Facet, facets_of
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.facets import Facet, make_sample_facets
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.run_scores import RunScores, average_scores, score_run
 
@@ -33,11 +33,11 @@ def scores_of(ranks: list[int], *names: str) -> RunScores:
         for query, rank in zip(grades, ranks, strict=True)
         if rank
     }
-    return score_run(run, qrels_from(grades), measures_named(names))
+    return score_run(run, qrels_from(grades), parse_measures(names))
 
 
 def figure(ranks: list[int], name: str) -> MeasureFigure:
-    return mean_figures([scores_of(ranks, name)])[0][name]
+    return compute_mean_figures([scores_of(ranks, name)])[0][name]
 
 
 def test_the_mean_has_an_interval_its_size_and_the_judged_share() -> None:
@@ -76,18 +76,18 @@ def test_queries_without_a_value_change_no_interval() -> None:
     """The same queries have one interval, among all queries and in the stratum of those that have a value."""
     values = np.array([0.1, 0.4, 0.5, 1, 0.3, 0.7, 0.2])
     everywhere = np.insert(values, [0, 3, 7], np.nan)
-    assert mean_estimates(everywhere[:, None]) == mean_estimates(values[:, None])
+    assert estimate_means(everywhere[:, None]) == estimate_means(values[:, None])
 
 
 def test_how_often_intervals_of_few_queries_hold_is_said() -> None:
-    assert "fewer than 25 queries" in rate_of_few([4, 24, 300])
-    assert rate_of_few([4, 25]) == ""
+    assert "fewer than 25 queries" in warn_of_few_queries([4, 24, 300])
+    assert warn_of_few_queries([4, 25]) == ""
 
 
 def test_without_an_interval_there_is_a_reason() -> None:
     assert figure([1, 2, 3, 4], "mrr@10").no_interval == "fewer than 5 queries"
-    scores = score_run({}, qrels_from({"q": {"a": 0}}), measures_named(["map"]))
-    mean = mean_figures([scores])[0]["map"]
+    scores = score_run({}, qrels_from({"q": {"a": 0}}), parse_measures(["map"]))
+    mean = compute_mean_figures([scores])[0]["map"]
     assert (mean.value, mean.n, mean.no_interval) == (None, 0, "no query has a relevant document")
 
 
@@ -99,7 +99,7 @@ def test_the_mean_is_between_what_no_and_every_unjudged_document_would_make_of_i
 
 def test_the_same_values_have_the_same_interval_in_any_order() -> None:
     one, two = scores_of([1, 2, 3, 4, 5, 6], "mrr@10"), scores_of([6, 5, 4, 3, 2, 1], "mrr@10")
-    first, _, third = mean_figures([one, two, one])
+    first, _, third = compute_mean_figures([one, two, one])
     assert first == third
 
 
@@ -141,19 +141,23 @@ def sealed(found: Facet, inside: bool = True) -> np.ndarray[tuple[int], np.dtype
 
 def test_fewer_than_ten_queries_have_figures_where_nothing_is_sealed() -> None:
     kinds = facet({"a": 9, "b": 1, "c": 0, "d": 40})
-    assert suppressed_strata(kinds, sealed(kinds, False)) == {"c": EMPTY}
-    assert suppressed_strata(kinds, sealed(kinds)) == {"a": TOO_FEW_QUERIES, "b": TOO_FEW_QUERIES, "c": EMPTY}
+    assert find_suppressed_strata(kinds, sealed(kinds, False)) == {"c": EMPTY}
+    assert find_suppressed_strata(kinds, sealed(kinds)) == {
+        "a": TOO_FEW_QUERIES,
+        "b": TOO_FEW_QUERIES,
+        "c": EMPTY,
+    }
 
 
 def test_a_kind_with_few_sealed_queries_has_no_figures() -> None:
     kinds = facet({"a": 30, "b": 40, "c": 9, "d": 10})
     some = sealed(kinds, False)
     some[21:] = True
-    assert suppressed_strata(kinds, some) == {"a": FEW_SEALED, "c": TOO_FEW_QUERIES}
+    assert find_suppressed_strata(kinds, some) == {"a": FEW_SEALED, "c": TOO_FEW_QUERIES}
 
 
 def test_the_macro_mean_counts_each_stratum_the_same() -> None:
-    mean = macro_mean([np.array([0.0, 0.2]), np.array([0.8, 1.0, np.nan, 0.9]), np.array([np.nan])])
+    mean = estimate_macro_mean([np.array([0.0, 0.2]), np.array([0.8, 1.0, np.nan, 0.9]), np.array([np.nan])])
     assert mean.value == pytest.approx(0.5)
     assert mean.n == 2
     # With two strata it is half the sum; its error is half the error of Welch's difference.
@@ -163,15 +167,15 @@ def test_the_macro_mean_counts_each_stratum_the_same() -> None:
 
 def test_the_macro_mean_of_one_stratum_is_the_mean_with_its_interval() -> None:
     values = np.array([0.0, 0.1, 0.9, 0.4, 0.35, np.nan, 0.5, 0.2, 0.7, 0.3, 0.1])
-    [mean] = mean_estimates(values[:, None])
-    assert macro_mean([values, np.array([np.nan])]) == mean._replace(n=1)
+    [mean] = estimate_means(values[:, None])
+    assert estimate_macro_mean([values, np.array([np.nan])]) == mean._replace(n=1)
 
 
 def test_the_median_has_the_interval_of_order_statistics() -> None:
     """Conover 1999: of 16 values the 4th and the 13th hold the median with 97.9 %."""
-    mean = median(np.arange(16) / 16)
+    mean = estimate_median(np.arange(16) / 16)
     assert (mean.value, mean.low, mean.high) == (7.5 / 16, 3 / 16, 12 / 16)
-    assert median(np.array([0.1, 0.9])).low is None
+    assert estimate_median(np.array([0.1, 0.9])).low is None
 
 
 def test_facets_are_those_that_the_release_has() -> None:
@@ -181,7 +185,7 @@ def test_facets_are_those_that_the_release_has() -> None:
         {**about, "stratum": "tail · long", "segment": None, "tags": []},
         {**about, "stratum": "imported", "segment": None, "tags": ["entity"], "inclusion_probability": None},
     ]
-    facets = facets_of(rows, ["band", "length"])
+    facets = make_sample_facets(rows, ["band", "length"])
     values = {name: {v: mask.tolist() for v, mask in one.values.items()} for name, one in facets.items()}
     assert list(values) == ["stratum", "band", "length", "segment", "source", "part", "tag"]
     assert list(values["band"]) == ["head", "not sampled", "tail"]

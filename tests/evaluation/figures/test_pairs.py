@@ -20,9 +20,9 @@ from curation.evaluation.figures.comparison import (
     TESTS,
     Comparison,
     StratumName,
-    check_test,
     compare_systems,
-    system_pairs,
+    pair_systems,
+    refuse_unknown_test,
 )
 from curation.evaluation.request import EvaluateRequest
 from tests.support.command_line import invoke
@@ -56,8 +56,8 @@ def rows(compared: tuple[Comparison, ...], measure: str, stratum: StratumName | 
 
 
 def test_all_pairs_are_the_later_system_minus_the_earlier_and_a_baseline_is_subtracted_from_each() -> None:
-    assert system_pairs(("a", "b", "c")) == [(1, 0), (2, 0), (2, 1)]
-    assert system_pairs(("a", "b", "c"), "b") == [(0, 1), (2, 1)]
+    assert pair_systems(("a", "b", "c")) == [(1, 0), (2, 0), (2, 1)]
+    assert pair_systems(("a", "b", "c"), "b") == [(0, 1), (2, 1)]
 
 
 def test_a_query_without_a_figure_is_left_out_of_its_pairs_only(compared: tuple[Comparison, ...]) -> None:
@@ -126,7 +126,7 @@ def test_the_same_system_twice_is_a_tie_with_p_1() -> None:
 
 def test_an_unknown_baseline_and_names_twice_are_named_together() -> None:
     with pytest.raises(InputError, match=r"'a' is named 2 times.*\n.*'z' is not one of the systems"):
-        system_pairs(("a", "b", "a"), "z")
+        pair_systems(("a", "b", "a"), "z")
 
 
 def overall(deciding: str) -> list[Comparison]:
@@ -148,7 +148,7 @@ def test_the_test_that_decides_is_corrected_and_the_others_are_shown(test: str) 
 @pytest.mark.parametrize("test", ["anova", "tukey", "sign"])
 def test_what_there_is_not_is_refused(test: str) -> None:
     with pytest.raises(InputError, match=f"no test '{test}'; expected one of randomisation, t, wilcoxon"):
-        check_test(test)
+        refuse_unknown_test(test)
 
 
 def test_the_help_names_every_test() -> None:

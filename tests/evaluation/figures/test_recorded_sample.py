@@ -9,7 +9,7 @@ import pytest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.pooled_pairs import PooledPairs, share_unjudged
+from curation.evaluation.scoring.pooled_pairs import PooledPairs, compute_unjudged_share
 from curation.evaluation.scoring.release import read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.store import Store
@@ -33,7 +33,7 @@ def test_pairs_that_the_sample_left_out_are_unjudged(project: Store, source: Sys
     assert pooled.left_out
     evaluation = evaluate_runs(project, "v1", [source], EvaluateRequest("v1", "dev"))
     assert evaluation.pool_unjudged == len(pooled.left_out) / (12 * DEPTH)
-    assert share_unjudged(PooledPairs({}), [("q", "d")]) is None
+    assert compute_unjudged_share(PooledPairs({}), [("q", "d")]) is None
 
 
 def test_estimates_with_a_judge_say_what_the_sample_left_out(

@@ -10,9 +10,9 @@ from scipy.stats import t
 
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import UNSEEN, score_intervals
-from curation.evaluation.figures.traffic_estimates import traffic_figures
-from curation.evaluation.scoring.drawn_queries import DrawnQueries, drawn_queries
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
+from curation.evaluation.scoring.drawn_queries import DrawnQueries, find_drawn_queries
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 
@@ -22,19 +22,19 @@ HEAD, TAIL = "head", "tail"
 def scores_of(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> RunScores:
     """Scores of one measure with these values."""
     grades = {f"q{number:04}": {"a": 1} for number in range(len(values))}
-    empty = score_run({}, qrels_from(grades), measures_named(["ndcg@10"]))
+    empty = score_run({}, qrels_from(grades), parse_measures(["ndcg@10"]))
     return replace(empty, values=values[:, None])
 
 
 def estimate(values: list[float], drawn: DrawnQueries) -> Estimate:
-    return traffic_figures(scores_of(np.array(values)), drawn)["ndcg@10"]
+    return estimate_traffic_figures(scores_of(np.array(values)), drawn)["ndcg@10"]
 
 
 def drawn_from(
     strata: list[str], traffic: list[float], population: dict[str, int], drawn: dict[str, int]
 ) -> DrawnQueries:
     chance = [drawn[name] / population[name] for name in strata]
-    return drawn_queries(strata, np.array(traffic), np.array(chance), drawn, population, "stratified")
+    return find_drawn_queries(strata, np.array(traffic), np.array(chance), drawn, population, "stratified")
 
 
 def test_a_query_counts_as_often_as_it_was_asked_over_the_chance_that_it_is_evaluated() -> None:
@@ -80,13 +80,13 @@ def test_the_interval_holds_the_truth_of_the_traffic_in_95_of_100_samples() -> N
         traffic = np.concatenate([asked[name][rows[name]] for name in sizes])
         drawn = drawn_from(strata, traffic.tolist(), sizes, taken)
         values = np.concatenate([value[name][rows[name]] for name in sizes])
-        found = traffic_figures(replace(empty, values=values[:, None]), drawn)["ndcg@10"]
+        found = estimate_traffic_figures(replace(empty, values=values[:, None]), drawn)["ndcg@10"]
         held += found.low <= truth <= found.high
     assert 0.92 <= held / 400 <= 0.98
 
 
 def test_queries_that_were_not_drawn_have_no_weight() -> None:
-    nothing = drawn_queries(("imported",) * 3, np.full(3, np.nan), np.full(3, np.nan), {}, {}, None)
+    nothing = find_drawn_queries(("imported",) * 3, np.full(3, np.nan), np.full(3, np.nan), {}, {}, None)
     mean = estimate([1, 0, 1], nothing)
     assert (mean.value, mean.why) == (None, "no evaluated query was drawn from the traffic")
 

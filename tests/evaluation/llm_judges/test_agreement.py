@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from curation.agreement.grades import grades_of
 from curation.agreement.inter_annotator import inter_agreement
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.evaluation.llm_judges.agreement import judge_agreement
+from curation.evaluation.llm_judges.agreement import measure_judge_agreement
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.people.seal_access import openings
 from curation.store import Store
@@ -54,7 +54,7 @@ def test_figures_are_those_of_two_annotators(project: Store, tmp_path: Path) -> 
     bring(project, tmp_path)
     consensus = consensus_of(project)
     both = [(consensus[pair], JUDGED[pair]) for pair in sorted(JUDGED) if consensus[pair] is not None]
-    agreement = judge_agreement(project, "llm", seed=3)
+    agreement = measure_judge_agreement(project, "llm", seed=3)
     assert agreement.coverage["compared"] == len(both)
     alpha = krippendorff.alpha(list(zip(*both, strict=True)), level_of_measurement="ordinal")
     assert agreement.figures["ordinal"][0].value == pytest.approx(alpha)
@@ -73,7 +73,7 @@ def test_figures_are_those_of_two_annotators(project: Store, tmp_path: Path) -> 
 def test_people_beside_it_are_compared_on_the_same_pairs(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path, {pair: grade for pair, grade in JUDGED.items() if pair[0] < "q06"})
     consensus = consensus_of(project)
-    agreement = judge_agreement(project, "llm")
+    agreement = measure_judge_agreement(project, "llm")
     rows = [row for row in PEOPLE if row[0] < "q06" and consensus[row[:2]] is not None]
     alone = inter_agreement(grades_of(rows), SCALE, 0)
     ours, theirs = agreement.figures["ordinal"][1], alone.ordinal
@@ -93,7 +93,7 @@ def test_coverage_counts_each_pair_once(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path, {**JUDGED, ("q01", "d1"): "cannot tell", ("new", "d0"): 3})
     change_text(project, "d3")
     bring(project, tmp_path, {pair: grade for pair, grade in JUDGED.items() if pair[1] == "d3"}, "late")
-    counts = judge_agreement(project, "llm").coverage
+    counts = measure_judge_agreement(project, "llm").coverage
     assert (counts["judged"], counts["ungraded"], counts["without_grade"]) == (49, 1, known)
     assert (counts["cannot_tell"], counts["older"], counts["not_judged"]) == (1, 0, 0)
     assert (
@@ -101,7 +101,7 @@ def test_coverage_counts_each_pair_once(project: Store, tmp_path: Path) -> None:
         == counts["compared"] + counts["ungraded"] + counts["without_grade"] + counts["cannot_tell"]
     )
     with pytest.raises(RefusedError, match=r"Nothing to compare: .*12 pairs .* a different version"):
-        judge_agreement(project, "late")
+        measure_judge_agreement(project, "late")
 
 
 def test_by_type_has_strata_tags_and_segments(project: Store, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_by_type_has_strata_tags_and_segments(project: Store, tmp_path: Path) ->
         cursor.execute(
             "INSERT INTO query_tags VALUES ('q00', 'question', 0, true, true, 'r', now()::TIMESTAMP)"
         )
-    agreement = judge_agreement(project, "llm")
+    agreement = measure_judge_agreement(project, "llm")
     assert [(part.kind, part.name, part.queries) for part in agreement.types] == [
         ("tag", "question", 1),
         ("tag", "no tag", 11),
@@ -130,10 +130,10 @@ def parts_of(store: Store) -> dict[str, str]:
 def test_the_live_project_leaves_out_what_a_release_seals(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     bring(store, tmp_path, ALL)
-    before = judge_agreement(store, "llm").coverage
+    before = measure_judge_agreement(store, "llm").coverage
     assert (before["compared"], before["sealed"]) == (16, 0)
     freeze(store, "v1")
-    after = judge_agreement(store, "llm").coverage
+    after = measure_judge_agreement(store, "llm").coverage
     sealed = 2 * sum(part == "test" for part in parts_of(store).values())
     assert sealed > 0
     assert (after["compared"], after["sealed"], after["judged"]) == (16 - sealed, sealed, 16 - sealed)
@@ -142,36 +142,36 @@ def test_the_live_project_leaves_out_what_a_release_seals(tmp_path: Path) -> Non
 def test_of_a_release_the_open_parts_count_and_sealed_ones_need_a_reason(tmp_path: Path) -> None:
     store = frozen_project(tmp_path)
     bring(store, tmp_path, ALL)
-    dev = judge_agreement(store, "llm", "v1")
+    dev = measure_judge_agreement(store, "llm", "v1")
     inside = 2 * sum(part == "dev" for part in parts_of(store).values())
     assert (dev.parts, dev.coverage["compared"], dev.coverage["sealed"]) == (("dev",), inside, 16 - inside)
     with pytest.raises(RefusedError, match="sealed"):
-        judge_agreement(store, "llm", "v1", "test")
-    both = judge_agreement(store, "llm", "v1", "all", reason="to plan the next quarter")
+        measure_judge_agreement(store, "llm", "v1", "test")
+    both = measure_judge_agreement(store, "llm", "v1", "all", reason="to plan the next quarter")
     assert both.coverage["compared"] == 16
     with store.reading() as cursor:
         (row,) = cursor.execute("SELECT release_id FROM releases").fetchall()
         log = [(opening.parts, opening.purpose, opening.reason) for opening in openings(cursor, *row)]
     assert log == [(["test"], "compare the judge llm", "to plan the next quarter")]
     with pytest.raises(InputError, match="has no part east"):
-        judge_agreement(store, "llm", "v1", "east")
+        measure_judge_agreement(store, "llm", "v1", "east")
 
 
 def test_a_release_compares_as_the_project_did_when_it_was_frozen(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     bring(store, tmp_path, ALL)
-    live = judge_agreement(store, "llm")
+    live = measure_judge_agreement(store, "llm")
     freeze(store, "v1")
-    frozen = judge_agreement(store, "llm", "v1", "all", reason="to test it")
+    frozen = measure_judge_agreement(store, "llm", "v1", "all", reason="to test it")
     assert (frozen.figures, frozen.confusion, frozen.grades) == (live.figures, live.confusion, live.grades)
 
 
 def test_a_name_that_is_no_judge_is_answered_with_those_there_are(project: Store, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="No judge has judgments yet"):
-        judge_agreement(project, "llm")
+        measure_judge_agreement(project, "llm")
     bring(project, tmp_path)
     with pytest.raises(NotFoundError, match="Judges of the project: llm"):
-        judge_agreement(project, "lmm")
+        measure_judge_agreement(project, "lmm")
 
 
 def test_the_command_shows_figures_confusion_and_coverage(project: Store, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
-from curation.evaluation.llm_judges.estimates import JudgedEvaluation, judged_estimates
-from curation.evaluation.llm_judges.human_sample import peoples_sample
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation, estimate_with_judge
+from curation.evaluation.llm_judges.human_sample import find_human_sample
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
@@ -119,7 +119,7 @@ def run(store: Store, folder: Path) -> SystemFile:
 
 
 def estimated(store: Store, folder: Path, split: str | None = None) -> JudgedEvaluation:
-    return judged_estimates(
+    return estimate_with_judge(
         store, "v1", [run(store, folder)], EvaluateRequest("v1", split, ["mrr@10", "judged@10"], judge="llm")
     )
 
@@ -213,8 +213,8 @@ def test_a_part_of_a_split_by_time_is_no_random_sample(project: Store, tmp_path:
     every = [row["query_id"] for row in release.rows("queries")]
     with project.reading() as cursor:
         with pytest.raises(RefusedError, match="goes by time"):
-            peoples_sample(cursor, by_time, dev)
-        assert peoples_sample(cursor, by_time, every).chosen_by == ("top-up",)
+            find_human_sample(cursor, by_time, dev)
+        assert find_human_sample(cursor, by_time, every).chosen_by == ("top-up",)
 
 
 def test_another_draw_is_no_top_up(project: Store, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_another_draw_is_no_top_up(project: Store, tmp_path: Path) -> None:
     made = run(project, tmp_path)
     draw_sample(project, DrawRequest(60, seed=9))
     with pytest.raises(RefusedError, match="the release has a different draw"):
-        judged_estimates(project, "v1", [made], EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
+        estimate_with_judge(project, "v1", [made], EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
 
 
 def test_imported_queries_are_everything_where_none_was_drawn(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_imported_queries_are_everything_where_none_was_drawn(tmp_path: Path) ->
     import_judge(store, write_grades(tmp_path / "j.csv", dict.fromkeys(rows, 1)), "llm")
     (tmp_path / "run.trec").write_text("".join(f"{q} Q0 {d} 1 1 x\n" for q, d in rows), encoding="utf-8")
     runs = [SystemFile("run", tmp_path / "run.trec")]
-    estimates = judged_estimates(store, "v1", runs, EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
+    estimates = estimate_with_judge(store, "v1", runs, EvaluateRequest("v1", None, ["mrr@10"], judge="llm"))
     dev = rows_of(store, "SELECT count(*) FROM split_assignments WHERE part = 'dev'")[0][0]
     assert (estimates.everything, estimates.people, estimates.chosen_by) == (8, dev, ("split",))
     assert estimates.strata == {"imported": (dev, 8)}

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.evaluation.llm_judges.imported import JudgeImport, import_judge, judgments_of, list_judges
+from curation.evaluation.llm_judges.imported import (
+    JudgeImport,
+    import_judge,
+    list_judges,
+    read_judge_judgments,
+)
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
 from curation.ingest.readers.fields import JudgmentFields
@@ -32,7 +37,7 @@ A, B = ("query 0", "document 0.0"), ("query 0", "document 0.1")
 
 def said(store: Store, judge: str = "llm") -> dict[tuple[str, str], int | None]:
     with store.reading() as cursor:
-        return {(row.query_id, row.document_id): row.grade for row in judgments_of(cursor, judge)}
+        return {(row.query_id, row.document_id): row.grade for row in read_judge_judgments(cursor, judge)}
 
 
 def changes(result: JudgeImport) -> tuple[int, int, int]:

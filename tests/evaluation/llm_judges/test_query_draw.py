@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
-from curation.evaluation.llm_judges.estimates import judged_estimates
+from curation.evaluation.llm_judges.estimates import estimate_with_judge
 from curation.evaluation.llm_judges.imported import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
@@ -108,7 +108,7 @@ def test_people_of_the_draw_correct_the_judge_on_everything_that_it_was_drawn_fr
     beside = next(query_id for query_id in QUERIES if query_id not in drawn)
     people_grade(project, [*drawn, beside])
     dev = {row[0] for row in rows_of(project, "SELECT query_id FROM split_assignments WHERE part = 'dev'")}
-    estimates = judged_estimates(
+    estimates = estimate_with_judge(
         project, "v1", [run(tmp_path)], EvaluateRequest("v1", "dev", ["mrr@10"], judge="llm")
     )
     asked = np.array([query_id in dev and query_id in drawn for query_id in QUERIES])
@@ -131,7 +131,7 @@ def test_people_of_the_draw_correct_the_judge_on_everything_that_it_was_drawn_fr
 def test_a_draw_that_people_graded_in_part_is_refused(project: Store, tmp_path: Path) -> None:
     people_grade(project, drawn_queries(project)[1:])
     with pytest.raises(RefusedError, match="1 of the 24 queries that a round drew for people have no grade"):
-        judged_estimates(project, "v1", [run(tmp_path)], EvaluateRequest("v1", "dev", judge="llm"))
+        estimate_with_judge(project, "v1", [run(tmp_path)], EvaluateRequest("v1", "dev", judge="llm"))
 
 
 def test_the_command_writes_the_probabilities(project: Store, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from curation.core.text import percent
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report import comparison, judged, systems
-from curation.evaluation.report.page import SECTIONS, evaluation_report, report_details, report_sections
+from curation.evaluation.report.page import SECTIONS, list_detail_headings, write_report, write_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.splits.certificate import read_visible_certificate
@@ -51,27 +51,27 @@ def two(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 
 def headings(found: Evaluation) -> list[str]:
-    return [section.heading for section in report_sections(found)]
+    return [section.heading for section in write_sections(found)]
 
 
 def test_the_headline_has_both_forms_of_ndcg_with_their_gains(two: Evaluation) -> None:
     first, second = (two.runs[0].overall[name].value for name in ("ndcg_exp@10", "ndcg@10"))
-    findings = evaluation_report(two).findings
+    findings = write_report(two).findings
     assert findings[0].startswith(f"run a: ndcg_exp@10 {first:.3f} (")
     assert f"; ndcg@10 {second:.3f} (" in findings[0]
     gains = "ndcg_exp@10 has the gain 2^grade − 1, ndcg@10 the grade itself, as in trec_eval, BEIR and MTEB"
     assert any(one.startswith(gains) for one in findings)
-    assert "BEIR" not in " ".join(evaluation_report(replace(two, scale=(0, 1))).findings)
+    assert "BEIR" not in " ".join(write_report(replace(two, scale=(0, 1))).findings)
 
 
 def test_what_files_and_people_named_is_text(store: Store, tmp_path: Path) -> None:
-    page = evaluation_report(scored(store, tmp_path, name=HOSTILE)).html
+    page = write_report(scored(store, tmp_path, name=HOSTILE)).html
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 
 
 def test_the_headline_has_its_interval_queries_and_judged_share(two: Evaluation) -> None:
-    (table, *_) = report_sections(two)[0].tables
+    (table, *_) = write_sections(two)[0].tables
     figure = two.runs[0].overall["ndcg_exp@10"]
     assert table.rows[0][:5] == (
         "run a",
@@ -83,7 +83,7 @@ def test_the_headline_has_its_interval_queries_and_judged_share(two: Evaluation)
 
 
 def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evaluation) -> None:
-    (section,) = [one for one in report_sections(two) if one.heading == "Query by query"]
+    (section,) = [one for one in write_sections(two) if one.heading == "Query by query"]
     better, worse = section.tables
     pairs = zip(two.runs[0].per_query["ndcg_exp@10"], two.runs[1].per_query["ndcg_exp@10"], strict=True)
     differences = [second - first for first, second in pairs if first is not None and second is not None]
@@ -93,7 +93,7 @@ def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evalua
 
 
 def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_table(two: Evaluation) -> None:
-    sections = {one.heading: one for one in report_sections(two)}
+    sections = {one.heading: one for one in write_sections(two)}
     board, differences, reach = sections["Comparison"].tables
     assert reach.rows[0][-1] == next(one.queries_needed for one in two.comparisons)
     assert {row[0] for row in board.rows} == {"run a", "run b"}
@@ -106,10 +106,10 @@ def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_tab
 def test_a_sealed_part_has_its_count_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
     evaluation = scored(store, tmp_path, "test")
     assert "Sealed evaluations" in headings(evaluation)
-    assert "With this evaluation, test has" in " ".join(evaluation_report(evaluation).findings)
+    assert "With this evaluation, test has" in " ".join(write_report(evaluation).findings)
     assert "Query by query" not in headings(evaluation)
     assert "Comparison" in headings(evaluation)
-    page = evaluation_report(evaluation).html
+    page = write_report(evaluation).html
     for name in sealed_queries(store):
         assert query(int(name[1:])).text not in page
         assert f">{name}<" not in page
@@ -118,15 +118,15 @@ def test_a_sealed_part_has_its_count_and_no_query_by_query(store: Store, tmp_pat
 @pytest.mark.costly("an evaluation of many systems")
 def test_more_systems_than_shapes_are_all_in_the_tables(store: Store, tmp_path: Path) -> None:
     evaluation = scored(store, tmp_path, count=8)
-    (section,) = [one for one in report_sections(evaluation) if one.heading == "By stratum"]
+    (section,) = [one for one in write_sections(evaluation) if one.heading == "By stratum"]
     assert "first 6 systems" in section.sentence
     assert len(section.tables[0].columns) == 8 + 3
-    assert [table.columns[0] for table in report_sections(evaluation)[0].tables[:2]] == ["system", "system"]
+    assert [table.columns[0] for table in write_sections(evaluation)[0].tables[:2]] == ["system", "system"]
 
 
 def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
     evaluation = scored(store, tmp_path, count=1)
-    assert "Lowest of run a" in evaluation_report(evaluation).html
+    assert "Lowest of run a" in write_report(evaluation).html
 
 
 def test_each_function_that_writes_sections_is_named_once() -> None:
@@ -146,21 +146,21 @@ def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_p
     done = invoke([*command, "--json"], catch_exceptions=False)
     assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
     evaluation = evaluate_runs(store, "v1", [SystemFile("mine", run)])
-    assert page.read_text(encoding="utf-8") == evaluation_report(evaluation).html
+    assert page.read_text(encoding="utf-8") == write_report(evaluation).html
 
 
 def test_hard_negatives_have_their_table(store: Store, tmp_path: Path) -> None:
     run = SystemFile("a", write_run(tmp_path / "a.trec", ranked("a")))
     options = EvaluateRequest("v1", None, hard_negatives=True)
     evaluation = evaluate_runs(store, "v1", [run], options)
-    sections = {section.heading: section for section in report_sections(evaluation)}
+    sections = {section.heading: section for section in write_sections(evaluation)}
     assert len(sections["Hard negatives"].tables[0].rows) == len(evaluation.measures)
-    plain = {section.heading for section in report_sections(evaluate_runs(store, "v1", [run]))}
+    plain = {section.heading for section in write_sections(evaluate_runs(store, "v1", [run]))}
     assert "Hard negatives" not in plain
 
 
 def test_a_terminal_of_80_columns_shows_these_words(two: Evaluation) -> None:
-    shown = drawn([one for one in report_sections(two) if one.heading not in report_details(two)], 80)
+    shown = drawn([one for one in write_sections(two) if one.heading not in list_detail_headings(two)], 80)
     assert shown == golden(Path(__file__).with_name("report_80.txt"), shown)
 
 
@@ -170,6 +170,6 @@ def test_no_figure_or_name_of_the_report_and_the_certificate_is_broken_in_a_term
 ) -> None:
     with store.reading() as cursor:
         certificate = build_sections(read_visible_certificate(cursor))
-    assert broken([*report_sections(two), *certificate], width) == []
-    lines = [line for line in drawn(report_sections(two), width).splitlines() if two.release_id not in line]
+    assert broken([*write_sections(two), *certificate], width) == []
+    lines = [line for line in drawn(write_sections(two), width).splitlines() if two.release_id not in line]
     assert max(map(len, lines)) <= width

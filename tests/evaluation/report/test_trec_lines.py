@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report.files import trec_lines, trec_name
+from curation.evaluation.report.files import to_trec_name, write_trec_lines
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from tests.evaluation.scoring.test_published import CUTOFFS, OURS, qrels, run
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
@@ -37,7 +37,7 @@ def evaluated(shared: Path, results: str) -> Evaluation:
 )
 def test_the_lines_are_those_of_trec_eval(shared: Path, expected: str, results: str) -> None:
     evaluation = evaluated(shared, results)
-    lines = list(trec_lines(evaluation, evaluation.runs[0]))
+    lines = list(write_trec_lines(evaluation, evaluation.runs[0]))
     theirs = (shared / "trec_eval_test" / expected).read_text(encoding="utf-8").splitlines(keepends=True)
     of_all = {"runid", "num_q", *NAMES}
     assert set(lines) == {line for line in theirs if line.split("\t")[0].strip() in of_all}
@@ -45,8 +45,8 @@ def test_the_lines_are_those_of_trec_eval(shared: Path, expected: str, results: 
 
 
 def test_what_trec_eval_lacks_keeps_our_name() -> None:
-    ours = measures_named(["ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "R@5", "iprec@0.1"])
-    assert [trec_name(one) for one in ours] == [
+    ours = parse_measures(["ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "R@5", "iprec@0.1"])
+    assert [to_trec_name(one) for one in ours] == [
         *("ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "recall_5", "iprec_at_recall_0.10")
     ]
 
@@ -54,7 +54,9 @@ def test_what_trec_eval_lacks_keeps_our_name() -> None:
 def test_a_line_has_three_fields_whatever_ids_and_names_hold(shared: Path) -> None:
     evaluation = evaluated(shared, "results.test")
     ids = tuple(f"{one} 100%\t" for one in evaluation.query_ids or ())
-    lines = list(trec_lines(replace(evaluation, query_ids=ids), replace(evaluation.runs[0], name="a\tb\nc")))
+    lines = list(
+        write_trec_lines(replace(evaluation, query_ids=ids), replace(evaluation.runs[0], name="a\tb\nc"))
+    )
     assert all(line.count("\t") == 2 and line.count("\n") == 1 for line in lines)
     assert any("\t301%20100%25%09\t" in line for line in lines)
 

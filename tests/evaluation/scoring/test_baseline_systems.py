@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from curation.core.errors import InputError, RefusedError
 from curation.core.words import word_starts
 from curation.evaluation.scoring.baselines import write_baselines
-from curation.evaluation.scoring.splitters import splitters_named
+from curation.evaluation.scoring.splitters import parse_splitters
 from curation.retrieval.engines.client import EngineClient
 from curation.retrieval.engines.template import add_engine, find_engine
 from curation.store import Store, get_setting, put_setting
@@ -30,7 +30,7 @@ __all__ = ["engine"]
 
 
 def cut(name: str, body: str) -> list[str]:
-    return [body[start:end] for start, end in splitters_named([name])[name](body)]
+    return [body[start:end] for start, end in parse_splitters([name])[name](body)]
 
 
 def test_windows_overlap_by_words_and_end_with_the_text() -> None:
@@ -55,7 +55,7 @@ def test_headings_begin_chunks_but_not_in_code() -> None:
 @settings(max_examples=examples(40))
 @given(TEXTS, st.sampled_from(["3", "4/3", "sentence", "heading"]))
 def test_every_word_is_in_a_chunk(body: str, name: str) -> None:
-    spans = splitters_named([name])[name](body)
+    spans = parse_splitters([name])[name](body)
     assert all(
         0 <= start < end <= len(body) and body[start:end].strip() == body[start:end] for start, end in spans
     )
@@ -67,7 +67,7 @@ def test_every_word_is_in_a_chunk(body: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["0", "50/50", "50/60", "words", "-1"])
 def test_a_name_that_is_no_splitter_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"--chunks {name}: this is not a splitter"):
-        splitters_named(["200/50", name])
+        parse_splitters(["200/50", name])
 
 
 @pytest.fixture

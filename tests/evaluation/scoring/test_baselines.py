@@ -14,7 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError, RefusedError
-from curation.evaluation.scoring.baseline_systems import ChunkedSystem, decreasing, run_lines
+from curation.evaluation.scoring.baseline_systems import (
+    ChunkedSystem,
+    write_decreasing_scores,
+    write_run_lines,
+)
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.scoring.release import read_release
 from curation.evaluation.scoring.system_files import SystemFile
@@ -78,7 +82,7 @@ def test_tools_see_the_order_of_the_file_where_scores_are_equal(gold: Store, tmp
     """trec_eval breaks ties by document id from behind: without strictly falling scores it would win here."""
     hits = [Hit("a", 2.5), Hit("b", 2.5), Hit("c", 2.5), Hit("d", 1.0)]
     path = tmp_path / "run.trec"
-    path.write_text("\n".join(run_lines("q", hits, "x", {name: name for name in "abcd"})) + "\n")
+    path.write_text("\n".join(write_run_lines("q", hits, "x", {name: name for name in "abcd"})) + "\n")
     with path.open() as file:
         run = pytrec_eval.parse_run(file)
     evaluators = [pytrec_eval.RelevanceEvaluator({"q": {name: 1}}, {"recip_rank"}) for name in "abcd"]
@@ -90,9 +94,9 @@ def test_tools_see_the_order_of_the_file_where_scores_are_equal(gold: Store, tmp
 @given(st.lists(st.floats(1e-6, 1e6) | st.sampled_from([1.0, 0.5, 1 / 61]), max_size=60))
 def test_written_scores_decrease_strictly_and_stay_near(scores: list[float]) -> None:
     scores = sorted(scores, reverse=True)
-    written = np.array([np.float32(text) for text in decreasing(scores)])
+    written = np.array([np.float32(text) for text in write_decreasing_scores(scores)])
     assert (np.diff(written) < 0).all()
-    assert (np.diff([float(text) for text in decreasing(scores)]) < 0).all()
+    assert (np.diff([float(text) for text in write_decreasing_scores(scores)]) < 0).all()
     assert written == pytest.approx(scores, rel=1e-5)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from curation.core.errors import InputError
 from curation.evaluation.scoring.chunk_measures import UNKNOWN, RunChunks
 from curation.evaluation.scoring.evidence import OPEN, make_evidence_ranges
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.rankings import RunRows
 from curation.evaluation.scoring.run_scores import RunScores, score_rows, score_run
@@ -63,7 +63,7 @@ def scores(
         -np.arange(len(documents), dtype=float),
         found,
     )
-    return score_rows(rows_of, qrels, measures_named(names))
+    return score_rows(rows_of, qrels, parse_measures(names))
 
 
 def characters(places: list[Place]) -> set[tuple[str, int]]:
@@ -174,6 +174,6 @@ def test_only_relevant_documents_count_and_a_query_without_evidence_has_no_value
 def test_evidence_measures_need_evidence_and_chunks() -> None:
     qrels = qrels_from({"q": {"a": 1}})
     with pytest.raises(InputError, match="evidence_recall@5 needs evidence, the places in documents"):
-        qrels.find_undefined(*measures_named(["evidence_recall@5"]))
+        qrels.find_undefined(*parse_measures(["evidence_recall@5"]))
     with pytest.raises(InputError, match="context_words@5 is for chunks, but this list has only documents"):
-        score_run({"q": {"a": 1.0}}, qrels, measures_named(["context_words@5"]))
+        score_run({"q": {"a": 1.0}}, qrels, parse_measures(["context_words@5"]))

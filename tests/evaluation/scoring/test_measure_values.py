@@ -14,7 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError
-from curation.evaluation.scoring.measure_names import Measure, further_measures, measures_for, measures_named
+from curation.evaluation.scoring.measure_names import (
+    Measure,
+    choose_measures,
+    list_additional_measures,
+    parse_measures,
+)
 from curation.evaluation.scoring.qrels import make_qrels, qrels_from
 from curation.evaluation.scoring.rankings import order_rows
 from curation.evaluation.scoring.run_scores import RunScores, explain_reversed_bounds, score_run
@@ -37,7 +42,7 @@ RUNS = st.dictionaries(
 
 
 def score(grades: Grades, run: Run, *names: str, relevant: int | None = None) -> RunScores:
-    return score_run(run, qrels_from(grades, relevant), measures_named(names))
+    return score_run(run, qrels_from(grades, relevant), parse_measures(names))
 
 
 def ranked(*documents: str) -> dict[str, float]:
@@ -132,7 +137,7 @@ def test_ir_measures_says_the_same_of_plain_input(grades: Grades, run: Run, rele
         scale=range(4),
         relevant=relevant,
     )
-    scored = score_run(run, qrels, measures_named(pairs))
+    scored = score_run(run, qrels, parse_measures(pairs))
     for place, measure in enumerate(pairs.values()):
         rows = ir.pytrec_eval.iter_calc([measure], grades, run)
         expected = {row.query_id: float(np.nan_to_num(row.value)) for row in rows}  # a share of no list
@@ -190,9 +195,9 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
 
 def test_names_that_are_no_measures_are_refused_together() -> None:
     with pytest.raises(InputError, match=r"(?s)no measure was named.*Measures: ndcg_exp\[@k\], ndcg\[@k\]"):
-        measures_named([])
+        parse_measures([])
     with pytest.raises(InputError) as caught:
-        measures_named(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "iprec@.125"])
+        parse_measures(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "iprec@.125"])
     assert caught.value.problems == [
         "'recall' needs a depth, such as recall@10",
         "'recal@10' is not a measure",
@@ -223,13 +228,13 @@ def test_names_that_are_no_measures_are_refused_together() -> None:
     ],
 )
 def test_the_names_of_trec_eval_and_ir_measures_are_understood(theirs: str, ours: str) -> None:
-    assert [measure.name for measure in measures_named(theirs.split(","))] == [ours]
+    assert [measure.name for measure in parse_measures(theirs.split(","))] == [ours]
 
 
 def test_a_total_is_no_first_measure() -> None:
-    assert [one.name for one in measures_for([0, 1], ["map", "num_rel_ret"])] == ["map", "num_rel_ret"]
+    assert [one.name for one in choose_measures([0, 1], ["map", "num_rel_ret"])] == ["map", "num_rel_ret"]
     with pytest.raises(InputError, match="num_ret is the first measure, and it is a total"):
-        measures_for([0, 1], ["num_ret", "map"])
+        choose_measures([0, 1], ["num_ret", "map"])
 
 
 def test_err_is_what_gdeval_prints() -> None:
@@ -238,7 +243,7 @@ def test_err_is_what_gdeval_prints() -> None:
     grades += [("1", "D0", 1), ("1", "D3", 2), ("1", "D5", 2)]
     run = {"0": ranked("D0", "D2", "D3", "D1", "D4"), "1": ranked("D1", "D3", "D2", "D4")}
     qrels = make_qrels(grades, scale=range(5))
-    scored = score_run(run, qrels, measures_named(["err@20", "err@2", "err"]))
+    scored = score_run(run, qrels, parse_measures(["err@20", "err@2", "err"]))
     assert np.round(scored.values, 5).tolist() == [[0.10175, 0.03125, 0.10175], [0.09375, 0.09375, 0.09375]]
 
 
@@ -262,12 +267,12 @@ def test_sets_and_totals_of_a_list_a_missing_query_and_one_without_relevant_docu
 
 
 def test_an_exponential_gain_of_large_grades_is_refused_and_no_default() -> None:
-    assert Measure("ndcg_exp", 10) not in measures_for([0, 1, 10, 100])
+    assert Measure("ndcg_exp", 10) not in choose_measures([0, 1, 10, 100])
     for name in ("ndcg_exp@10", "err@10"):
         with pytest.raises(InputError, match="the scale goes up to 100"):
-            measures_for([0, 100], [name])
-    assert {"err@10", "gmap"} <= set(further_measures([0, 1]))
-    assert "err@10" not in further_measures([0, 100])
+            choose_measures([0, 100], [name])
+    assert {"err@10", "gmap"} <= set(list_additional_measures([0, 1]))
+    assert "err@10" not in list_additional_measures([0, 100])
 
 
 @pytest.mark.slow

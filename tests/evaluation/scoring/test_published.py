@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.evaluation.scoring.measure_names import measures_named, summary_of
+from curation.evaluation.scoring.measure_names import parse_measures, summarize_values
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 from curation.ingest.readers.run_files import RunFile
@@ -78,7 +78,7 @@ def values_of(found: RunScores) -> Mapping[tuple[str, str], float]:
     for theirs, ours in OURS.items():
         column = np.nan_to_num(found.values[:, names[ours]])
         values |= {(theirs, query): value for query, value in zip(found.query_ids, column, strict=True)}
-        values[theirs, "all"] = summary_of(found.measures[names[ours]], column) or 0.0
+        values[theirs, "all"] = summarize_values(found.measures[names[ours]], column) or 0.0
         if ours.startswith("rbp"):
             residual = found.residual[:, names[ours]]
             values["rbp_resid", "all"] = residual.mean()
@@ -107,7 +107,7 @@ def test_the_expected_output_of_trec_eval(
     shared: Path, expected: str, graded: str, results: str, relevant: int, others: int
 ) -> None:
     folder = shared / "trec_eval_test"
-    scores = score_run(run(folder / results), qrels(folder / graded, relevant), measures_named(OURS.values()))
+    scores = score_run(run(folder / results), qrels(folder / graded, relevant), parse_measures(OURS.values()))
     found = values_of(scores)
     lines = {(measure, query): value for measure, query, value in printed(folder / expected)}
     compared = {place: value for place, value in lines.items() if place in found}
@@ -121,7 +121,7 @@ def test_graded_rbp_is_that_of_trec_eval_but_for_the_highest_grade(shared: Path)
     """trec_eval divides by the highest grade of the query: 4, 3 and 2 here, where the scale has 4."""
     folder = shared / "trec_eval_test"
     scores = score_run(
-        run(folder / "results.test"), qrels(folder / "qrels.rel_level"), measures_named(["rbp_graded(0.9)"])
+        run(folder / "results.test"), qrels(folder / "qrels.rel_level"), parse_measures(["rbp_graded(0.9)"])
     )
     lines = {(measure, query): value for measure, query, value in printed(folder / "out.test.aql")}
     found = [f"{value:.4f}" for value in scores.values[:, 0] * 4 / np.array([4, 3, 2])]
@@ -132,7 +132,7 @@ def touche(shared: Path, system: str, *names: str) -> RunScores:
     folder = shared / "touche2020"
     graded = qrels(folder / "qrels.beir-v1.0.0-webis-touche2020.test.txt", highest=2)
     path = folder / "runs" / "webis-touche2020" / f"run-{system}.trec.gz"
-    return score_run(run(path), graded, measures_named(names))
+    return score_run(run(path), graded, parse_measures(names))
 
 
 @pytest.mark.parametrize("system", PUBLISHED)

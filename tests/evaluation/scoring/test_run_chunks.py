@@ -18,7 +18,7 @@ from curation.evaluation.scored_system import ScoredSystem, score_system
 from curation.evaluation.scoring.chunk_map import SplitterFields, map_chunks, read_chunk_map
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.evidence import make_evidence_ranges
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_chunks import ChunkCounts
 from curation.evaluation.scoring.system_files import SystemFile
@@ -144,7 +144,7 @@ def test_a_run_of_texts_is_one_of_offsets_and_a_map_is_right_where_it_is_sure(
     marks = {pair: spans(4) for pair in pairs}
     evidence = make_evidence_ranges(marks, dict.fromkeys(pairs, 3), release.qrels.query_ids)
     marked = replace(release, qrels=replace(release.qrels, evidence=evidence))
-    measures = measures_named([f"{kind}@5" for kind in OF_EVIDENCE])
+    measures = parse_measures([f"{kind}@5" for kind in OF_EVIDENCE])
     index = {pair: list(dict(spans(12)).items()) for pair in pairs}  # in order, each with a start of its own
     sent = {pair: random.permutation(own).tolist() for pair, own in index.items()}
     path = tmp_path / "run.jsonl"
@@ -210,7 +210,7 @@ def test_a_run_of_documents_is_one_of_whole_documents(
     run = read(release, tmp_path / "run.jsonl", *rows)
     assert run.chunks is None
     assert run.rows.chunks is None
-    chunks = add_whole_documents(run.rows, release, measures_named(["context_words@5"])).chunks
+    chunks = add_whole_documents(run.rows, release, parse_measures(["context_words@5"])).chunks
     assert chunks.documents.to_pylist() == [other, one, "x"]
     assert chunks.end.tolist()[:2] == [39, 39]
     assert chunks.words.tolist() == [3, 3, -1]

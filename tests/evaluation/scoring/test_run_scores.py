@@ -7,13 +7,13 @@ import math
 import numpy as np
 from hypothesis import given, settings
 
-from curation.evaluation.scoring.measure_names import measures_named
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.run_scores import compute_highest_values, score_run
 from tests.evaluation.scoring.test_measure_values import GRADES, RUNS, Grades, Run, ranked
 from tests.support import examples
 
-MEASURES = measures_named(
+MEASURES = parse_measures(
     "ndcg_exp@3,ndcg,mrr,map,map@2,recall@2,success@3,precision@3,rprec,bpref,rbp(0.5),rbp_graded(0.5),err,"
     "err@2,iprec@0.3,gmap,set_precision,set_f1,num_rel,num_rel_ret".split(",")
 )
@@ -22,7 +22,7 @@ MEASURES = measures_named(
 def test_precision_of_few_relevant_documents_does_not_reach_1() -> None:
     qrels = qrels_from({"one": {"a": 1}, "none": {"a": 0}, "many": dict.fromkeys("abcdefghijkl", 1)})
     highest = compute_highest_values(
-        measures_named(["precision@10", "recall@10", "rbp(0.5)", "judged@10"]), qrels
+        parse_measures(["precision@10", "recall@10", "rbp(0.5)", "judged@10"]), qrels
     )
     np.testing.assert_allclose(highest[1:], [[math.nan, math.nan, math.nan, 1], [0.1, 1, 0.5, 1]])
     np.testing.assert_allclose(highest[0], [1, 10 / 12, 1 - 0.5**12, 1])
