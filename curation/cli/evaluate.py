@@ -33,7 +33,7 @@ from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 
 if TYPE_CHECKING:
     from curation.core.progress import Progress
-    from curation.evaluation.evaluate import EvaluationWork
+    from curation.evaluation.evaluate import PreparedEvaluation
     from curation.evaluation.fail_if import CheckedCondition, FailCondition
     from curation.evaluation.scoring.system_files import SystemFile
     from curation.store import Store
@@ -137,8 +137,8 @@ def evaluate(
       goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly"
       goldgrade evaluate v1 --answers new=new.jsonl --graded correctness=correctness.duckdb=graded
     """
-    from curation.evaluation.evaluate import evaluated
-    from curation.evaluation.fail_if import checked_conditions, read_conditions
+    from curation.evaluation.evaluate import evaluate
+    from curation.evaluation.fail_if import check_conditions, read_conditions
 
     store, files, conditions = release_store(), out or [], read_conditions(fail_if or ())
     check_endings(files, bool(conditions))
@@ -148,13 +148,13 @@ def evaluate(
     columns = _read_columns(map, request)
     with progress_bar() as progress, _map_chunks(store, request, progress) as request:
         work = _prepare(store, request, files, conditions, columns, progress)
-        headlines, of_answers, judged, evaluation = evaluated(work)
+        headlines, of_answers, judged, evaluation = evaluate(work)
     if headlines:
         emit_headlines(headlines)
     elif evaluation is None:
         emit_answers(of_answers, files)
     else:
-        checked = checked_conditions(evaluation, conditions, request.baseline) if conditions else ()
+        checked = check_conditions(evaluation, conditions, request.baseline) if conditions else ()
         emit_evaluation(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
         if status := _exit_code(checked):
             raise typer.Exit(status)
@@ -267,18 +267,18 @@ def _prepare(
     conditions: Sequence[FailCondition],
     columns: Mapping[str, str | None],
     progress: Progress,
-) -> EvaluationWork:
+) -> PreparedEvaluation:
     """Check the request together with the options that are not part of it."""
     from curation.evaluation.answers.answer_files import AnswerFields
-    from curation.evaluation.evaluate import prepared
-    from curation.evaluation.fail_if import facets_needed
+    from curation.evaluation.evaluate import prepare
+    from curation.evaluation.fail_if import list_needed_facets
     from curation.evaluation.scoring.system_runs import ReadingOptions
     from curation.ingest.readers.fields import ChunkFields
 
     pages = select_by_ending(files, ".html")
     query_column = columns["query"] if request.answers else None
     about_runs = ["--fail-if"] if conditions else []
-    return prepared(
+    return prepare(
         *(store, request, actor()),
         ReadingOptions(ChunkFields(*(columns[field] for field in RUN_FIELDS))),
         named=lambda option: option.spelling,
@@ -286,7 +286,7 @@ def _prepare(
         about_answers=[f"--map {field}" for field in ANSWER_FIELDS if columns[field] is not None],
         further=[f"{OUT} {path}" for path in pages],
         answer_fields=AnswerFields(query_column, *(columns[field] for field in ANSWER_FIELDS)),
-        facets=facets_needed(conditions),
+        facets=list_needed_facets(conditions),
         by_query=bool(select_by_ending(files, ".txt")),
         progress=progress,
     )

@@ -89,11 +89,11 @@ def emit_evaluation(
 
     requested: the evaluation of `answers` and the estimates with a `judge`; None where not requested.
     """
-    from curation.evaluation.report.files import condition_sections
-    from curation.evaluation.report.page import evaluation_report, report_details
+    from curation.evaluation.report.files import make_condition_sections
+    from curation.evaluation.report.page import list_detail_headings, write_report
     from curation.releases.card import synthetic_sentence
 
-    page = evaluation_report(evaluation, requested["answers"], requested["judge"])
+    page = write_report(evaluation, requested["answers"], requested["judge"])
     _write_files(files, evaluation, page, checked)
     if evaluation.synthetic:  # a reader of a terminal meets this before any figure
         warning = synthetic_sentence(evaluation.synthetic, evaluation.queries)
@@ -103,7 +103,7 @@ def emit_evaluation(
     if checked:
         failed = [row for condition in checked for row in condition.failed]
         additions |= {"failed": failed, "conditions": checked}
-    sections, details = condition_sections(checked), report_details(evaluation)
+    sections, details = make_condition_sections(checked), list_detail_headings(evaluation)
     emit(
         to_json_value(evaluation) | additions if is_json() else {},
         lambda: _print_evaluation(page, sections, files, details),
@@ -112,10 +112,10 @@ def emit_evaluation(
 
 def emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
     """Print an evaluation of answers without runs, and write the requested pages."""
-    from curation.evaluation.report.page import answers_report
+    from curation.evaluation.report.page import write_answers_report
 
     assert evaluation is not None  # there is a file of either kind
-    page = answers_report(evaluation)
+    page = write_answers_report(evaluation)
     for path in select_by_ending(files, ".html"):
         write_file(path, page.html, option=OUT)
     emit({"answers": evaluation}, lambda: _print_evaluation(page))
@@ -134,22 +134,28 @@ def _write_files(
     InputError: a file cannot be written.
     """
     from curation.core.reports.page import csv_table, writer_for
-    from curation.evaluation.report.files import junit, markdown, system_figures, system_table, trec_lines
+    from curation.evaluation.report.files import (
+        make_figures_table,
+        make_system_table,
+        write_junit,
+        write_markdown,
+        write_trec_lines,
+    )
 
     for path in select_by_ending(files, ".html"):
         write_file(path, page.html, OUT)
     for path in select_by_ending(files, ".md"):
-        write_file(path, markdown(page, evaluation, conditions), OUT)
+        write_file(path, write_markdown(page, evaluation, conditions), OUT)
     for path in select_by_ending(files, ".xml"):
-        write_file(path, junit(page.title, conditions), OUT)
+        write_file(path, write_junit(page.title, conditions), OUT)
     for path in select_by_ending(files, ".csv", ".tex"):
         writer = writer_for(path, OUT)
-        table = system_figures(evaluation) if writer is csv_table else system_table(evaluation)
+        table = make_figures_table(evaluation) if writer is csv_table else make_system_table(evaluation)
         write_file(path, writer(table), OUT)
     for path in select_by_ending(files, ".txt"):
         paths = _query_paths(path, [system.name for system in evaluation.runs])
         for query_path, system in zip(paths, evaluation.runs, strict=True):
-            write_file(query_path, "".join(trec_lines(evaluation, system)), OUT)
+            write_file(query_path, "".join(write_trec_lines(evaluation, system)), OUT)
 
 
 def _query_paths(path: Path, systems: Sequence[str]) -> list[Path]:

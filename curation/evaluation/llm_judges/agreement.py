@@ -38,8 +38,13 @@ from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 from curation.core.text import left_out_sentences, pluralize
-from curation.evaluation.llm_judges.human_grades import HumanGrades, PairKey, live_grades, release_grades
-from curation.evaluation.llm_judges.imported import JudgeJudgment, judgments_of, require_judge
+from curation.evaluation.llm_judges.human_grades import (
+    HumanGrades,
+    PairKey,
+    read_live_grades,
+    read_release_grades,
+)
+from curation.evaluation.llm_judges.imported import JudgeJudgment, read_judge_judgments, require_judge
 from curation.guides.grade_meanings import group_equivalent_guides
 from curation.guides.guide import current_guide
 from curation.store import COMMAND_LINE, Store
