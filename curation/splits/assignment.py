@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,9 @@ WINDOW = 96
 """Number of group types of a part that one step tries for a swap. Later steps try the other types."""
 ALL = "all"
 _ROUNDING = 1e-9
-_SPREAD = 1e-3  # of two tables with one cost, the one whose distances are spread
+_SPREAD = 1e-3  # prefers, among tables with the same cost, a table whose gaps are spread over the parts
+_Move = tuple[int, int, int]
+"""The type of a group, the part that the group leaves, and the part that the group joins."""
 Levels = Mapping[str, Collection[tuple[str, str]]]
 """Map from query id to the (dimension, level) pairs of the query, for each dimension to balance."""
 
@@ -77,22 +80,14 @@ class _Table(NamedTuple):
     ----------
     counts: shape (types, columns), queries of a column in one group of the type; column 0 is 'all'.
     groups: for each type the ids of its groups.
-    wanted: shape (parts, columns), the ideal numbers less the carried-over queries.
+    targets: shape (parts, columns), the ideal numbers less the carried-over queries.
     weights: shape (columns,).
     """
 
     counts: Floats
     groups: list[list[str]]
-    wanted: Floats
+    targets: Floats
     weights: Floats
-
-
-def list_members(groups: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return a map from group id to the queries of the group, both in order."""
-    members: dict[str, list[str]] = defaultdict(list)
-    for query_id in sorted(groups):
-        members[groups[query_id]].append(query_id)
-    return dict(sorted(members.items()))
 
 
 def assign_parts(
@@ -110,14 +105,21 @@ def assign_parts(
     parts: part → fraction; the fractions sum to 1.
     carried: group → part, for groups whose part is carried over.
     """
-    fixed = carried or {}
-    table = _tabulate_groups(groups, levels, parts, seed, fixed)
+    part_of_group = dict(carried or {})
+    table = _tabulate_groups(groups, levels, parts, seed, part_of_group)
     cells = _find_best_cells(table, list(parts.values()), seed)
-    part_of = dict(fixed)
-    for names, row in zip(table.groups, cells.tolist(), strict=True):
-        places = [part for part, number in zip(parts, row, strict=True) for _ in range(number)]
-        part_of |= dict(zip(names, places, strict=True))
-    return {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}
+    for group_ids, counts in zip(table.groups, cells.tolist(), strict=True):
+        assigned_parts = [part for part, count in zip(parts, counts, strict=True) for _ in range(count)]
+        part_of_group |= dict(zip(group_ids, assigned_parts, strict=True))
+    return {query_id: part_of_group[group_id] for query_id, group_id in sorted(groups.items())}
+
+
+def list_members(groups: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return a map from group id to the queries of the group, both in order."""
+    members: dict[str, list[str]] = defaultdict(list)
+    for query_id in sorted(groups):
+        members[groups[query_id]].append(query_id)
+    return dict(sorted(members.items()))
 
 
 def count_shares(
@@ -140,56 +142,57 @@ def compute_distances(
     assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
 ) -> tuple[Distance, ...]:
     """Compute the distance of the parts from the ideal parts in each dimension, 'all' first."""
-    gaps_of: dict[str, list[float]] = {}
-    ideals_of: dict[tuple[str, str], list[float]] = {}
+    gaps_by_dimension: dict[str, list[float]] = {}
+    ideals_by_column: dict[tuple[str, str], list[float]] = {}
     for share in count_shares(assigned, levels, parts):
-        gaps_of.setdefault(share.dimension, []).append(abs(share.reached - share.ideal) / 2)
-        ideals_of.setdefault((share.dimension, share.level), []).append(share.ideal)
-    least = dict.fromkeys(gaps_of, 0.0)
-    for (dimension, _), ideals in ideals_of.items():
-        least[dimension] += _least_distance(ideals)
+        gaps_by_dimension.setdefault(share.dimension, []).append(abs(share.reached - share.ideal) / 2)
+        ideals_by_column.setdefault((share.dimension, share.level), []).append(share.ideal)
+    lower_bounds = dict.fromkeys(gaps_by_dimension, 0.0)
+    for (dimension, _), ideals in ideals_by_column.items():
+        lower_bounds[dimension] += _compute_least_distance(ideals)
     return tuple(
-        Distance(dimension, round(sum(gaps), 6), round(least[dimension], 6))
-        for dimension, gaps in gaps_of.items()
+        Distance(dimension, round(sum(gaps), 6), round(lower_bounds[dimension], 6))
+        for dimension, gaps in gaps_by_dimension.items()
     )
 
 
-def _least_distance(ideals: Sequence[float]) -> float:
-    """Compute the least distance that whole numbers of queries can have from the ideals of one column.
-
-    The method is that of the largest remainder.
-    """
-    rests = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
-    up = round(sum(rests))
-    return sum(1.0 - rest if index < up else rest for index, rest in enumerate(rests)) / 2
+def _compute_least_distance(ideals: Sequence[float]) -> float:
+    """Compute the least distance of whole numbers from the ideals of one column, by largest remainders."""
+    remainders = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
+    rounded_up = round(sum(remainders))
+    return sum([1.0 - remainder for remainder in remainders[:rounded_up]] + remainders[rounded_up:]) / 2
 
 
 def _tabulate_groups(
-    groups: Mapping[str, str], levels: Levels, parts: Mapping[str, float], seed: int, fixed: Mapping[str, str]
+    groups: Mapping[str, str],
+    levels: Levels,
+    parts: Mapping[str, float],
+    seed: int,
+    carried: Mapping[str, str],
 ) -> _Table:
     columns = sorted({column for query_id in groups for column in levels[query_id]})
-    index = {column: number for number, column in enumerate(columns, 1)}
+    column_index = {column: index for index, column in enumerate(columns, 1)}
     dimensions = len({dimension for dimension, _ in columns})
-    wanted = np.zeros((len(parts), len(columns) + 1))
-    number = {part: row for row, part in enumerate(parts)}
-    total = np.zeros(len(columns) + 1)
+    targets = np.zeros((len(parts), len(columns) + 1))
+    part_index = {part: index for index, part in enumerate(parts)}
+    totals = np.zeros(len(columns) + 1)
     types: dict[tuple[int, ...], list[str]] = {}
     for group_id, members in list_members(groups).items():
         counts = [len(members)] + [0] * len(columns)
         for query_id in members:
             for column in set(levels[query_id]):
-                counts[index[column]] += 1
-        total += counts
-        if group_id in fixed:
-            wanted[number[fixed[group_id]]] -= counts
+                counts[column_index[column]] += 1
+        totals += counts
+        if group_id in carried:
+            targets[part_index[carried[group_id]]] -= counts
         else:
             types.setdefault(tuple(counts), []).append(group_id)
-    wanted += np.outer(list(parts.values()), total)
-    ordered = sorted(types.items(), key=lambda item: ([-count for count in item[0]], item[1]))
+    targets += np.outer(list(parts.values()), totals)
+    ordered_types = sorted(types.items(), key=lambda item: ([-count for count in item[0]], item[1]))
     return _Table(
-        np.array([counts for counts, _ in ordered], dtype=np.float64).reshape(-1, len(columns) + 1),
-        [sorted(names, key=lambda name: digest("deal", seed, name)) for _, names in ordered],
-        wanted,
+        np.array([counts for counts, _ in ordered_types], dtype=np.float64).reshape(-1, len(columns) + 1),
+        [sorted(group_ids, key=lambda name: digest("deal", seed, name)) for _, group_ids in ordered_types],
+        targets,
         np.array([max(1, dimensions)] + [1] * len(columns), dtype=np.float64),
     )
 
@@ -198,37 +201,40 @@ def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> In
     """Find the number of groups of each type in each part with the lowest cost, shape (types, parts)."""
     if not table.groups:
         return np.zeros((0, len(fractions)), dtype=np.int64)
-    number = STARTS if sum(map(len, table.groups)) <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
-    starts = [_assign_greedily(table, fractions, digest("assign", seed, start)) for start in range(number)]
-    furthest = [float(np.abs(_find_gaps(table, start)[:, 0]).max()) for start in starts]
-    limit = max(float(table.counts[:, 0].max()), *furthest)
-    tried = [_improve_cells(table, start, limit) for start in starts]
-    return min(tried, key=lambda cells: float((np.abs(_find_gaps(table, cells)) @ table.weights).sum() / 2))
+    count = STARTS if sum(map(len, table.groups)) <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
+    starts = [_assign_greedily(table, fractions, digest("assign", seed, number)) for number in range(count)]
+    size_gaps = [float(np.abs(_compute_gaps(table, start)[:, 0]).max()) for start in starts]
+    limit = max(float(table.counts[:, 0].max()), *size_gaps)
+    improved = [_improve_cells(table, start, limit) for start in starts]
+    costs = [float((np.abs(_compute_gaps(table, cells)) @ table.weights).sum() / 2) for cells in improved]
+    return improved[costs.index(min(costs))]
 
 
-def _find_gaps(table: _Table, cells: Ints) -> Floats:
-    """Return the reached minus the wanted numbers of queries, shape (parts, columns)."""
-    return cells.T @ table.counts - table.wanted
+def _compute_gaps(table: _Table, cells: Ints) -> Floats:
+    """Return the reached minus the target numbers of queries, shape (parts, columns)."""
+    return cells.T @ table.counts - table.targets
 
 
 def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
     """Assign the largest groups first, each to the part that lacks most queries relative to its size."""
     sizes = table.counts[:, 0]
-    order = sorted(
-        (-sizes[kind], digest(salt, name), kind) for kind, names in enumerate(table.groups) for name in names
+    largest_first = sorted(
+        (-sizes[group_type], digest(salt, group_id), group_type)
+        for group_type, group_ids in enumerate(table.groups)
+        for group_id in group_ids
     )
     part_order = np.array(sorted(range(len(fractions)), key=lambda part: digest(salt, part)))
-    lacking = table.wanted[part_order].copy()
-    rate = table.weights / np.array(fractions)[part_order, None]
+    lacking = table.targets[part_order].copy()
+    need_weights = table.weights / np.array(fractions)[part_order, None]
     cells = np.zeros((len(sizes), len(fractions)), dtype=np.int64)
-    for _, _, kind in order:
-        counts = table.counts[kind]
+    for _, _, group_type in largest_first:
+        counts = table.counts[group_type]
         room = lacking[:, 0]
-        fitting = room >= counts[0] - _ROUNDING
-        choices = fitting if fitting.any() else room > _ROUNDING
-        need = ((lacking * rate) @ counts) if choices.any() else room
-        part = int(np.where(choices if choices.any() else True, need, -np.inf).argmax())
-        cells[kind, part_order[part]] += 1
+        has_room = room >= counts[0] - _ROUNDING
+        allowed = has_room if has_room.any() else room > _ROUNDING
+        need = ((lacking * need_weights) @ counts) if allowed.any() else room
+        part = int(np.where(allowed if allowed.any() else True, need, -np.inf).argmax())
+        cells[group_type, part_order[part]] += 1
         lacking[part] -= counts
     return cells
 
@@ -236,68 +242,63 @@ def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> In
 def _improve_cells(table: _Table, start: Ints, limit: float) -> Ints:
     """Improve the assignment by moves and swaps of groups, with the best step each time."""
     cells = start.copy()
-    gaps = _find_gaps(table, cells)
-    kinds, parts = cells.shape
-    turns = -(-kinds // WINDOW) if parts > 1 else 0
-    idle = turn = 0
+    gaps = _compute_gaps(table, cells)
+    types, parts = cells.shape
+    windows = -(-types // WINDOW) if parts > 1 else 0
+    idle_windows = window_number = 0
     for _ in range(STEPS):
-        if idle >= max(1, turns) or parts < 2:
+        if idle_windows >= max(1, windows) or parts < 2:
             break
-        window = (np.arange(min(WINDOW, kinds)) + turn * WINDOW) % kinds
-        turn += 1
-        gain, step = min(
-            (
-                _best_step(table, cells, gaps, giver, taker, window, limit)
-                for giver in range(parts)
-                for taker in range(parts)
-                if giver != taker
-            ),
-            key=lambda step: step[0],
+        window = (np.arange(min(WINDOW, types)) + window_number * WINDOW) % types
+        steps = (
+            _find_best_step(table, cells, gaps, source, target, window, limit)
+            for source, target in permutations(range(parts), 2)
         )
-        if gain >= -1e-7:
-            idle += 1
+        change, moves = min(steps, key=lambda step: step[0])
+        if change >= -1e-7:
+            idle_windows += 1
+            window_number += 1
             continue
-        idle = 0
-        turn -= 1
-        given, taken, giver, taker = step
-        for kind, source, target in ((given, giver, taker), (taken, taker, giver)):
-            if kind >= 0:
-                cells[kind, source] -= 1
-                cells[kind, target] += 1
-                gaps[source] -= table.counts[kind]
-                gaps[target] += table.counts[kind]
+        idle_windows = 0
+        for group_type, source, target in moves:
+            cells[group_type, source] -= 1
+            cells[group_type, target] += 1
+            gaps[source] -= table.counts[group_type]
+            gaps[target] += table.counts[group_type]
     return cells
 
 
-def _best_step(
-    table: _Table, cells: Ints, gaps: Floats, giver: int, taker: int, window: Ints, limit: float
-) -> tuple[float, tuple[int, int, int, int]]:
-    """Find the best move of a group from part `giver` to part `taker`, or the best swap within the window.
+def _find_best_step(
+    table: _Table, cells: Ints, gaps: Floats, source: int, target: int, window: Ints, limit: float
+) -> tuple[float, list[_Move]]:
+    """Find the best move of a group from part `source` to part `target`, or the best swap within the window.
 
-    Returns the change of the cost (a negative change is good), and the types of the groups that leave and
-    join `giver`, where -1 means no group.
+    Returns the change of the cost (a negative change is good), and the moves of the step.
     """
-    gives = np.flatnonzero(cells[:, giver])
-    takes = window[cells[window, taker] > 0]
-    gives = gives[np.isin(gives, window)] if len(gives) > WINDOW else gives
-    coming = np.vstack([np.zeros_like(table.counts[:1]), table.counts[takes]])
-    if not len(gives):
-        return 0.0, (-1, -1, giver, taker)
-    change = coming[None, :, :] - table.counts[gives][:, None, :]
-    first, second = gaps[giver] + change, gaps[taker] - change
-    cost = _gap_costs(first, table.weights) + _gap_costs(second, table.weights)
-    cost[(np.abs(first[..., 0]) > limit + _ROUNDING) | (np.abs(second[..., 0]) > limit + _ROUNDING)] = np.inf
-    before = _gap_costs(gaps[[giver, taker]], table.weights).sum()
-    at = int(cost.argmin())
-    given, taken = divmod(at, len(coming))
-    kind = int(takes[taken - 1]) if taken else -1
-    return float(cost.flat[at] - before), (int(gives[given]), kind, giver, taker)
+    leaving = np.flatnonzero(cells[:, source])
+    leaving = leaving[np.isin(leaving, window)] if len(leaving) > WINDOW else leaving
+    returning = window[cells[window, target] > 0]
+    if not len(leaving):
+        return 0.0, []
+    returning_counts = np.vstack([np.zeros_like(table.counts[:1]), table.counts[returning]])
+    count_change = returning_counts[None, :, :] - table.counts[leaving][:, None, :]
+    source_gaps, target_gaps = gaps[source] + count_change, gaps[target] - count_change
+    cost = _compute_gap_costs(source_gaps, table.weights) + _compute_gap_costs(target_gaps, table.weights)
+    for part_gaps in (source_gaps, target_gaps):
+        cost[np.abs(part_gaps[..., 0]) > limit + _ROUNDING] = np.inf
+    present_cost = _compute_gap_costs(gaps[[source, target]], table.weights).sum()
+    best = int(cost.argmin())
+    leaving_index, returning_index = divmod(best, len(returning_counts))
+    moves = [(int(leaving[leaving_index]), source, target)]
+    if returning_index:
+        moves.append((int(returning[returning_index - 1]), target, source))
+    return float(cost.flat[best] - present_cost), moves
 
 
-def _gap_costs(gaps: Floats, weights: Floats) -> Floats:
-    """Compute the cost of the gaps between reached and wanted queries; columns are the last axis.
+def _compute_gap_costs(gaps: Floats, weights: Floats) -> Floats:
+    """Compute the cost of the gaps between reached and target queries; columns are the last axis.
 
     A small term of squared gaps spreads the gaps over the parts.
     """
-    heights: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
-    return heights
+    costs: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
+    return costs

@@ -1,4 +1,4 @@
-"""The certificate of a split for people: sentences and tables for the terminal, the app and an HTML page.
+"""The certificate of a split as sentences and tables, for the terminal, the app and an HTML page.
 
 The HTML page has no scripts and loads nothing from the network. The same certificate always gives the same
 bytes of HTML.
@@ -6,7 +6,7 @@ bytes of HTML.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from curation.core.characters import isolated
@@ -14,9 +14,9 @@ from curation.core.reports.page import QueryName, Section, Table, html_page
 from curation.core.text import pluralize
 from curation.splits.assignment import ALL
 from curation.splits.certificate import Certificate
-from curation.splits.certify import NEAR_DUPLICATE, SHARED_DOCUMENT, Crossing, TieCheck
+from curation.splits.certify import NEAR_DUPLICATE, SHARED_DOCUMENT, ClosestPair, Crossing, TieCheck
 
-SHOWN = 200
+MAX_PAIRS_SHOWN = 200
 """Maximum number of pairs in a table of the certificate."""
 
 
@@ -31,8 +31,10 @@ def make_certificate_page(certificate: Certificate, name: str | None = None) -> 
 
 def summarize_certificate(certificate: Certificate) -> list[str]:
     """Summarize the certificate: ties across the parts, closest pairs, leakage groups and part sizes."""
-    sentences = [_verdict(certificate)]
-    sentences += [_closest_sentence(check) for check in certificate.checks if check.highest is not None]
+    sentences = [_describe_verdict(certificate)]
+    sentences += [
+        _describe_closest(check, check.highest) for check in certificate.checks if check.highest is not None
+    ]
     if "minhash" in certificate.parameters:
         missed = pluralize(certificate.missed, "tie") if certificate.missed else "no tie"
         sentences.append(
@@ -44,10 +46,10 @@ def summarize_certificate(certificate: Certificate) -> list[str]:
             f"{certificate.parameters['not_read']:,} queries were not compared by paraphrase: the model "
             f"{certificate.parameters['model']} cannot read their language."
         )
-    whole = [share for share in certificate.shares if share.dimension == ALL]
     sizes = [
         f"{share.part} has {pluralize(share.reached, 'query', 'queries')} (target {share.ideal:,.1f})"
-        for share in whole
+        for share in certificate.shares
+        if share.dimension == ALL
     ]
     return [
         *sentences,
@@ -59,7 +61,7 @@ def summarize_certificate(certificate: Certificate) -> list[str]:
     ]
 
 
-def _verdict(certificate: Certificate) -> str:
+def _describe_verdict(certificate: Certificate) -> str:
     """Return sentences on ties between the parts.
 
     Shared documents are named even if the request skips them.
@@ -88,9 +90,7 @@ def threshold_text(check: TieCheck) -> str:
     return "any" if check.threshold is None else f"{check.threshold:g}"
 
 
-def _closest_sentence(check: TieCheck) -> str:
-    pair = check.highest
-    assert pair is not None
+def _describe_closest(check: TieCheck, pair: ClosestPair) -> str:
     texts = "relevant documents" if check.kind == NEAR_DUPLICATE else "queries"
     limit = f"{'threshold ' if check.looked_for else ''}{threshold_text(check)}"
     compared = "" if check.compared is None else f"; {pluralize(check.compared, 'pair')} compared"
@@ -172,9 +172,10 @@ def _crossing_section(
             _name_text(tie.query_b, texts.get(tie.query_b, "")),
             ", ".join(map(isolated, tie.documents)),
         )
-        for tie in ties[:SHOWN]
+        for tie in ties[:MAX_PAIRS_SHOWN]
     )
-    remark = f"The JSON has {len(ties) - SHOWN:,} more ties." if len(ties) > SHOWN else ""
+    hidden = max(0, len(ties) - MAX_PAIRS_SHOWN)
+    remark = f"The JSON has {hidden:,} more ties." if hidden else ""
     columns = ("kind of tie", "similarity", "query", "query", "documents")
     return Section(heading, sentence, (), (Table(heading, columns, rows, True),), remark)
 
@@ -185,13 +186,16 @@ def _share_section(certificate: Certificate) -> Section:
         (share.part, share.dimension, isolated(share.level), round(share.ideal, 1), share.reached)
         for share in certificate.shares
     ]
-    far = [(distance.dimension, distance.queries, distance.least) for distance in certificate.distances]
+    distance_columns = ("dimension", "queries off", "least possible")
+    distances = [(distance.dimension, distance.queries, distance.least) for distance in certificate.distances]
     return Section(
         "Part sizes against their targets",
         "The number of queries of each kind in each part, next to the target.",
         (),
         (
-            Table("Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(far)),
+            Table(
+                "Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(distances)
+            ),
             Table("Queries", columns, tuple(rows)),
         ),
         "Queries off: half the sum of the differences from the targets. Least possible: the smallest "
@@ -200,23 +204,24 @@ def _share_section(certificate: Certificate) -> Section:
 
 
 def _parameter_table(certificate: Certificate) -> Table:
-    shown = dict(certificate.parameters)
-    if shown.get("cut"):
-        shown["cut"] = "; ".join(
-            " ~ ".join(f"{isolated(certificate.texts.get(name, ''))} ({isolated(name)})" for name in pair)
-            for pair in shown["cut"]
-        )
-    rows = tuple((name.replace("_", " "), _value_text(value)) for name, value in sorted(shown.items()))
+    parameters = dict(certificate.parameters)
+    if cuts := parameters.get("cut"):
+        parameters["cut"] = "; ".join(_describe_cut(cut, certificate.texts) for cut in cuts)
+    rows = tuple((name.replace("_", " "), _format_value(value)) for name, value in sorted(parameters.items()))
     return Table("Parameters", ("name", "value"), rows, True)
 
 
-def _value_text(value: Any) -> str:
+def _describe_cut(cut: Iterable[str], texts: Mapping[str, str]) -> str:
+    return " ~ ".join(f"{isolated(texts.get(query_id, ''))} ({isolated(query_id)})" for query_id in cut)
+
+
+def _format_value(value: Any) -> str:
     if value is None or value == [] or value == {}:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name.replace('_', ' ')} {_value_text(item)}" for name, item in value.items())
+        return ", ".join(f"{name.replace('_', ' ')} {_format_value(item)}" for name, item in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(_value_text, value))
+        return ", ".join(map(_format_value, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Shingles of texts for the certificate of a split: runs of three letters, and runs of three words.
+"""Shingles of texts for the exhaustive check of a split: runs of three letters, and runs of three words.
 
 The search for ties defines shingles a second time, so that a mistake in either definition is found. This
 definition uses the Unicode name and category of each letter, but the search uses ranges and patterns. A test
@@ -72,8 +72,8 @@ def numbers_and_signs(text: str) -> str:
     signs = []
     folded = _fold_text(text)
     for sign in re.finditer("[+#]+", folded):
-        before, after = folded[: sign.start()][-1:], folded[sign.end() :][:1]
-        if _is_letter(before) and not _is_letter(after):
+        previous, following = folded[: sign.start()][-1:], folded[sign.end() :][:1]
+        if _is_letter(previous) and not _is_letter(following):
             signs.append(sign.group())
     return " ".join(sorted(numbers + signs))
 
@@ -103,12 +103,12 @@ def _find_whole_words(text: str) -> list[str]:
 
     A run of letters of a script without spaces is one word, and an apostrophe does not end a word.
     """
-    joined = "".join(
+    without_apostrophes = "".join(
         letter
         for index, letter in enumerate(text)
         if letter not in "'’" or not (_is_letter(text[:index][-1:]) and _is_letter(text[index + 1 :][:1]))
     )
-    return ["".join(run) for run, _ in _find_runs(joined)]
+    return ["".join(run) for run, _ in _find_runs(without_apostrophes)]
 
 
 def _find_words(text: str) -> list[str]:
@@ -116,7 +116,7 @@ def _find_words(text: str) -> list[str]:
         return _ASCII_WORD.findall(text.lower())
     words = []
     for run, is_pair_script in _find_runs(text):
-        pairs = [letter + other for letter, other in pairwise(run)] if is_pair_script else []
+        pairs = ["".join(pair) for pair in pairwise(run)] if is_pair_script else []
         words += pairs or ["".join(run)]
     return words
 
@@ -126,7 +126,7 @@ def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
     run: list[str] = []
     is_pair_script = False
     for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":
-        kind = _kind_of_letter(letter)
+        kind = _classify_letter(letter)
         if kind == "nothing" or (letter == "\u0307" and run and run[-1][-1:] == "i"):
             continue
         if kind == "mark" and run:
@@ -141,7 +141,7 @@ def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
 
 
 @cache
-def _kind_of_letter(letter: str) -> str:
+def _classify_letter(letter: str) -> str:
     """Classify a character: 'word' for a letter of a script with spaces, 'pair' for another letter.
 
     Other results are 'mark', 'other', and 'nothing' for an invisible character.

@@ -1,6 +1,6 @@
-"""The exhaustive check for ties across the parts of a split: query texts, paraphrases, documents and keys.
+"""The exhaustive check for ties across the parts of a split.
 
-This check shares no code with the search for ties, so that the check finds mistakes of the search. The check
+The check shares no code with the search for ties, so that the check finds mistakes of the search. The check
 has separate code for shingles and for the comparison of all texts of each two parts, and imports nothing from
 `ties` or `groups`. Tests check these imports, and that both definitions of a shingle agree on any text. The
 check and the search for ties share only the thresholds in `request.Rules`. Only pairs of queries that people
@@ -9,10 +9,10 @@ cut from each other by name may reach a threshold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,8 +50,8 @@ PARAPHRASE = "paraphrase"
 SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
 NEAR_DUPLICATE = "near-duplicate document"
-Holder = tuple[str, str]
-"""A pair of a document id and a part of the split in which the document is relevant."""
+PartDocument = tuple[str, str]
+"""A document id, and a part of the split that has a query to which the document is relevant."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SplitEvidence:
     @property
     def query_pairs(self) -> list[PartPair]:
         """The positions of the queries in each two parts of the split. Queries are ordered by id."""
-        return pair_parts([self.parts[name] for name in sorted(self.inputs.queries)])
+        return pair_parts([self.parts[query_id] for query_id in sorted(self.inputs.queries)])
 
 
 @dataclass(frozen=True, order=True)
@@ -140,120 +140,6 @@ class Findings:
     residual: tuple[Crossing, ...]
 
 
-def _check_of_sieve(
-    kind: str,
-    threshold: float | None,
-    pairs: Sequence[PartPair],
-    sieve: PairSieve,
-    ids: Sequence[str],
-    texts: Sequence[str],
-    crossing: int,
-    cut: int,
-) -> TieCheck:
-    """Make a check's result from the pairs that a sieve kept, given as positions in `ids` and `texts`."""
-
-    def closest_pair(numbered: NumberedPair | None) -> ClosestPair | None:
-        if numbered is None:
-            return None
-        similarity, a, b = numbered
-        return ClosestPair(ids[a], ids[b], similarity, texts[a][:EXCERPT], texts[b][:EXCERPT])
-
-    return TieCheck(
-        kind=kind,
-        looked_for=threshold is not None,
-        threshold=threshold,
-        compared=count_compared_pairs(pairs),
-        highest=closest_pair(sieve.highest),
-        told_apart=closest_pair(sieve.told_apart),
-        crossing=crossing,
-        cut=cut,
-    )
-
-
-def check_query_texts(evidence: SplitEvidence) -> Findings:
-    """Check query texts by the Jaccard similarity of their character 3-grams.
-
-    Two texts that reach the threshold once their words are sorted alphabetically are leaks, too. The reported
-    highest similarity is that of the unsorted texts.
-    """
-    queries = evidence.inputs.queries
-    texts = [queries[name] for name in sorted(queries)]
-    pairs = evidence.query_pairs
-    blocks = compute_jaccard_blocks(
-        [character_shingles(text) for text in texts], pairs, "query texts", evidence.progress
-    )
-    reworded = compute_jaccard_blocks(
-        [sorted_shingles(text) for text in texts], pairs, "reworded query texts", evidence.progress
-    )
-    same = _number_alike([numbers_and_signs(text) for text in texts])
-    comparable = (_pairs_where(block, same[block[0]] == same[block[1]]) for block in reworded)
-    return _sift_queries(evidence, QUERY_TEXT, evidence.rules.query, pairs, blocks, comparable)
-
-
-def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
-    """Check queries by the cosine of their embeddings; None without embeddings.
-
-    A query in a language that the model cannot read has a vector of zeros, and is not compared.
-    """
-    if evidence.inputs.vectors is None:
-        return None
-    vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
-    read: NDArray[np.bool_] = np.any(vectors, axis=1)
-    pairs = [(first[read[first]], second[read[second]]) for first, second in evidence.query_pairs]
-    blocks = compute_cosine_blocks(vectors, pairs, evidence.progress)
-    return _sift_queries(evidence, PARAPHRASE, evidence.rules.paraphrase, pairs, blocks)
-
-
-def _sift_queries(
-    evidence: SplitEvidence,
-    kind: str,
-    threshold: float | None,
-    pairs: Sequence[PartPair],
-    blocks: Iterable[Block],
-    leaks_alone: Iterable[Block] = (),
-) -> Findings:
-    """Sift the pairs of queries in the blocks.
-
-    With `leaks_alone`, keep only leaks and pairs that were cut.
-    """
-    ids = sorted(evidence.inputs.queries)
-    texts = [evidence.inputs.queries[name] for name in ids]
-    number = {name: index for index, name in enumerate(ids)}
-    known = (sorted(number[name] for name in pair if name in number) for pair in evidence.cut)
-    cut = {(pair[0], pair[1]) for pair in known if len(pair) == 2}
-    inside = evidence.inputs.grouped_queries
-    grouped = np.array([name in inside for name in ids], dtype=bool)
-    sieve = PairSieve(threshold, len(ids), cut, grouped)
-    for block in blocks:
-        sieve.add(*block)
-    further = PairSieve(threshold, len(ids), cut, grouped)
-    for block in leaks_alone if threshold is not None else ():
-        further.add(*block)
-    leaks = _query_crossings(kind, ids, sieve.leaks, further.leaks)
-    residual = _query_crossings(kind, ids, sieve.residual, further.residual)
-    check = _check_of_sieve(kind, threshold, pairs, sieve, ids, texts, len(leaks), len(residual))
-    return Findings((check,), tuple(leaks), tuple(residual))
-
-
-def _query_crossings(
-    kind: str, ids: Sequence[str], written: Sequence[NumberedPair], further: Sequence[NumberedPair]
-) -> list[Crossing]:
-    """List each pair of texts once, with the similarity of the unsorted texts for the pairs in `written`."""
-    known = {pair[1:] for pair in written}
-    pairs = [*written, *(pair for pair in further if pair[1:] not in known)]
-    return [Crossing(ids[a], ids[b], kind, similarity) for similarity, a, b in pairs]
-
-
-def _pairs_where(block: Block, keep: NDArray[np.bool_]) -> Block:
-    first, second, similarity = block
-    return first[keep], second[keep], similarity[keep]
-
-
-def _number_alike(texts: Sequence[str]) -> Ints:
-    """Return a number for each text, so that equal texts have equal numbers."""
-    return np.unique(np.array(texts, dtype=object), return_inverse=True)[1]
-
-
 def certify(
     inputs: SplitInputs, parts: Mapping[str, str], rules: Rules, progress: Progress = silent
 ) -> Findings:
@@ -264,11 +150,131 @@ def certify(
     parts: query id → part, for every query of the inputs.
     """
     evidence = SplitEvidence(inputs, parts, rules, progress)
-    made = [result for check in CHECKS if (result := check(evidence)) is not None]
+    results = [findings for check in CHECKS if (findings := check(evidence)) is not None]
     return Findings(
-        tuple(check for result in made for check in result.checks),
-        tuple(sorted(leak for result in made for leak in result.leaks)),
-        tuple(sorted(tie for result in made for tie in result.residual)),
+        tuple(check for findings in results for check in findings.checks),
+        tuple(sorted(leak for findings in results for leak in findings.leaks)),
+        tuple(sorted(tie for findings in results for tie in findings.residual)),
+    )
+
+
+def check_query_texts(evidence: SplitEvidence) -> Findings:
+    """Check query texts by the Jaccard similarity of their character 3-grams.
+
+    Two texts that reach the threshold once their words are sorted alphabetically are leaks, too. The reported
+    highest similarity is that of the unsorted texts.
+    """
+    queries = evidence.inputs.queries
+    texts = [queries[query_id] for query_id in sorted(queries)]
+    part_pairs = evidence.query_pairs
+    written_blocks = compute_jaccard_blocks(
+        [character_shingles(text) for text in texts], part_pairs, "query texts", evidence.progress
+    )
+    sorted_blocks = compute_jaccard_blocks(
+        [sorted_shingles(text) for text in texts], part_pairs, "reworded query texts", evidence.progress
+    )
+    numbers_class = _number_classes([numbers_and_signs(text) for text in texts])
+    comparable_blocks = (
+        _filter_block(block, numbers_class[block[0]] == numbers_class[block[1]]) for block in sorted_blocks
+    )
+    return _sift_queries(
+        evidence, QUERY_TEXT, evidence.rules.query, part_pairs, written_blocks, comparable_blocks
+    )
+
+
+def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
+    """Check queries by the cosine of their embeddings; None without embeddings.
+
+    A query in a language that the model cannot read has a vector of zeros, and is not compared.
+    """
+    if evidence.inputs.vectors is None:
+        return None
+    vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
+    is_read: NDArray[np.bool_] = np.any(vectors, axis=1)
+    part_pairs = [(first[is_read[first]], second[is_read[second]]) for first, second in evidence.query_pairs]
+    blocks = compute_cosine_blocks(vectors, part_pairs, evidence.progress)
+    return _sift_queries(evidence, PARAPHRASE, evidence.rules.paraphrase, part_pairs, blocks)
+
+
+def _sift_queries(
+    evidence: SplitEvidence,
+    kind: str,
+    threshold: float | None,
+    part_pairs: Sequence[PartPair],
+    blocks: Iterable[Block],
+    leak_blocks: Iterable[Block] = (),
+) -> Findings:
+    """Sift the pairs of queries in the blocks. Pairs in `leak_blocks` count only as leaks or cut pairs."""
+    ids = sorted(evidence.inputs.queries)
+    texts = [evidence.inputs.queries[query_id] for query_id in ids]
+    grouped_queries = evidence.inputs.grouped_queries
+    is_grouped = np.array([query_id in grouped_queries for query_id in ids], dtype=bool)
+    cut = _number_cut_queries(ids, evidence.cut)
+    sieve = PairSieve(threshold, len(ids), cut, is_grouped)
+    for block in blocks:
+        sieve.add(*block)
+    leak_sieve = PairSieve(threshold, len(ids), cut, is_grouped)
+    for block in leak_blocks if threshold is not None else ():
+        leak_sieve.add(*block)
+    leaks = _list_query_crossings(kind, ids, sieve.leaks, leak_sieve.leaks)
+    residual = _list_query_crossings(kind, ids, sieve.residual, leak_sieve.residual)
+    check = _summarize_sieve(kind, threshold, part_pairs, sieve, ids, texts, len(leaks), len(residual))
+    return Findings((check,), tuple(leaks), tuple(residual))
+
+
+def _number_cut_queries(ids: Sequence[str], cut: Iterable[frozenset[str]]) -> set[tuple[int, int]]:
+    """Return the cut pairs of queries as pairs of positions in `ids`, the smaller position first."""
+    index_of = {query_id: index for index, query_id in enumerate(ids)}
+    index_pairs = (sorted(index_of[query_id] for query_id in pair if query_id in index_of) for pair in cut)
+    return {(pair[0], pair[1]) for pair in index_pairs if len(pair) == 2}
+
+
+def _list_query_crossings(
+    kind: str, ids: Sequence[str], written: Sequence[NumberedPair], reordered: Sequence[NumberedPair]
+) -> list[Crossing]:
+    """List each pair of texts once, with the similarity of the unsorted texts for the pairs in `written`."""
+    written_pairs = {pair[1:] for pair in written}
+    pairs = [*written, *(pair for pair in reordered if pair[1:] not in written_pairs)]
+    return [Crossing(ids[a], ids[b], kind, similarity) for similarity, a, b in pairs]
+
+
+def _filter_block(block: Block, mask: NDArray[np.bool_]) -> Block:
+    first, second, similarity = block
+    return first[mask], second[mask], similarity[mask]
+
+
+def _number_classes(texts: Sequence[str]) -> Ints:
+    """Return a number for each text, so that equal texts have equal numbers."""
+    return np.unique(np.array(texts, dtype=object), return_inverse=True)[1]
+
+
+def _summarize_sieve(
+    kind: str,
+    threshold: float | None,
+    part_pairs: Sequence[PartPair],
+    sieve: PairSieve,
+    ids: Sequence[str],
+    texts: Sequence[str],
+    crossing: int,
+    cut: int,
+) -> TieCheck:
+    """Make a check's result from the pairs that a sieve kept, given as positions in `ids` and `texts`."""
+
+    def show_pair(numbered_pair: NumberedPair | None) -> ClosestPair | None:
+        if numbered_pair is None:
+            return None
+        similarity, a, b = numbered_pair
+        return ClosestPair(ids[a], ids[b], similarity, texts[a][:EXCERPT], texts[b][:EXCERPT])
+
+    return TieCheck(
+        kind=kind,
+        looked_for=threshold is not None,
+        threshold=threshold,
+        compared=count_compared_pairs(part_pairs),
+        highest=show_pair(sieve.highest),
+        told_apart=show_pair(sieve.told_apart),
+        crossing=crossing,
+        cut=cut,
     )
 
 
@@ -286,15 +292,15 @@ def check_keys(evidence: SplitEvidence) -> Findings | None:
 
     The result is None if the rules name no kind of key.
     """
-    wanted = set(evidence.rules.keys)
-    if not wanted:
+    key_kinds = set(evidence.rules.keys)
+    if not key_kinds:
         return None
     holders: dict[str, list[str]] = {}
     for query_id in sorted(evidence.inputs.keys):
         keys = sorted(evidence.inputs.keys[query_id])
         popular = sum(kind == SESSION for kind, _ in keys) > SESSIONS
         for kind, value in keys:
-            if kind in wanted and not (kind == SESSION and popular):
+            if kind in key_kinds and not (kind == SESSION and popular):
                 holders.setdefault(f"{kind}: {value}", []).append(query_id)
     return find_shared_across_parts(evidence, SAME_KEY, holders)
 
@@ -313,27 +319,32 @@ def find_shared_across_parts(
     leaks: list[Crossing] = []
     residual: list[Crossing] = []
     compared = crossing = 0
-    for name in sorted(holders):
-        by_part: dict[str, list[str]] = {}
-        for query_id in holders[name]:
-            by_part.setdefault(evidence.parts[query_id], []).append(query_id)
-        compared += len(by_part) > 1
-        documents = (name,) if kind == SHARED_DOCUMENT else ()
-        for part, other in combinations(sorted(by_part), 2):
-            pairs = ((min(a, b), max(a, b)) for a in by_part[part] for b in by_part[other])
-            free = next((pair for pair in pairs if frozenset(pair) not in evidence.cut), None)
-            crossing += free is not None
+    for holder in sorted(holders):
+        queries_by_part: dict[str, list[str]] = {}
+        for query_id in holders[holder]:
+            queries_by_part.setdefault(evidence.parts[query_id], []).append(query_id)
+        compared += len(queries_by_part) > 1
+        documents = (holder,) if kind == SHARED_DOCUMENT else ()
+        for left, right in combinations([queries_by_part[part] for part in sorted(queries_by_part)], 2):
+            pairs = ((min(a, b), max(a, b)) for a in left for b in right)
+            uncut_pair = next((pair for pair in pairs if frozenset(pair) not in evidence.cut), None)
+            crossing += uncut_pair is not None
             if not looked_for:
                 continue
-            if free is not None:
-                leaks.append(Crossing(*free, kind, 1.0, documents))
-            left, right = frozenset(by_part[part]), frozenset(by_part[other])
-            # the cuts are few, and the pairs would grow with the square of the queries
-            across = (pair for pair in evidence.cut if len(pair & left) == len(pair & right) == 1)
-            cut_pairs = sorted((min(pair), max(pair)) for pair in across)
+            if uncut_pair is not None:
+                leaks.append(Crossing(*uncut_pair, kind, 1.0, documents))
+            cut_pairs = _find_cut_pairs(frozenset(left), frozenset(right), evidence.cut)
             residual += [Crossing(*pair, kind, 1.0, documents) for pair in cut_pairs]
     check = TieCheck(kind, looked_for, None, compared, None, None, crossing, len(residual))
     return Findings((check,), tuple(leaks), tuple(residual))
+
+
+def _find_cut_pairs(
+    left: frozenset[str], right: frozenset[str], cut: Iterable[frozenset[str]]
+) -> list[tuple[str, str]]:
+    """List the cut pairs of a left and a right query. The cuts are few, and all pairs would be many."""
+    crossing = (pair for pair in cut if len(pair & left) == len(pair & right) == 1)
+    return sorted((min(pair), max(pair)) for pair in crossing)
 
 
 def check_documents(evidence: SplitEvidence) -> Findings:
@@ -343,30 +354,31 @@ def check_documents(evidence: SplitEvidence) -> Findings:
     highest similarity is the Jaccard similarity.
     """
     inputs, threshold = evidence.inputs, evidence.rules.document
-    queries = _relevant_queries(evidence)
-    holders = sorted(queries)
-    ids = [document_id for document_id, _ in holders]
+    queries = _map_relevant_queries(evidence)
+    part_documents = sorted(queries)
+    ids = [document_id for document_id, _ in part_documents]
     texts = [inputs.documents[document_id] for document_id in ids]
-    pairs = pair_parts([part for _, part in holders])
-    grouped = np.array([name in inputs.grouped for name in ids], dtype=bool)
-    cut_pairs = _cut_documents(holders, queries, evidence.cut)
-    sieve = PairSieve(threshold, len(ids), cut_pairs, grouped)
-    same = _number_alike(ids)
+    part_pairs = pair_parts([part for _, part in part_documents])
+    is_grouped = np.array([document_id in inputs.grouped for document_id in ids], dtype=bool)
+    cut = _number_cut_documents(part_documents, queries, evidence.cut)
+    similar = PairSieve(threshold, len(ids), cut, is_grouped)
+    contained = PairSieve(CONTAINED, len(ids), cut, is_grouped)
+    document_class = _number_classes(ids)
     shingles = [word_shingles(text) for text in texts]
-    contained = PairSieve(CONTAINED, len(ids), cut_pairs, grouped)
     sizes = np.array([len(shingle) for shingle in shingles], dtype=np.int64)
-    for block in compute_jaccard_blocks(shingles, pairs, "documents", evidence.progress):
-        first, second, similarity = _pairs_where(block, same[block[0]] != same[block[1]])
-        sieve.add(first, second, similarity)
+    for block in compute_jaccard_blocks(shingles, part_pairs, "documents", evidence.progress):
+        first, second, similarity = _filter_block(block, document_class[block[0]] != document_class[block[1]])
+        similar.add(first, second, similarity)
         if threshold is not None:
             smaller = np.minimum(sizes[first], sizes[second])
-            share = similarity * (sizes[first] + sizes[second]) / (1 + similarity) / smaller
-            part = (similarity < threshold) & (smaller >= MIN_SHINGLES)
-            contained.add(first[part], second[part], np.round(share[part], DECIMALS))
-    crossing, cut = [*sieve.leaks, *contained.leaks], [*sieve.residual, *contained.residual]
-    leaks = [leak for pair in crossing for leak in _document_crossings(pair, holders, queries, evidence.cut)]
-    residual = [tie for pair in cut for tie in _document_crossings(pair, holders, queries, evidence.cut)]
-    check = _check_of_sieve(NEAR_DUPLICATE, threshold, pairs, sieve, ids, texts, len(crossing), len(residual))
+            shared = similarity * (sizes[first] + sizes[second]) / (1 + similarity)
+            mask = (similarity < threshold) & (smaller >= MIN_SHINGLES)
+            contained.add(first[mask], second[mask], np.round((shared / smaller)[mask], DECIMALS))
+    leak_pairs, cut_pairs = [*similar.leaks, *contained.leaks], [*similar.residual, *contained.residual]
+    leaks = _list_document_crossings(leak_pairs, part_documents, queries, evidence.cut)
+    residual = _list_document_crossings(cut_pairs, part_documents, queries, evidence.cut)
+    counts = (len(leak_pairs), len(residual))
+    check = _summarize_sieve(NEAR_DUPLICATE, threshold, part_pairs, similar, ids, texts, *counts)
     return Findings((check,), tuple(leaks), tuple(residual))
 
 
@@ -380,44 +392,49 @@ CHECKS: tuple[Callable[[SplitEvidence], Findings | None], ...] = (
 """Checks by kind of tie, in the order of the certificate. None means that a check was not made."""
 
 
-def _relevant_queries(evidence: SplitEvidence) -> dict[Holder, list[str]]:
+def _map_relevant_queries(evidence: SplitEvidence) -> dict[PartDocument, list[str]]:
     """Map each document and part to the queries of the part to which the document is relevant."""
-    queries: dict[Holder, list[str]] = {}
+    queries: dict[PartDocument, list[str]] = {}
     for query_id in sorted(evidence.inputs.relevant):
         for document_id in evidence.inputs.relevant[query_id]:
             queries.setdefault((document_id, evidence.parts[query_id]), []).append(query_id)
     return queries
 
 
-def _document_crossings(
-    numbered_pair: NumberedPair,
-    holders: Sequence[Holder],
-    queries: Mapping[Holder, list[str]],
+def _list_document_crossings(
+    numbered_pairs: Iterable[NumberedPair],
+    part_documents: Sequence[PartDocument],
+    queries: Mapping[PartDocument, list[str]],
     cut: set[frozenset[str]],
-) -> Iterator[Crossing]:
-    """Return the first uncut pair of queries that two similar documents tie, or all pairs if all are cut."""
-    similarity, former, other = numbered_pair
-    first, second = holders[former][0], holders[other][0]
-    pairs = [(a, b) for a in queries[holders[former]] for b in queries[holders[other]]]
-    free = [pair for pair in pairs if frozenset(pair) not in cut]
-    for a, b in free[:1] or pairs:
-        (query_a, document_a), (query_b, document_b) = sorted([(a, first), (b, second)])
-        yield Crossing(query_a, query_b, NEAR_DUPLICATE, similarity, (document_a, document_b))
+) -> list[Crossing]:
+    """List for each two similar documents the first uncut pair of queries, or all pairs if all are cut."""
+    crossings = []
+    for similarity, first, second in numbered_pairs:
+        first_document, second_document = part_documents[first], part_documents[second]
+        query_pairs = [(a, b) for a in queries[first_document] for b in queries[second_document]]
+        uncut_pairs = [pair for pair in query_pairs if frozenset(pair) not in cut]
+        for a, b in uncut_pairs[:1] or query_pairs:
+            ends = sorted([(a, first_document[0]), (b, second_document[0])])
+            (query_a, document_a), (query_b, document_b) = ends
+            documents = (document_a, document_b)
+            crossings.append(Crossing(query_a, query_b, NEAR_DUPLICATE, similarity, documents))
+    return crossings
 
 
-def _cut_documents(
-    holders: Sequence[Holder], queries: Mapping[Holder, list[str]], cut: set[frozenset[str]]
+def _number_cut_documents(
+    part_documents: Sequence[PartDocument],
+    queries: Mapping[PartDocument, list[str]],
+    cut: set[frozenset[str]],
 ) -> set[tuple[int, int]]:
-    """Find the pairs of document numbers whose queries are all cut from each other."""
-    of_query: dict[str, list[int]] = {}
-    for number, holder in enumerate(holders):
-        for query_id in queries[holder]:
-            of_query.setdefault(query_id, []).append(number)
-    pairs = set()
-    for query, other in (sorted(pair) for pair in cut if len(pair) == 2):
-        for first in of_query.get(query, ()):
-            for second in of_query.get(other, ()):
-                across = ((a, b) for a in queries[holders[first]] for b in queries[holders[second]])
-                if all(frozenset(pair) in cut for pair in across):
-                    pairs.add((min(first, second), max(first, second)))
-    return pairs
+    """Find the pairs of positions in `part_documents` whose queries are all cut from each other."""
+    indices_of_query: dict[str, list[int]] = {}
+    for index, part_document in enumerate(part_documents):
+        for query_id in queries[part_document]:
+            indices_of_query.setdefault(query_id, []).append(index)
+    index_pairs = set()
+    for query_a, query_b in (sorted(pair) for pair in cut if len(pair) == 2):
+        for first, second in product(indices_of_query.get(query_a, ()), indices_of_query.get(query_b, ())):
+            query_pairs = product(queries[part_documents[first]], queries[part_documents[second]])
+            if all(frozenset(pair) in cut for pair in query_pairs):
+                index_pairs.add((min(first, second), max(first, second)))
+    return index_pairs

@@ -1,4 +1,4 @@
-"""The inputs of a split: the graded queries, their relevant documents, and their strata.
+"""The inputs of a split: the graded queries with their relevant documents and strata.
 
 `read_labels` reads the rows in one lease of the database, and `collect_graded_queries` interprets the rows.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -27,13 +27,7 @@ from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
 from curation.store.query_ranges import SHOWINGS
 
-_TIMES = """
-    SELECT q.query_id, min(t.time)
-    FROM queries q JOIN traffic t USING (normalised)
-    WHERE list_contains($queries, q.query_id) AND t.time IS NOT NULL
-    GROUP BY q.query_id ORDER BY q.query_id
-"""
-_GRADED = """
+_RELEVANT = """
     SELECT document_id FROM current_judgments WHERE grade >= $grade
     UNION SELECT document_id FROM adjudications WHERE grade >= $grade
 """
@@ -150,13 +144,13 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         raise InputError(f"Relevant from grade {grade}: expected a grade above the scale's lowest: {choices}")
     snapshot = current_snapshot(cursor)
     sample_id = get_setting(cursor, "sample")
-    strata = "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?"
+    strata_sql = "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?"
     samples = cursor.execute("SELECT parameters FROM samples WHERE sample_id = ?", [sample_id]).fetchall()
     documents = cursor.sql(
         "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id",
         params=[snapshot],
     ).to_arrow_table()
-    graded = cursor.execute(_GRADED, {"grade": grade}).fetchall()
+    relevant = cursor.execute(_RELEVANT, {"grade": grade}).fetchall()
     return SplitLabels(
         scale=scale,
         relevant_grade=grade,
@@ -164,21 +158,13 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         votes=read_votes(cursor, showings=SHOWINGS),
         snapshot_id=snapshot,
         snapshot=documents,
-        documents=snapshot_texts(cursor, snapshot, [document_id for (document_id,) in graded]),
-        strata=dict(cursor.execute(strata, [sample_id]).fetchall()),
+        documents=snapshot_texts(cursor, snapshot, [document_id for (document_id,) in relevant]),
+        strata=dict(cursor.execute(strata_sql, [sample_id]).fetchall()),
         crossed=tuple(json.loads(samples[0][0]).get("strata", ())) if samples else (),
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
         sealed=closed_access(cursor).closed,
         outside=outside_pairs(cursor),
     )
-
-
-def read_times(cursor: Cursor, queries: Sequence[str]) -> dict[str, datetime]:
-    """Read when each query was first asked (UTC): query id → time. A query without a known time is absent.
-
-    A query is looked up in the query logs by its normalised text, so other spellings do not count.
-    """
-    return dict(cursor.execute(_TIMES, {"queries": list(queries)}).fetchall())
 
 
 def find_graded_queries(labels: SplitLabels) -> GradedQueries:
@@ -202,30 +188,31 @@ def find_graded_queries(labels: SplitLabels) -> GradedQueries:
 def collect_graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:
     """Return the graded queries of a split. `pairs` yields the consensus grade of each pair once."""
     queries = {query.query_id: query for query in labels.queries}
-    documents = set(labels.snapshot["document_id"].to_pylist())
+    corpus_ids = set(labels.snapshot["document_id"].to_pylist())
     relevant: dict[str, set[str]] = defaultdict(set)
     grades: Counter[str] = Counter()
-    gone = outside = 0
+    without_document = without_query = 0
     for pair in pairs:
         if pair.grade is None:
             continue
-        if pair.document_id not in documents:
-            gone += 1
+        if pair.document_id not in corpus_ids:
+            without_document += 1
         elif pair.query_id not in queries:
-            outside += 1
+            without_query += 1
         else:
             grades[pair.query_id] += 1
             if pair.grade >= labels.relevant_grade and pair[:2] not in labels.outside:
                 relevant[pair.query_id].add(pair.document_id)
     left_out = {
         "query without a grade": len(queries) - len(grades),
-        "graded pair whose document is not in the current corpus": gone,
-        "graded pair whose query is not in the current sample": outside,
+        "graded pair whose document is not in the current corpus": without_document,
+        "graded pair whose query is not in the current sample": without_query,
     }
     graded = {query_id: queries[query_id] for query_id in sorted(grades)}
-    wanted = set().union(*relevant.values())
+    relevant_ids = set().union(*relevant.values())
     rows = zip(*(column.to_pylist() for column in labels.documents.columns), strict=True)
-    texts = {name: Document(name, "", title, body).text for name, title, body in rows if name in wanted}
+    documents = [Document(document_id, "", title, body) for document_id, title, body in rows]
+    texts = {row.document_id: row.text for row in documents if row.document_id in relevant_ids}
     return GradedQueries(
         inputs=SplitInputs(
             queries={query_id: query.text for query_id, query in graded.items()},
@@ -243,19 +230,19 @@ def collect_graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) 
 
 def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
     """Return the inputs of a split, reduced to these queries."""
-    inside = set(members) & set(inputs.queries)
-    names = sorted(inside)
-    relevant = {name: inputs.relevant[name] for name in names if name in inputs.relevant}
+    query_ids = sorted(set(members) & set(inputs.queries))
+    relevant = {query_id: inputs.relevant[query_id] for query_id in query_ids if query_id in inputs.relevant}
     documents = sorted(set().union(*relevant.values()))
     vectors = inputs.vectors
     if vectors is not None:
-        vectors = vectors[[index for index, name in enumerate(sorted(inputs.queries)) if name in inside]]
+        row_of = {query_id: row for row, query_id in enumerate(sorted(inputs.queries))}
+        vectors = vectors[[row_of[query_id] for query_id in query_ids]]
     return SplitInputs(
-        queries={name: inputs.queries[name] for name in names},
+        queries={query_id: inputs.queries[query_id] for query_id in query_ids},
         relevant=relevant,
-        documents={name: inputs.documents[name] for name in documents},
-        keys={name: inputs.keys[name] for name in names if name in inputs.keys},
-        times={name: inputs.times[name] for name in names if name in inputs.times},
+        documents={document_id: inputs.documents[document_id] for document_id in documents},
+        keys={query_id: inputs.keys[query_id] for query_id in query_ids if query_id in inputs.keys},
+        times={query_id: inputs.times[query_id] for query_id in query_ids if query_id in inputs.times},
         vectors=vectors,
         sealed=inputs.sealed,
         grouped=inputs.grouped & set(documents),
@@ -263,14 +250,14 @@ def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
 
 
 def _find_levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str, frozenset[tuple[str, str]]]:
-    levels: dict[str, set[tuple[str, str]]] = {name: set() for name in queries}
-    for name, query in queries.items():
-        stratum = labels.strata.get(name, query.source)
-        levels[name] |= {("stratum", stratum), ("source", query.source)}
+    levels: dict[str, set[tuple[str, str]]] = {query_id: set() for query_id in queries}
+    for query_id, query in queries.items():
+        stratum = labels.strata.get(query_id, query.source)
+        levels[query_id] |= {("stratum", stratum), ("source", query.source)}
         values = stratum.split(BETWEEN)
-        if name in labels.strata and 1 < len(values) == len(labels.crossed):
-            levels[name] |= set(zip(labels.crossed, values, strict=True))
-    for name, tag in zip(*(column.to_pylist() for column in labels.tags.columns), strict=True):
-        if name in levels:
-            levels[name].add(("tag", tag))
-    return {name: frozenset(levels) for name, levels in levels.items()}
+        if query_id in labels.strata and 1 < len(values) == len(labels.crossed):
+            levels[query_id] |= set(zip(labels.crossed, values, strict=True))
+    for query_id, tag in zip(*(column.to_pylist() for column in labels.tags.columns), strict=True):
+        if query_id in levels:
+            levels[query_id].add(("tag", tag))
+    return {query_id: frozenset(pairs) for query_id, pairs in levels.items()}

@@ -1,4 +1,4 @@
-"""Background operations on a split: storing the split, and previewing its parts, groups and changes.
+"""The operations that make a split: storing it, and previewing it.
 
 A preview shows the same split that `make_split` would store from the same judgments, by the same code. If a
 group is too large or a part would be empty, the preview still shows the groups, and explains why the split
@@ -135,15 +135,15 @@ class SplitPreview:
             (part.part, ShareCell(part.asked), part.queries, part.traffic, part.grades, part.added)
             for part in self.parts
         )
-        ties = tuple((kind, count) for kind, count in self.report.ties.items())
+        ties = tuple(self.report.ties.items())
         return (Table("Parts", columns, parts), Table("Ties between queries", ("kind", "ties"), ties))
 
     @property
     def details(self) -> list[str]:
         """List the leakage groups with their ties, the ties that were cut, and the reason for a refusal."""
-        alone = pluralize(self.sizes.get(1, 0), "query is", "queries are")
+        untied = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
-            f"{alone} tied to no other query.",
+            f"{untied} tied to no other query.",
             *describe_cuts(self.report.cut, self.report.remaining_ties, self.certificate.texts),
         ]
         for group in self.groups:
@@ -152,7 +152,7 @@ class SplitPreview:
         return [*lines, *(["", f"The split cannot be stored: {self.refused}"] if self.refused else [])]
 
 
-_FORM = TypeAdapter(SplitPreview)
+_PREVIEW = TypeAdapter(SplitPreview)
 
 
 def preview_split(store: Store, request: SplitRequest, progress: Progress = silent) -> SplitPreview:
@@ -164,27 +164,31 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
     """
     prepared = prepare_split(store, request, progress)
     with store.reading() as cursor:
-        now = read_current_parts(cursor)
-        sample = "SELECT query_id, traffic FROM sample_queries WHERE sample_id = ?"
-        traffic = dict(cursor.execute(sample, [get_setting(cursor, "sample")]).fetchall())
-    assigned = prepared.checked.parts
+        current_parts = read_current_parts(cursor)
+        sql = "SELECT query_id, traffic FROM sample_queries WHERE sample_id = ?"
+        traffic = dict(cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall())
+    parts = prepared.checked.parts
     groups = find_largest_groups(
         prepared.graded.inputs, prepared.request.rules, prepared.checked.groups, prepared.edges, MAX_GROUPS
     )
+    moved = sum(current_parts.get(query_id, part) != part for query_id, part in parts.items())
     preview = SplitPreview(
         report=prepared.report,
-        parts=tuple(_preview_part(*asked, prepared, now, traffic) for asked in request.parts),
+        parts=tuple(
+            _preview_part(name, fraction, prepared, current_parts, traffic)
+            for name, fraction in request.parts
+        ),
         sizes=count_group_sizes(prepared.checked.groups),
-        groups=tuple(replace(group, part=assigned[group.group_id]) for group in groups),
-        moved=sum(now.get(name, part) != part for name, part in assigned.items()) if now else None,
-        refused=_refusal_text(prepared),
+        groups=tuple(replace(group, part=parts[group.group_id]) for group in groups),
+        moved=moved if current_parts else None,
+        refused=_explain_refusal(prepared),
     )
     return hide_sealed_documents(preview, prepared.graded.inputs.sealed)
 
 
 def write_preview(preview: SplitPreview) -> bytes:
     """Write the preview of a split as JSON."""
-    return _FORM.dump_json(preview)
+    return _PREVIEW.dump_json(preview)
 
 
 def parse_preview(written: bytes) -> SplitPreview:
@@ -194,22 +198,27 @@ def parse_preview(written: bytes) -> SplitPreview:
     ------
     ValueError: the bytes are no preview.
     """
-    return _FORM.validate_json(written)
+    return _PREVIEW.validate_json(written)
 
 
 def _preview_part(
-    name: str, asked: float, prepared_split: PreparedSplit, now: Mapping[str, str], traffic: Mapping[str, int]
+    name: str,
+    fraction: float,
+    prepared: PreparedSplit,
+    current_parts: Mapping[str, str],
+    traffic: Mapping[str, int],
 ) -> PreviewedPart:
-    inside = [query_id for query_id, part in prepared_split.checked.parts.items() if part == name]
-    drawn = [traffic[query_id] for query_id in inside if query_id in traffic]
-    grades = sum(prepared_split.graded.grades.get(query_id, 0) for query_id in inside)
-    added = sum(query_id not in now for query_id in inside)
-    return PreviewedPart(name, asked, len(inside), sum(drawn) if traffic else None, grades, added)
+    members = [query_id for query_id, part in prepared.checked.parts.items() if part == name]
+    part_traffic = sum(traffic.get(query_id, 0) for query_id in members)
+    grades = sum(prepared.graded.grades.get(query_id, 0) for query_id in members)
+    added = sum(query_id not in current_parts for query_id in members)
+    return PreviewedPart(name, fraction, len(members), part_traffic if traffic else None, grades, added)
 
 
-def _refusal_text(prepared_split: PreparedSplit) -> str:
+def _explain_refusal(prepared: PreparedSplit) -> str:
+    """Say why the split cannot be stored; '' if it can be stored."""
     try:
-        prepared_split.refuse_unfit()
+        prepared.refuse_unfit()
     except RefusedError as error:
         return error.found
     return ""

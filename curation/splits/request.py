@@ -1,4 +1,4 @@
-"""The request for a split: rules of ties, parts and options, and the refusals of wrong requests.
+"""The request for a split: the rules of ties, the parts and the options.
 
 Each kind of tie between queries has a separate threshold or switch in `Rules`. The defaults of the two kinds
 that compare query texts were chosen by reading the pairs of real queries above and below the thresholds:
@@ -68,16 +68,16 @@ def check_request(request: SplitRequest) -> None:
     refuse_problems(problems)
 
 
-def collect_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """Return a map from each part to its fraction, in the given order.
+def collect_parts(parts: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """Return a map from each part to its fraction, in the order of the parts.
 
     Raises
     ------
     InputError: the name of a part was given twice.
     """
-    twice = [name for name, times in Counter(name for name, _ in given).items() if times > 1]
-    refuse_problems([f"the part {name!r} was given twice" for name in twice])
-    return dict(given)
+    repeated = [name for name, count in Counter(name for name, _ in parts).items() if count > 1]
+    refuse_problems([f"the part {name!r} was given twice" for name in repeated])
+    return dict(parts)
 
 
 def find_rule_problems(rules: Rules) -> list[str]:
@@ -99,11 +99,11 @@ def find_part_problems(parts: Mapping[str, float]) -> list[str]:
     """List the problems of part names and fractions, with a sentence for each problem."""
     problems = []
     total = sum(parts.values())
-    named = ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items()) or "(none)"
+    listed = ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items()) or "(none)"
     if not parts or any(not 0 < fraction <= 1 for fraction in parts.values()):
-        problems.append(f"the parts {named}: expected fractions above 0 and at most 1")
+        problems.append(f"the parts {listed}: expected fractions above 0 and at most 1")
     elif not isclose(total, 1.0, abs_tol=1e-6):
-        problems.append(f"the parts {named} sum to {total:g}; expected fractions that sum to 1")
+        problems.append(f"the parts {listed} sum to {total:g}; expected fractions that sum to 1")
     return problems + [
         f"the part name {name!r}: expected lower-case letters, digits, - and _"
         for name in parts
@@ -209,7 +209,7 @@ class Rules:
 
     @property
     def says_what_belongs_together(self) -> bool:
-        """Whether the rules tie queries by a key other than the session, so that large groups are wanted."""
+        """Whether the rules tie queries by a key other than the session, so that large groups are meant."""
         return any(key != SESSION for key in self.keys)
 
 
@@ -240,7 +240,7 @@ class SplitRequest:
     by_time: whether queries go to the parts by the time when they were first asked; otherwise parts are
         balanced.
     largest_group: the largest share of the queries that a group may have; None: any share, unless a large
-        group spoils the split (`refusals.find_balance_problem`).
+        group causes a balance problem (`refusals.find_balance_problem`).
     expected: the id of the split that was previewed; a split with a different id is refused.
     folder: the folder for a preview.
     """

@@ -1,4 +1,4 @@
-"""Keys, times and embeddings of queries, from which the search for ties and the split by time work.
+"""The data of queries that ties are found by: keys, embeddings, and the times of a split by time.
 
 A key of a query is its session, the group of one of its relevant documents, or a field of the query. A query
 is looked up in the query logs by its normalised text.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
@@ -17,22 +18,28 @@ from curation.core.progress import Progress, silent
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.embeddings import embed
 from curation.retrieval.unread_texts import unread_texts
-from curation.splits.inputs import SplitInputs, read_times
+from curation.splits.inputs import SplitInputs
 from curation.splits.request import GROUP, SESSION, Rules
 from curation.store import Cursor, Store
 from curation.store.documents import group_keys
 
 Keys = dict[str, set[tuple[str, str]]]
+
+
 _ANY = {
     SESSION: "SELECT 1 FROM traffic WHERE session IS NOT NULL LIMIT 1",
     GROUP: "SELECT 1 FROM documents WHERE group_key IS NOT NULL LIMIT 1",
 }
+
+
 _SESSIONS = """
     SELECT DISTINCT q.query_id, t.session
     FROM queries q JOIN traffic t USING (normalised)
     WHERE list_contains($queries, q.query_id) AND t.session IS NOT NULL
     ORDER BY ALL
 """
+
+
 _FIELD = """
     SELECT query_id, metadata->>$pointer AS value FROM queries
     WHERE list_contains($queries, query_id) AND nullif(metadata->>$pointer, '') IS NOT NULL
@@ -40,24 +47,32 @@ _FIELD = """
 """
 
 
+_TIMES = """
+    SELECT q.query_id, min(t.time)
+    FROM queries q JOIN traffic t USING (normalised)
+    WHERE list_contains($queries, q.query_id) AND t.time IS NOT NULL
+    GROUP BY q.query_id ORDER BY q.query_id
+"""
+
+
 def add_tie_data(
-    store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, dated: bool = False
+    store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, with_times: bool = False
 ) -> SplitInputs:
-    """Return the inputs with the keys and embeddings that the rules ask for, and with times if `dated`.
+    """Return the inputs with the keys and embeddings that the rules need, and with times if `with_times`.
 
     Raises
     ------
-    InputError: no query or relevant document has a key that is asked for.
+    InputError: no query or relevant document has a requested key.
     RefusedError: embeddings are missing and the model is not available.
     """
-    if rules.keys or dated:
+    if rules.keys or with_times:
         with store.reading() as cursor:
             keys = read_keys(cursor, inputs, rules.keys)
-            times = read_times(cursor, list(inputs.queries)) if dated else {}
+            times = read_times(cursor, list(inputs.queries)) if with_times else {}
             grouped = group_keys(cursor, list(inputs.documents)) if GROUP in rules.keys else {}
         inputs = replace(
             inputs,
-            keys={name: frozenset(values) for name, values in sorted(keys.items())},
+            keys={query_id: frozenset(pairs) for query_id, pairs in sorted(keys.items())},
             times=times,
             grouped=frozenset(grouped),
         )
@@ -108,21 +123,35 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
     for kind in dict.fromkeys(kinds):
         if kind == SESSION:
             rows = _number_sessions(cursor.execute(_SESSIONS, {"queries": list(inputs.queries)}).fetchall())
-            missing = "the query logs have no sessions of these queries; import a log with sessions"
+            problem = "the query logs have no sessions of these queries; import a log with sessions"
         elif kind == GROUP:
             rows = _read_groups(cursor, inputs)
-            missing = "no relevant document has a group; import the corpus with groups"
+            problem = "no relevant document has a group; import the corpus with groups"
         else:
             values = {"queries": list(inputs.queries), "pointer": json_pointer(kind)}
             rows = cursor.execute(_FIELD, values).fetchall()
-            names = ", ".join(_field_names(cursor)) or "(none)"
-            missing = f"no query has a field {kind!r}; expected session, group or one of {names}"
+            names = ", ".join(_read_field_names(cursor)) or "(none)"
+            problem = f"no query has a field {kind!r}; expected session, group or one of {names}"
         if not rows:
-            problems.append(f"The same {kind}: {missing}.")
+            problems.append(f"The same {kind}: {problem}.")
         for query_id, value in rows:
             keys[query_id].add((kind, value))
     refuse_problems(problems)
     return keys
+
+
+def read_times(cursor: Cursor, queries: Sequence[str]) -> dict[str, datetime]:
+    """Read when each query was first asked (UTC): query id → time. A query without a known time is absent.
+
+    A query is looked up in the query logs by its normalised text, so other spellings do not count.
+    """
+    return dict(cursor.execute(_TIMES, {"queries": list(queries)}).fetchall())
+
+
+def list_key_kinds(cursor: Cursor) -> list[str]:
+    """List the kinds of key that can tie queries: session and group, if the project has any, and fields."""
+    present = [kind for kind, sql in _ANY.items() if cursor.execute(sql).fetchall()]
+    return [*present, *(name for name in _read_field_names(cursor) if name not in _ANY)]
 
 
 def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -130,11 +159,12 @@ def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str
 
     Stored session names are not used, because they differ between projects and no release may hold them.
     """
-    asked: dict[str, list[str]] = defaultdict(list)
+    queries_by_session: dict[str, list[str]] = defaultdict(list)
     for query_id, session in sessions:
-        asked[session].append(query_id)
-    numbers = enumerate(sorted(sorted(queries) for queries in asked.values()), 1)
-    return sorted((query_id, str(number)) for number, queries in numbers for query_id in queries)
+        queries_by_session[session].append(query_id)
+    ordered = sorted(sorted(queries) for queries in queries_by_session.values())
+    numbered = enumerate(ordered, 1)
+    return sorted((query_id, str(number)) for number, queries in numbered for query_id in queries)
 
 
 def _read_groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
@@ -148,12 +178,6 @@ def _read_groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
     ]
 
 
-def list_key_kinds(cursor: Cursor) -> list[str]:
-    """List the kinds of key that can tie queries: session and group, if the project has any, and fields."""
-    present = [kind for kind, sql in _ANY.items() if cursor.execute(sql).fetchall()]
-    return [*present, *(name for name in _field_names(cursor) if name not in _ANY)]
-
-
-def _field_names(cursor: Cursor) -> list[str]:
+def _read_field_names(cursor: Cursor) -> list[str]:
     sql = "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM queries ORDER BY name"
     return [name for (name,) in cursor.execute(sql).fetchall()]
