@@ -29,10 +29,12 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.fields import CorpusFields
 from curation.operations.project import init_project
-from curation.queries.coverage.coverage_map import ALTERNATIVES, CoverageMap, EntityMatch, MatchingRule
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.matched_queries import match_current_queries
+from curation.queries.coverage.matching import ALTERNATIVES, EntityMatch, MatchingRule
 from curation.queries.coverage.measures import Clusters, measure_coverage
 from curation.queries.coverage.report import find_coverage
-from curation.queries.coverage.stored_map import current_map_id, match_asked, read_map
+from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.requests import CoverageRequest
 from curation.store import Store, open_store
 from tests.support import ROOT
@@ -119,8 +121,8 @@ def table(found: CoverageCollection) -> str:
     """The rules on one collection, by the map of the rule for γ."""
     find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
-        made = read_map(cursor, current_map_id(cursor))
-    asked = match_asked(found.store, made, DEFAULT_MODEL, silent)
+        made = read_map(cursor, read_current_map_id(cursor))
+    asked = match_current_queries(found.store, made, DEFAULT_MODEL, silent)
     matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     return HEAD + "".join(_row(rule, found, made, matches) for rule in ALTERNATIVES)
 
@@ -129,17 +131,19 @@ def _row(
     rule: MatchingRule, found: CoverageCollection, made: CoverageMap, matches: Mapping[str, EntityMatch]
 ) -> str:
     regions = frozenset(made.regions)
-    own = {key: rule.clusters(match, made.cluster_of) & regions for key, match in matches.items()}
+    own = {key: rule.find_clusters(match, made.cluster_of) & regions for key, match in matches.items()}
     relevant = {key: frozenset().union(*_of_documents(made, found.relevant.get(key, ()))) for key in own}
     figures = rule_figures(own, {key: held & regions for key, held in relevant.items() if held & regions})
-    measured = measure_coverage(made.regions, list(_of_documents(made, made.of_documents)), [*own.values()])
+    measured = measure_coverage(
+        made.regions, list(_of_documents(made, made.document_entities)), [*own.values()]
+    )
     shares = " | ".join(f"{value:.2f}" for value in figures[:3])
     cells = (f"{figures.regions:.1f}", f"{figures.nowhere}", f"{measured.msc:.2f}", f"{measured.scc:.2f}")
     return f"| {rule.name} | {shares} | {' | '.join(cells)} | {measured.zqc} |\n"
 
 
 def _of_documents(made: CoverageMap, documents: Sequence[str] | Mapping[str, object]) -> Iterator[Clusters]:
-    return (made.clusters_of(made.of_documents.get(name, ())) for name in documents)
+    return (made.find_clusters(made.document_entities.get(name, ())) for name in documents)
 
 
 def rule_figures(own: Mapping[str, Clusters], relevant: Mapping[str, Clusters]) -> RuleFigures:

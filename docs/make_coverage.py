@@ -27,12 +27,14 @@ from curation.evaluation.scoring.qrels import qrels_of
 from curation.evaluation.scoring.run_scores import score_run
 from curation.ingest.importers.queries import active_queries
 from curation.pooling.systems import Systems
-from curation.queries.coverage.clusters import documents_of
-from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
-from curation.queries.coverage.measures import Clusters, clusters_at
-from curation.queries.coverage.query_shapes import QueryShape, query_shape
+from curation.queries.coverage.clusters import count_documents
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.matched_queries import match_current_queries
+from curation.queries.coverage.matching import EntityMatch
+from curation.queries.coverage.measures import Clusters, collect_clusters
+from curation.queries.coverage.query_shapes import QueryShape, measure_shape
 from curation.queries.coverage.report import CoverageReport, find_coverage
-from curation.queries.coverage.stored_map import current_map_id, match_asked, read_map
+from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.requests import CoverageRequest
 from curation.store.documents import current_corpus
 
@@ -69,8 +71,8 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
     """Name of a table → its lines."""
     report = find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
-        made = read_map(cursor, current_map_id(cursor))
-    asked = match_asked(found.store, made, DEFAULT_MODEL, silent)
+        made = read_map(cursor, read_current_map_id(cursor))
+    asked = match_current_queries(found.store, made, DEFAULT_MODEL, silent)
     matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     relevant = found.relevant
     judged = {key: match for key, match in matches.items() if relevant.get(key)}
@@ -130,14 +132,14 @@ def _place_queries(
     kept = frozenset(cluster_of if counted is None else counted)
     clusters, shapes = {}, []
     for query_id, match in sorted(matches.items()):
-        own = made.rule.clusters(match, cluster_of) & kept
+        own = made.rule.find_clusters(match, cluster_of) & kept
         held = [
-            clusters_at(made.of_documents[document_id], cluster_of) & kept
+            collect_clusters(made.document_entities[document_id], cluster_of) & kept
             for document_id in relevant.get(query_id, ())
-            if document_id in made.of_documents
+            if document_id in made.document_entities
         ]
         clusters[query_id] = own
-        shapes.append(query_shape(own, held))
+        shapes.append(measure_shape(own, held))
     return clusters, shapes
 
 
@@ -155,7 +157,7 @@ def _wins(
     least = int(made.parameters["least_documents"])
     for tried in (step for step in made.partitions if step.resolution in (chosen, FINEST)):
         labels = tried.labels[0]
-        regions = np.flatnonzero(documents_of(labels, made.of_documents) >= least).tolist()
+        regions = np.flatnonzero(count_documents(labels, made.document_entities) >= least).tolist()
         clusters, _ = _place_queries(made, judged, relevant, labels.tolist(), regions)
         queries = list(clusters)
         values = np.array([[scored[name].get(key, np.nan) for key in queries] for name in names])

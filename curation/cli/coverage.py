@@ -122,11 +122,11 @@ def _rename_region(text: str) -> None:
 
 
 def _list_gaps(model: str, limit: int) -> None:
-    from curation.queries.coverage.report import find_gaps, gap_table
+    from curation.queries.coverage.gaps import build_gap_table, find_gaps
 
     with progress_bar() as progress:
         gaps = find_gaps(project_store(), model, progress)
-    result = PlainResult(() if gaps else ("Every region has a query.",), (gap_table(gaps),))
+    result = PlainResult(() if gaps else ("Every region has a query.",), (build_gap_table(gaps),))
     show(result, limit=limit, as_json={"gaps": gaps})
 
 

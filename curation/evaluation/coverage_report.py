@@ -22,7 +22,7 @@ from curation.core.reports.regions import RegionMark, region_graph, region_map
 from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.stored_evaluations import read_json
-from curation.queries.coverage.report import CoverageState, read_state
+from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Cursor, Store
 from curation.store.documents import snapshot_titles
 
@@ -128,8 +128,8 @@ def _edges_of_regions(state: CoverageState, numbers: list[int]) -> list[tuple[in
     """Weight each pair of regions by the common documents, and keep the heaviest edges of each region."""
     place_of = {number: index for index, number in enumerate(numbers)}
     shared: Counter[tuple[int, int]] = Counter()
-    for places in state.map.of_documents.values():
-        indexes = sorted(place_of[at] for at in state.map.clusters_of(places) if at in place_of)
+    for places in state.map.document_entities.values():
+        indexes = sorted(place_of[at] for at in state.map.find_clusters(places) if at in place_of)
         shared.update(combinations(indexes, 2))
     sizes = [len(state.map.clusters[number].documents) for number in numbers]
     weights = {
@@ -248,14 +248,14 @@ def write_coverage_page(store: Store, evaluated_values: EvaluatedValues | None =
     """
     with store.reading() as cursor:
         state = read_state(cursor)
-        titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.of_documents))
+        titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.document_entities))
     graph = build_region_graph(state)
     anchors = {number: f"region-{number}" for number in state.map.regions}
     system = next(iter(evaluated_values.systems)) if evaluated_values else None
     sections = build_map_sections(
         state, graph, evaluated_values, system, lambda number: f"#{anchors[number]}"
     )
-    sections.append(state.reach)
+    sections.append(state.reliability)
     sections += build_region_sections(state, titles, evaluated_values, anchors)
     known = state.map.parameters
     remark = (
@@ -270,7 +270,7 @@ def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) ->
     share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [
         f"{regions.zqc:,} of {pluralize(regions.clusters, 'region')} have no query; {share} have a query.",
-        f"{pluralize(regions.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} "
+        f"{pluralize(regions.queries, 'query is', 'queries are')} about a region, {len(state.unassigned):,} "
         "about no region.",
     ]
     if state.unmatched:

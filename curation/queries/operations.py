@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.core.operation import Operation
-from curation.queries.coverage.coverage_map import map_parameters
+from curation.queries.coverage.coverage_map import collect_map_parameters
 from curation.queries.coverage.report import find_coverage
 from curation.queries.requests import CoverageRequest, TagsRequest
 from curation.queries.tag_rules import find_tags, queries_to_tag
@@ -20,7 +20,7 @@ def _check_coverage(cursor: Cursor, request: CoverageRequest | None) -> None:
     current_snapshot(cursor)
     refuse_held(cursor, "coverage")
     if request is not None:
-        map_parameters(request)
+        collect_map_parameters(request)
         refuse_without_model(cursor, request.model)
 
 

@@ -193,9 +193,7 @@ def _share_section(certificate: Certificate) -> Section:
         "The number of queries of each kind in each part, next to the target.",
         (),
         (
-            Table(
-                "Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(distances)
-            ),
+            Table("Distance from the ideal", distance_columns, tuple(distances)),
             Table("Queries", columns, tuple(rows)),
         ),
         "Queries off: half the sum of the differences from the targets. Least possible: the smallest "

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.views.queries import coverage
 from curation.core.characters import isolated
-from curation.queries.coverage.report import find_gaps, read_state
+from curation.queries.coverage.gaps import find_gaps
+from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import coverage_queries
 from curation.queries.coverage.writing.tasks import open_tasks
 from curation.queries.coverage.writing.writing_queue import WritingQueue, writing_queue

@@ -17,7 +17,7 @@ from curation.evaluation.coverage_report import (
     read_stored_values,
     write_coverage_page,
 )
-from curation.queries.coverage.report import CoverageState, read_state
+from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Store, utc_now
 from tests.support.coverage_project import measured
 from tests.support.projects import built_once

@@ -32,10 +32,12 @@ from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.coverage.clusters import Cluster
-from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
+from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.entities import Entity
+from curation.queries.coverage.matched_queries import write_matches
+from curation.queries.coverage.matching import EntityMatch
 from curation.queries.coverage.partitions import Partitions
-from curation.queries.coverage.stored_map import write_map, write_texts
+from curation.queries.coverage.stored_map import write_map
 from curation.queries.coverage.writing.tasks import open_tasks
 from curation.queries.coverage.writing.writing_queue import write_task, writing_queue
 from curation.splits.request import Rules, SplitRequest
@@ -156,14 +158,14 @@ def _cover(store: Store, words: str) -> None:
         parameters={**parameters, "chosen": "given", "least_documents": 3, "matching": {}},
         entities=[Entity(f"gulls {n} {words}", words) for n in range(2)],
         neighbours=[1, 1],
-        of_documents={name: (place,) for place, held in enumerate(documents) for name in held},
+        document_entities={name: (place,) for place, held in enumerate(documents) for name in held},
         clusters=[Cluster(n, f"gulls {n} {words}", (n,), documents[n], True) for n in range(2)],
         partitions=[Partitions(1.0, [np.array([0, 1])], None)],
         left_out={},
     )
     with store.transaction() as cursor:
         write_map(cursor, found)
-        write_texts(cursor, found.map_id, {query.normalised: EntityMatch((0,), ()) for query in queries})
+        write_matches(cursor, found.map_id, {query.normalised: EntityMatch((0,), ()) for query in queries})
     open_tasks(store, 3, ["lee"], seed=1)
     with store.reading() as cursor:
         task = writing_queue(cursor, "lee").task

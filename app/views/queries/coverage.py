@@ -23,7 +23,7 @@ from curation.core.reports.page import QueryName
 from curation.core.text import percent, pluralize
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.pool import forecast_embedding
-from curation.queries.coverage.report import CoverageState, read_state, state_fingerprint
+from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
 from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, coverage_queries
 from curation.queries.coverage.writing.tasks import (
     MAX_AT_ONCE,
@@ -96,10 +96,10 @@ def _figures(state: CoverageState) -> None:
         f"{pluralize(regions.documents, 'document')} in {pluralize(regions.clusters, 'region')}; "
         f"{pluralize(small, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} "
         f"documents are not counted. {pluralize(regions.queries, 'query is', 'queries are')} about a region, "
-        f"{len(state.nowhere):,} about topics that the corpus does not have."
+        f"{len(state.unassigned):,} about topics that the corpus does not have."
     )
-    ui.sentences(state.reach.sentence)
-    ui.folded([replace(state.reach, sentence="")])
+    ui.sentences(state.reliability.sentence)
+    ui.folded([replace(state.reliability, sentence="")])
 
 
 def _gaps(context: PageContext, state: CoverageState) -> None:
@@ -216,7 +216,7 @@ def _check(check: UnanswerableCheck) -> tuple[object, ...]:
 
 def show(context: PageContext) -> None:
     with context.store.reading() as cursor:
-        fingerprint = state_fingerprint(cursor)
+        fingerprint = compute_state_fingerprint(cursor)
     state = read_kept_state(context.store, fingerprint)
     if state is None:
         st.info(

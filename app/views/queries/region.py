@@ -22,7 +22,7 @@ from curation.evaluation.coverage_report import (
     write_coverage_page,
 )
 from curation.evaluation.stored_evaluations import list_evaluations
-from curation.queries.coverage.report import CoverageState
+from curation.queries.coverage.state import CoverageState
 from curation.queries.coverage.stored_map import MAX_NAME_LENGTH, rename_cluster
 from curation.queries.coverage.writing.tasks import open_tasks
 from curation.store import Store

@@ -159,10 +159,10 @@ def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]
 
 def name_cell(dispersion: int | None, alignment: int | None) -> str:
     """Name a cell of the grid by its thirds, which are numbered from 0."""
-    from curation.queries.coverage.query_shapes import third_name
+    from curation.queries.coverage.query_shapes import name_third
 
     thirds = {"Δ": dispersion, "J": alignment}
-    return ", ".join(f"{name} {third_name(third)}" for name, third in thirds.items() if third is not None)
+    return ", ".join(f"{name} {name_third(third)}" for name, third in thirds.items() if third is not None)
 
 
 def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
@@ -181,10 +181,10 @@ def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -
 
 
 def _grid_facet(rows: Sequence[Row]) -> Facet:
-    from curation.queries.coverage.query_shapes import possible_cells
+    from curation.queries.coverage.query_shapes import list_possible_cells
 
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
-    possible = possible_cells([cell for cell in cells if cell is not None])
+    possible = list_possible_cells([cell for cell in cells if cell is not None])
     values = {name_cell(*cell_at): np.array([cell == cell_at for cell in cells]) for cell_at in possible}
     rest = {NO_CELL: np.array([cell is None for cell in cells])}
     return _facet_with_rest(GRID, values, rest)

@@ -31,8 +31,8 @@ from curation.queries.coverage.entities import (
     MAX_PHRASE_WORDS,
     MAX_PHRASES,
     Entity,
-    singular,
-    singular_name,
+    make_singular,
+    normalise_singular,
 )
 from curation.retrieval.terms import stemmed
 
@@ -55,7 +55,7 @@ _JOINING = frozenset(["and", "or"])
 _INSIDE = (_BEFORE | _AFTER | _JOINING) - {"of"}
 
 
-def naming_entities(
+def choose_naming_entities(
     members: Sequence[Sequence[int]],
     labels: Ints,
     entities: Sequence[Entity],
@@ -69,7 +69,7 @@ def naming_entities(
     labels: cluster of each entity, shape (entities,).
     of_documents: document id → positions of its entities.
     """
-    documents, about = documents_about(labels, of_documents)
+    documents, about = count_documents_about(labels, of_documents)
     stems = [_name_stems(entity.name) for entity in entities]
     masses = [Counter[str]() for _ in members]
     for mass, places in zip(masses, members, strict=True):
@@ -79,7 +79,7 @@ def naming_entities(
     for mass in masses:
         over_all.update(mass)
     mean = over_all.total() / max(1, len(masses))
-    nouns = noun_shares(entities) * np.sqrt(documents) * about
+    nouns = compute_noun_shares(entities) * np.sqrt(documents) * about
     named = []
     for mass, places in zip(masses, members, strict=True):
         worth = {word: documents_with * log1p(mean / over_all[word]) for word, documents_with in mass.items()}
@@ -93,7 +93,7 @@ def naming_entities(
     return named
 
 
-def documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
+def count_documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
     """Count each entity's documents, and compute from 0 to 1 how far these documents are about the entity's
     cluster.
     """
@@ -122,14 +122,14 @@ def _name_stems(name: str) -> list[str]:
     return list(dict.fromkeys(stemmed("english", word) for word in content))
 
 
-def noun_shares(entities: Sequence[Entity]) -> Floats:
+def compute_noun_shares(entities: Sequence[Entity]) -> Floats:
     """Compute the noun share of each entity's name, above 0 and at most 1, shape (entities,)."""
-    places = {singular_name(entity.name): at for at, entity in enumerate(entities)}
+    places = {normalise_singular(entity.name): at for at, entity in enumerate(entities)}
     seen, filling = np.zeros(len(entities)), np.zeros(len(entities))
     for description in sorted({entity.description for entity in entities}):
         for piece in CUTS.split(description):
             text_words = words(piece)
-            singulars = ["", *map(singular, text_words), ""]
+            singulars = ["", *map(make_singular, text_words), ""]
             for start in range(1, len(text_words) + 1):
                 for end in range(start + 1, min(start + MAX_PHRASE_WORDS, len(text_words) + 1) + 1):
                     at = places.get(" ".join(singulars[start:end]))

@@ -1,4 +1,4 @@
-"""Clusters of the entity graph with their documents and names: the strata of a corpus.
+"""Clusters of the entity graph, which are the strata of a corpus.
 
 A region is a cluster with at least `MIN_DOCUMENTS` documents: a region is large enough to deserve a query.
 Clusters are numbered from the largest, ordered by number of documents, then number of entities, then first
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.statistics.arrays import Ints
-from curation.queries.coverage.cluster_names import naming_entities
+from curation.queries.coverage.cluster_names import choose_naming_entities
 from curation.queries.coverage.entities import Entity
 from curation.queries.coverage.entity_graph import EntityGraph
 from curation.queries.requests import MIN_DOCUMENTS
@@ -46,48 +46,56 @@ def make_clusters(
     labels: Ints,
     graph: EntityGraph,
     entities: Sequence[Entity],
-    of_documents: Mapping[str, Sequence[int]],
-    least_documents: int = MIN_DOCUMENTS,
+    document_entities: Mapping[str, Sequence[int]],
+    min_documents: int = MIN_DOCUMENTS,
 ) -> list[Cluster]:
     """Make the clusters of a partition with their documents and names, the largest cluster first.
 
     Parameters
     ----------
     labels: cluster of each entity, shape (entities,).
-    of_documents: document id → positions of its entities.
+    document_entities: document id → positions of its entities.
     """
     members: dict[int, list[int]] = {}
     for entity, label in enumerate(labels.tolist()):
         members.setdefault(label, []).append(entity)
     documents: dict[int, set[str]] = {label: set() for label in members}
-    for document_id, entities_of_document in of_documents.items():
-        for entity in entities_of_document:
+    for document_id, indices in document_entities.items():
+        for entity in indices:
             documents[int(labels[entity])].add(document_id)
-    inside = _weights_inside(graph, labels)
-    ordered = sorted(members, key=lambda at: (-len(documents[at]), -len(members[at]), members[at]))
-    naming = naming_entities([members[label] for label in ordered], labels, entities, of_documents)
+    largest_first = sorted(
+        members, key=lambda label: (-len(documents[label]), -len(members[label]), members[label])
+    )
+    members_by_number = [members[label] for label in largest_first]
+    naming = choose_naming_entities(members_by_number, labels, entities, document_entities)
+    inner_weights = _sum_inner_weights(graph, labels)
     clusters = []
-    for number, (label, first) in enumerate(zip(ordered, naming, strict=True)):
-        central = sorted(members[label], key=lambda entity: (entity not in first, -inside[entity], entity))
-        name = ", ".join(entities[entity].name for entity in first)
-        of_cluster = tuple(sorted(documents[label]))
-        ranked = (*first, *central[len(first) :])
-        clusters.append(Cluster(number, name, ranked, of_cluster, len(of_cluster) >= least_documents))
+    for number, (label, naming_entities) in enumerate(zip(largest_first, naming, strict=True)):
+        other_members = [entity for entity in members[label] if entity not in naming_entities]
+        other_members.sort(key=lambda entity: (-inner_weights[entity], entity))
+        name = ", ".join(entities[entity].name for entity in naming_entities)
+        cluster_documents = tuple(sorted(documents[label]))
+        is_region = len(cluster_documents) >= min_documents
+        clusters.append(
+            Cluster(number, name, (*naming_entities, *other_members), cluster_documents, is_region)
+        )
     return clusters
 
 
-def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
-    """Sum the weights of each entity's edges inside its cluster."""
-    same = labels[graph.first] == labels[graph.second]
-    ends = np.concatenate([graph.first[same], graph.second[same]])
-    weights = np.concatenate([graph.weights[same], graph.weights[same]])
-    totals: list[float] = np.round(np.bincount(ends, weights, graph.nodes), 6).tolist()
-    return totals
-
-
-def documents_of(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> Ints:
+def count_documents(labels: Ints, document_entities: Mapping[str, Sequence[int]]) -> Ints:
     """Count the documents of each cluster, shape (clusters,)."""
     clusters = int(labels.max(initial=-1)) + 1
-    documents = np.repeat(np.arange(len(of_documents)), [len(entities) for entities in of_documents.values()])
-    of_entities = labels[np.fromiter(chain.from_iterable(of_documents.values()), np.int64)]
-    return np.bincount(np.unique(documents * clusters + of_entities) % max(1, clusters), minlength=clusters)
+    entity_counts = [len(entities) for entities in document_entities.values()]
+    document_index = np.repeat(np.arange(len(document_entities)), entity_counts)
+    entity_labels = labels[np.fromiter(chain.from_iterable(document_entities.values()), np.int64)]
+    distinct_pairs = np.unique(document_index * clusters + entity_labels)
+    return np.bincount(distinct_pairs % max(1, clusters), minlength=clusters)
+
+
+def _sum_inner_weights(graph: EntityGraph, labels: Ints) -> list[float]:
+    """Sum the weights of each entity's edges inside its cluster."""
+    is_inner = labels[graph.first] == labels[graph.second]
+    ends = np.concatenate([graph.first[is_inner], graph.second[is_inner]])
+    weights = np.concatenate([graph.weights[is_inner], graph.weights[is_inner]])
+    totals: list[float] = np.round(np.bincount(ends, weights, graph.nodes), 6).tolist()
+    return totals

@@ -1,43 +1,30 @@
-"""The coverage map of a corpus, with its entities, graph and clusters, and the clusters C(q) of a query.
+"""The coverage map of a corpus: its entities, and the clusters of entities that are the strata of coverage.
 
 A coverage map is identified by the hash of the corpus snapshot and the map's parameters, so making the same
-map again computes nothing. The coverage map stores the matches of queries with entities by the text of the
-query.
-
-A query matches an entity by phrase if the query has the entity's name, word by word; a name inside a longer
-name at the same place does not count. A query matches by meaning the `MAX_BY_MEANING` entities with the
-highest cosine of at least `MIN_COSINE`, as the graph joins entities. Some entities matched by meaning are
-wrong, and each wrong entity makes a further region look tested. So the matching rule prefers precision: a
-query is about a cluster if the cluster has at least two of the query's matched entities. If no cluster has
-two matched entities, a query is about the clusters of the entities that the query names. Coverage is reported
-by all rules in `ALTERNATIVES`, because the choice of rule changes the measures more than the seed.
+map again computes nothing.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.core.words import words
 from curation.queries.coverage.clusters import Cluster, make_clusters
-from curation.queries.coverage.entities import (
-    EXTRACTOR,
-    MAX_PHRASE_WORDS,
-    NO_ENTITY,
-    Entity,
-    find_entities,
-    singular,
-    singular_name,
+from curation.queries.coverage.entities import EXTRACTOR, NO_ENTITY, Entity, find_entities
+from curation.queries.coverage.entity_graph import MIN_COSINE, NEIGHBOURS, join_neighbours
+from curation.queries.coverage.matching import (
+    ALL_MATCHED,
+    BY_MODEL,
+    MAX_BY_MEANING,
+    TWO_ENTITIES,
+    EntityMatch,
+    MatchingRule,
 )
-from curation.queries.coverage.entity_graph import MIN_COSINE, NEIGHBOURS, join_neighbours, nearest
-from curation.queries.coverage.measures import Clusters, clusters_at
+from curation.queries.coverage.measures import Clusters, collect_clusters
 from curation.queries.coverage.partitions import (
     DRAWN,
     DRAWS,
@@ -48,7 +35,7 @@ from curation.queries.coverage.partitions import (
     find_partitions,
 )
 from curation.queries.requests import CoverageRequest
-from curation.retrieval.embedding_model import Vectors, find_model, has_bfloat16
+from curation.retrieval.embedding_model import find_model, has_bfloat16
 from curation.retrieval.embeddings import BFLOAT16, embed
 from curation.store import Store
 from curation.store.documents import StoredDocuments, current_corpus
@@ -57,7 +44,6 @@ MIN_IN_CLUSTER = "least_in_cluster"
 """Name of the map's parameter with the rule for C(q). Older maps lack the parameter, and count every matched
 entity.
 """
-MAX_BY_MEANING = NEIGHBOURS
 
 METHOD = 2
 """Version of the method for coverage maps, which rises when equal parameters give a different map. Version 2
@@ -65,106 +51,6 @@ of the method runs three cycles of Leiden, and counts a plural as the same entit
 """
 BY_RULE = "by rule"
 GIVEN = "given"
-
-
-class MatchingRule(NamedTuple):
-    """A rule that decides from the matched entities which clusters a query is about.
-
-    Attributes
-    ----------
-    nearest: number of the nearest entities by meaning that count, besides the named entities.
-    least: number of matched entities that a cluster needs.
-    by_model: count the entities that a language model kept instead, if the model has answered.
-    """
-
-    name: str
-    nearest: int
-    least: int = 1
-    by_model: bool = False
-
-    def clusters(self, match: EntityMatch, cluster_of: Sequence[int]) -> Clusters:
-        """Find the clusters C(q) of a query. `cluster_of` has the cluster of each entity."""
-        if self.by_model and match.kept is not None:
-            return clusters_at(match.kept, cluster_of)
-        places = {*match.by_phrase, *match.by_meaning[: self.nearest]}
-        counts = Counter(cluster_of[entity] for entity in places)
-        enough = frozenset(number for number, entities in counts.items() if entities >= self.least)
-        return enough or clusters_at(match.by_phrase, cluster_of)
-
-
-TWO = MatchingRule("two matched entities or more, else of the named ones", MAX_BY_MEANING, 2)
-MODEL = MatchingRule("entities that a language model kept", MAX_BY_MEANING, 2, by_model=True)
-EVERY = MatchingRule(f"named entities and the {MAX_BY_MEANING} nearest", MAX_BY_MEANING)
-ALTERNATIVES = (
-    MatchingRule("named entities", 0),
-    TWO,
-    MatchingRule("named entities and the 10 nearest", 10),
-    EVERY,
-)
-
-
-class EntityMatch(NamedTuple):
-    """The positions of a query's matched entities. An entity may match both by phrase and by meaning.
-
-    Attributes
-    ----------
-    by_phrase: entities that the query names, ascending.
-    by_meaning: entities near in meaning, the nearest first; in older maps by ascending position.
-    kept: entities that a language model kept, ascending; None if no model has answered.
-    """
-
-    by_phrase: tuple[int, ...]
-    by_meaning: tuple[int, ...]
-    kept: tuple[int, ...] | None = None
-
-    @property
-    def entities(self) -> tuple[int, ...]:
-        return tuple(sorted({*self.by_phrase, *self.by_meaning}))
-
-
-def match_queries(
-    texts: Sequence[str],
-    names: Sequence[str],
-    query_vectors: Vectors,
-    entity_vectors: Vectors,
-    most: int = MAX_BY_MEANING,
-) -> list[EntityMatch]:
-    """Match each text with the entities that the text names or is near in meaning.
-
-    Parameters
-    ----------
-    names: normalized names of the entities.
-    query_vectors: unit vectors of the texts, shape (texts, dimension).
-    entity_vectors: unit vectors of the entities, shape (names, dimension).
-    most: largest number of entities by meaning.
-    """
-    places = {singular_name(name): entity for entity, name in enumerate(names)}
-    longest = max((name.count(" ") + 1 for name in names), default=MAX_PHRASE_WORDS)
-    matches = []
-    for text, vector in zip(texts, query_vectors, strict=True):
-        cosines = np.round((entity_vectors @ vector).astype(np.float64), 6)
-        near = nearest(cosines, most, MIN_COSINE) if words(text) else np.zeros(0, np.int64)
-        matches.append(EntityMatch(named_entities(text, places, longest), tuple(near.tolist())))
-    return matches
-
-
-def named_entities(text: str, places: Mapping[str, int], longest: int = MAX_PHRASE_WORDS) -> tuple[int, ...]:
-    """Find the entities that a text names. `places` maps singular names of at most `longest` words to
-    entities.
-    """
-    text_words = list(map(singular, words(text)))
-    spans = []
-    for start in range(len(text_words)):
-        for end in range(min(len(text_words), start + longest), start, -1):
-            if " ".join(text_words[start:end]) in places:
-                spans.append((start, end))
-                break  # shorter names from here are inside this name
-    furthest, named = 0, set()
-    for start, end in spans:
-        if end > furthest:  # otherwise the name is inside an earlier name
-            named.add(places[" ".join(text_words[start:end])])
-            furthest = end
-    return tuple(sorted(named))
 
 
 @dataclass(frozen=True)
@@ -175,7 +61,7 @@ class CoverageMap:
     ----------
     entities: entities by position, ordered by name.
     neighbours: number of each entity's edges in the graph; an isolated entity has 0.
-    of_documents: document id → positions of its entities.
+    document_entities: document id → positions of its entities.
     clusters: clusters by number.
     partitions: partitions of each resolution that was tried, by resolution.
     left_out: reason → number of documents that are in no cluster.
@@ -186,7 +72,7 @@ class CoverageMap:
     parameters: Mapping[str, Any]
     entities: list[Entity]
     neighbours: list[int]
-    of_documents: dict[str, tuple[int, ...]]
+    document_entities: dict[str, tuple[int, ...]]
     clusters: list[Cluster]
     partitions: list[Partitions]
     left_out: dict[str, int]
@@ -202,23 +88,23 @@ class CoverageMap:
         """Numbers of the clusters that are regions."""
         return [cluster.number for cluster in self.clusters if cluster.is_region]
 
-    def clusters_of(self, places: Sequence[int]) -> Clusters:
+    def find_clusters(self, entities: Sequence[int]) -> Clusters:
         """Find the clusters that hold entities, such as C(d) for a document's entities."""
-        return clusters_at(places, self.cluster_of)
+        return collect_clusters(entities, self.cluster_of)
 
     @property
     def rule(self) -> MatchingRule:
         """Rule of the map that decides which clusters a query is about."""
         if "model" in self.parameters["matching"]:
-            return MODEL
-        return TWO if MIN_IN_CLUSTER in self.parameters["matching"] else EVERY
+            return BY_MODEL
+        return TWO_ENTITIES if MIN_IN_CLUSTER in self.parameters["matching"] else ALL_MATCHED
 
-    def clusters_of_query(self, match: EntityMatch) -> Clusters:
+    def find_query_clusters(self, match: EntityMatch) -> Clusters:
         """Find the clusters that a query is about, C(q), by the rule of the map."""
-        return self.rule.clusters(match, self.cluster_of)
+        return self.rule.find_clusters(match, self.cluster_of)
 
 
-def map_parameters(request: CoverageRequest) -> dict[str, Any]:
+def collect_map_parameters(request: CoverageRequest) -> dict[str, Any]:
     """Collect all parameters that, besides the corpus, decide a coverage map.
 
     Raises
@@ -229,7 +115,7 @@ def map_parameters(request: CoverageRequest) -> dict[str, Any]:
         "extractor": EXTRACTOR,
         "graph": {"least_cosine": MIN_COSINE, "neighbours": NEIGHBOURS},
         "least_documents": request.least_documents,
-        "matching": {"most_by_meaning": MAX_BY_MEANING, MIN_IN_CLUSTER: TWO.least},
+        "matching": {"most_by_meaning": MAX_BY_MEANING, MIN_IN_CLUSTER: TWO_ENTITIES.least},
         "method": METHOD,
         "model": find_model(request.model).name,
         "precision": BFLOAT16 if has_bfloat16() else "float32",
@@ -240,7 +126,7 @@ def map_parameters(request: CoverageRequest) -> dict[str, Any]:
     }
 
 
-def map_id_of(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
+def compute_map_id(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
     """Compute the id of the coverage map of a corpus snapshot with these parameters."""
     return digest("coverage map", snapshot_id, parameters)
 
@@ -252,59 +138,38 @@ def make_map(
 
     Raises
     ------
-    NotFoundError: see `map_parameters`.
+    NotFoundError: see `collect_map_parameters`.
     RefusedError: a package of the extra `dense` is missing, or the model cannot be loaded.
     """
-    parameters = map_parameters(request)
+    parameters = collect_map_parameters(request)
     with store.reading() as cursor:
         corpus = current_corpus(cursor)
-    entities, of_documents = find_entities(StoredDocuments(store, corpus.hashes), progress)
+    entities, document_entities = find_entities(StoredDocuments(store, corpus.hashes), progress)
     texts = [entity.text for entity in entities]
     vectors = embed(store, texts, "document", request.model, progress, has_bfloat16())
     graph = join_neighbours(vectors, progress=progress)
-    given = () if request.resolution is None else (request.resolution,)
-    resolutions = (*RESOLUTIONS, *given)
+    is_given = request.resolution is not None
+    resolutions = (*RESOLUTIONS, request.resolution) if request.resolution is not None else RESOLUTIONS
     partitions = find_partitions(
-        graph, of_documents, request.least_documents, request.seed, resolutions, progress=progress
+        graph, document_entities, request.least_documents, request.seed, resolutions, progress=progress
     )
-    chosen = float(request.resolution) if request.resolution else choose_resolution(partitions)
-    labels = next(tried.labels[0] for tried in partitions if tried.resolution == chosen)
-    made = make_clusters(labels, graph, entities, of_documents, request.least_documents)
-    without = sum(not places for places in of_documents.values())
+    resolution = float(request.resolution) if request.resolution else choose_resolution(partitions)
+    labels = next(tried.labels[0] for tried in partitions if tried.resolution == resolution)
+    clusters = make_clusters(labels, graph, entities, document_entities, request.least_documents)
+    without_entity = sum(not indices for indices in document_entities.values())
     return CoverageMap(
-        map_id=map_id_of(snapshot_id, parameters),
+        map_id=compute_map_id(snapshot_id, parameters),
         snapshot_id=snapshot_id,
         parameters={
             **parameters,
-            "resolution": chosen,
-            "chosen": GIVEN if given else BY_RULE,
+            "resolution": resolution,
+            "chosen": GIVEN if is_given else BY_RULE,
             "recovered": [[tried.resolution, list(tried.recovered)] for tried in partitions],
         },
         entities=entities,
         neighbours=graph.degrees.tolist(),
-        of_documents=of_documents,
-        clusters=made,
+        document_entities=document_entities,
+        clusters=clusters,
         partitions=partitions,
-        left_out={NO_ENTITY: without} if without else {},
+        left_out={NO_ENTITY: without_entity} if without_entity else {},
     )
-
-
-def match_texts(
-    store: Store, texts: Sequence[str], coverage_map: CoverageMap, model: str, progress: Progress = silent
-) -> list[EntityMatch]:
-    """Match each text with the entities of the map. Stores only embeddings.
-
-    Raises
-    ------
-    NotFoundError, RefusedError: see `retrieval.embeddings.embed`.
-    """
-    if not coverage_map.entities or not texts:
-        return [EntityMatch((), ()) for _ in texts]
-    entity_texts = [entity.text for entity in coverage_map.entities]
-    half = (
-        coverage_map.parameters.get("precision") == BFLOAT16
-    )  # on any machine; older maps name no precision
-    entities = embed(store, entity_texts, "document", model, progress, half)
-    queries = embed(store, texts, "query", model, progress)
-    most = int(coverage_map.parameters["matching"]["most_by_meaning"])
-    return match_queries(texts, [entity.name for entity in coverage_map.entities], queries, entities, most)

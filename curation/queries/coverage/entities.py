@@ -109,21 +109,21 @@ Mentions = dict[Entity, float]
 """Entity as mentioned by a document → weight of the entity in the document."""
 
 
-def entity_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Normalize a name: lower case, words joined by one space, no hyphens or special characters."""
     return " ".join(words(name))
 
 
-def singular(word: str) -> str:
+def make_singular(word: str) -> str:
     """Remove the ending of an English plural from a word."""
     if len(word) <= MIN_PLURAL_LENGTH or not word.endswith("s") or word.endswith(("is", "ss", "us")):
         return word
     return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
 
 
-def singular_name(name: str) -> str:
+def normalise_singular(name: str) -> str:
     """Normalize a name with each word in the singular. Names with equal results name the same entity."""
-    return " ".join(map(singular, words(name)))
+    return " ".join(map(make_singular, words(name)))
 
 
 def find_entities(
@@ -152,13 +152,13 @@ def unite_mentions(
         (document_id, name, mention, weight)
         for document_id, mentioned in ordered
         for mention, weight in mentioned.items()
-        if (name := singular_name(mention.name))
+        if (name := normalise_singular(mention.name))
     ]
     heaviest: dict[str, tuple[Entity, float]] = {}
     for _, name, mention, weight in named:
         if name not in heaviest or weight > heaviest[name][1]:
             heaviest[name] = (mention, weight)
-    names = {name: entity_name(mention.name) for name, (mention, _) in heaviest.items()}
+    names = {name: normalise_name(mention.name) for name, (mention, _) in heaviest.items()}
     places = {name: index for index, name in enumerate(sorted(names, key=names.__getitem__))}
     of_documents: dict[str, set[int]] = {document_id: set() for document_id, _ in ordered}
     for document_id, name, *_ in named:
@@ -169,7 +169,7 @@ def unite_mentions(
     }
 
 
-def shortened(sentence: str) -> str:
+def shorten_sentence(sentence: str) -> str:
     """Shorten a long sentence to its first words or letters and an ellipsis."""
     parts = sentence.split(" ")
     kept = " ".join(parts[:MAX_SENTENCE_LENGTH])[:MAX_DESCRIPTION_LENGTH].rstrip()
@@ -187,7 +187,7 @@ def extract_phrases(
     """
     if not any(words(document.text) for document in documents):
         return [{} for _ in documents]
-    joining = joining_words(document.text for document in documents)
+    joining = find_joining_words(document.text for document in documents)
     phrases, matrix = _count_phrases(documents, joining)
     number = matrix.shape[0]
     documents_with = np.bincount(matrix.indices, minlength=len(phrases))
@@ -207,7 +207,7 @@ def extract_phrases(
     return mentions
 
 
-def joining_words(texts: Iterable[str]) -> frozenset[str]:
+def find_joining_words(texts: Iterable[str]) -> frozenset[str]:
     """Find the joining words of texts, as this module defines joining words."""
     documents_with: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()
@@ -230,7 +230,7 @@ def _residual_idf(documents_with: int, occurrences: int, documents: int) -> floa
     return log2(documents * -expm1(-occurrences / documents) / documents_with)
 
 
-def phrases_of(text: str, joining: Collection[str] = frozenset()) -> Iterator[str]:
+def list_phrases(text: str, joining: Collection[str] = frozenset()) -> Iterator[str]:
     """Yield each occurrence of a phrase that may name a thing.
 
     Parameters
@@ -274,8 +274,8 @@ def _count_phrases(documents: Iterable[Document], joining: Collection[str]) -> t
 
 
 def _phrases_of_document(joining: Collection[str], document: Document) -> Iterator[str]:
-    yield from phrases_of(document.title, joining)
-    yield from phrases_of(document.body, joining)
+    yield from list_phrases(document.title, joining)
+    yield from list_phrases(document.body, joining)
 
 
 def _heaviest_phrases(counted: Mapping[str, int], weights: Floats, most: int) -> dict[str, float]:
@@ -305,13 +305,13 @@ def _describe_phrases(document: Document, weights: Mapping[str, float], joining:
     """Turn the phrases of a document into entities with descriptions and weights."""
     best: dict[str, tuple[float, str]] = {}
     for sentence in _split_sentences(document):
-        phrases = set(phrases_of(sentence, joining)) & weights.keys()
+        phrases = set(list_phrases(sentence, joining)) & weights.keys()
         worth = round(sum(sorted(weights[phrase] for phrase in phrases)) / sqrt(len(words(sentence)) or 1), 9)
         for phrase in phrases:
             if phrase not in best or worth > best[phrase][0]:
                 best[phrase] = (worth, sentence)
     return {
-        Entity(phrase, shortened(best[phrase][1]) if phrase in best else ""): weight
+        Entity(phrase, shorten_sentence(best[phrase][1]) if phrase in best else ""): weight
         for phrase, weight in weights.items()
     }
 

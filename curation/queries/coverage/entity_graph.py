@@ -1,4 +1,4 @@
-"""The entity graph: an edge joins two entities that are near in meaning.
+"""The entity graph, in which an edge joins two entities that are near in meaning.
 
 An edge joins two entities if at least one entity is among the `NEIGHBOURS` nearest entities of the other, and
 their cosine is `MIN_COSINE` or more. The weight of an edge is the cosine. Cosines are rounded to six decimals
@@ -19,7 +19,8 @@ from curation.retrieval.embedding_model import Vectors
 
 NEIGHBOURS = 50
 MIN_COSINE = 0.5
-_CELLS = 8_000_000  # cosines in memory at the same time
+_MAX_COSINES = 8_000_000
+"""Largest number of cosines in memory at the same time."""
 
 
 class EntityGraph(NamedTuple):
@@ -54,40 +55,44 @@ class EntityGraph(NamedTuple):
 def join_neighbours(
     vectors: Vectors, neighbours: int = NEIGHBOURS, progress: Progress = silent
 ) -> EntityGraph:
-    """Make the graph that joins each entity with its nearest entities, from unit vectors of shape (entities,
-    dimension).
+    """Make the graph that joins each entity with its nearest entities.
+
+    `vectors` are unit vectors, shape (entities, dimension).
     """
     count = len(vectors)
     firsts = [np.zeros(0, np.int64)]
     seconds = [np.zeros(0, np.int64)]
     weights = [np.zeros(0)]
-    block = max(1, _CELLS // max(1, count))
-    for start in range(0, count, block):
-        cosines = np.round((vectors[start : start + block] @ vectors.T).astype(np.float64), 6)
-        for row, values in enumerate(cosines, start):
-            near = nearest(values, neighbours, MIN_COSINE, without=row)
-            firsts.append(np.full(len(near), row))
-            seconds.append(near)
-            weights.append(values[near])
-        progress("coverage: graph", min(start + block, count), count)
+    block_size = max(1, _MAX_COSINES // max(1, count))
+    for start in range(0, count, block_size):
+        cosines = np.round((vectors[start : start + block_size] @ vectors.T).astype(np.float64), 6)
+        for entity, entity_cosines in enumerate(cosines, start):
+            nearest = find_nearest(entity_cosines, neighbours, MIN_COSINE, excluded=entity)
+            firsts.append(np.full(len(nearest), entity))
+            seconds.append(nearest)
+            weights.append(entity_cosines[nearest])
+        progress("coverage: graph", min(start + block_size, count), count)
     return _make_undirected(count, np.concatenate(firsts), np.concatenate(seconds), np.concatenate(weights))
 
 
-def nearest(cosines: NDArray[np.float64], most: int, least_cosine: float, without: int | None = None) -> Ints:
-    """Find the positions of the `most` highest cosines of at least `least_cosine`. Ties are ordered by
-    position.
+def find_nearest(
+    cosines: NDArray[np.float64], limit: int, min_cosine: float, excluded: int | None = None
+) -> Ints:
+    """Find the positions of the `limit` highest cosines of at least `min_cosine`. Ties are ordered by position.
+
+    The position `excluded` does not count.
     """
-    near = np.flatnonzero(cosines >= least_cosine)
-    if without is not None:
-        near = near[near != without]
-    return near[np.lexsort((near, -cosines[near]))][:most]
+    near = np.flatnonzero(cosines >= min_cosine)
+    if excluded is not None:
+        near = near[near != excluded]
+    return near[np.lexsort((near, -cosines[near]))][:limit]
 
 
-def _make_undirected(nodes: int, ones: Ints, others: Ints, weights: NDArray[np.float64]) -> EntityGraph:
+def _make_undirected(nodes: int, sources: Ints, targets: Ints, weights: NDArray[np.float64]) -> EntityGraph:
     """Make each edge once, even if both entities found each other, with the greater of the two weights."""
-    first, second = np.minimum(ones, others), np.maximum(ones, others)
+    first, second = np.minimum(sources, targets), np.maximum(sources, targets)
     order = np.lexsort((-weights, second, first))
     first, second, weights = first[order], second[order], weights[order]
-    new = np.ones(len(first), bool)
-    new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-    return EntityGraph(nodes, first[new], second[new], weights[new])
+    is_new = np.ones(len(first), bool)
+    is_new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    return EntityGraph(nodes, first[is_new], second[is_new], weights[is_new])

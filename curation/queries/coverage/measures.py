@@ -1,4 +1,4 @@
-"""Measures of coverage: how much of the corpus the queries test (Klearman et al. 2026).
+"""Measures of coverage, which say how much of the corpus the queries test (Klearman et al. 2026).
 
 C(d) is the set of clusters of a document d, and C(q) is the set of clusters of a query q.
 
@@ -49,60 +49,60 @@ class CoverageMeasures(NamedTuple):
 
 
 def measure_coverage(
-    counted: Collection[int],
-    of_documents: Sequence[Clusters],
-    of_queries: Sequence[Clusters],
-    traffic: Sequence[tuple[Clusters, int]] = (),
+    counted_clusters: Collection[int],
+    document_clusters: Sequence[Clusters],
+    query_clusters: Sequence[Clusters],
+    traffic_clusters: Sequence[tuple[Clusters, int]] = (),
 ) -> CoverageMeasures:
     """Compute coverage over the counted clusters. Documents and queries of other clusters do not count.
 
     Parameters
     ----------
-    traffic: clusters and number of searches of each text.
+    document_clusters, query_clusters: C(d) of each document, C(q) of each query.
+    traffic_clusters: clusters and number of searches of each text.
     """
-    kept = frozenset(counted)
-    documents = [clusters & kept for clusters in of_documents if clusters & kept]
-    asked = count_in_clusters(of_queries)
-    touched = {number for number in kept if asked.get(number, 0)}
-    enough = {number for number in kept if asked.get(number, 0) >= MIN_FOR_SCC}
-    mass = spread((clusters, 1) for clusters in documents)
-    searches = spread((clusters & kept, times) for clusters, times in traffic)
+    counted = frozenset(counted_clusters)
+    documents = [clusters & counted for clusters in document_clusters if clusters & counted]
+    query_counts = count_by_cluster(query_clusters)
+    covered = {cluster for cluster in counted if query_counts.get(cluster, 0)}
+    covered_for_scc = {cluster for cluster in counted if query_counts.get(cluster, 0) >= MIN_FOR_SCC}
+    mass = spread_over_clusters((clusters, 1) for clusters in documents)
+    traffic = spread_over_clusters((clusters & counted, searches) for clusters, searches in traffic_clusters)
     return CoverageMeasures(
-        clusters=len(kept),
+        clusters=len(counted),
         documents=len(documents),
-        queries=sum(bool(clusters & kept) for clusters in of_queries),
-        msc=_ratio_or_none(len(touched), len(kept)),
-        msc_by_mass=_touched_share(mass, touched),
-        msc_by_traffic=_touched_share(searches, touched),
-        scc=_ratio_or_none(sum(bool(clusters & enough) for clusters in documents), len(documents)),
-        zqc=len(kept) - len(touched),
+        queries=sum(bool(clusters & counted) for clusters in query_clusters),
+        msc=_divide_or_none(len(covered), len(counted)),
+        msc_by_mass=_compute_covered_share(mass, covered),
+        msc_by_traffic=_compute_covered_share(traffic, covered),
+        scc=_divide_or_none(sum(bool(clusters & covered_for_scc) for clusters in documents), len(documents)),
+        zqc=len(counted) - len(covered),
     )
 
 
-def clusters_at(places: Iterable[int], cluster_of: Sequence[int]) -> Clusters:
-    """Find the clusters of entities given by position. `cluster_of` has the cluster of each entity."""
-    return frozenset(cluster_of[entity] for entity in places)
+def collect_clusters(entities: Iterable[int], cluster_of: Sequence[int]) -> Clusters:
+    """Collect the clusters of entities given by position. `cluster_of` has the cluster of each entity."""
+    return frozenset(cluster_of[entity] for entity in entities)
 
 
-def count_in_clusters(items: Iterable[Clusters]) -> dict[int, int]:
+def count_by_cluster(items: Iterable[Clusters]) -> dict[int, int]:
     """Count the queries, or documents, of each cluster. Clusters with a count of 0 are absent."""
-    return dict(Counter(number for clusters in items for number in clusters))
+    return dict(Counter(cluster for clusters in items for cluster in clusters))
 
 
-def spread(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
+def spread_over_clusters(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
     """Sum the amounts of items by cluster. Each amount is spread evenly over the item's clusters."""
     masses: dict[int, float] = {}
     for clusters, amount in items:
-        for number in sorted(clusters):
-            masses[number] = masses.get(number, 0.0) + amount / len(clusters)
+        for cluster in sorted(clusters):
+            masses[cluster] = masses.get(cluster, 0.0) + amount / len(clusters)
     return masses
 
 
-def _touched_share(weights: dict[int, float], touched: Collection[int]) -> float | None:
-    return _ratio_or_none(
-        fsum(weight for number, weight in weights.items() if number in touched), fsum(weights.values())
-    )
+def _compute_covered_share(weights: dict[int, float], covered: Collection[int]) -> float | None:
+    covered_weight = fsum(weight for cluster, weight in weights.items() if cluster in covered)
+    return _divide_or_none(covered_weight, fsum(weights.values()))
 
 
-def _ratio_or_none(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+def _divide_or_none(numerator: float, denominator: float) -> float | None:
+    return numerator / denominator if denominator else None

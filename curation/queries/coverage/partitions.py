@@ -33,7 +33,7 @@ from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Ints
-from curation.queries.coverage.clusters import documents_of
+from curation.queries.coverage.clusters import count_documents
 from curation.queries.coverage.entity_graph import EntityGraph
 
 ITERATIONS = 3
@@ -66,7 +66,7 @@ class Partitions(NamedTuple):
         return round(fmean(self.recovered), 6) if self.recovered else None
 
 
-def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
+def partition_graph(graph: EntityGraph, resolution: float, seed: int) -> Ints:
     """Find the cluster of each entity, shape (nodes,). Clusters are numbered in the order of their first
     entities.
 
@@ -122,21 +122,21 @@ def find_partitions(
     tried = []
     joined = graph.degrees > 0
     draws = draw_graphs(graph, of_documents, seed)
-    masses = entity_masses(graph.nodes, of_documents)
+    masses = compute_entity_masses(graph.nodes, of_documents)
     for done, resolution in enumerate(sorted(set(resolutions)), 1):
         graphs = [*repeat(graph, SEEDS), *(drawn for _, drawn in draws)]
         seeds = [*range(seed, seed + SEEDS), *repeat(seed, len(draws))]
         parts = _partition_all(graphs, resolution, seeds)
         labels, again = parts[:SEEDS], parts[SEEDS:]
-        is_region = documents_of(labels[0], of_documents) >= least_documents
-        recovered = recovered_shares(labels[0], is_region, masses, draws, again)
-        index = mean_rand_index([part[joined] for part in labels])
+        is_region = count_documents(labels[0], of_documents) >= least_documents
+        recovered = compute_recovered_shares(labels[0], is_region, masses, draws, again)
+        index = compute_mean_rand_index([part[joined] for part in labels])
         tried.append(Partitions(resolution, labels, index, tuple(recovered)))
         progress("coverage: clusters", done, len(set(resolutions)))
     return tried
 
 
-def mean_rand_index(partitions: Sequence[Ints]) -> float | None:
+def compute_mean_rand_index(partitions: Sequence[Ints]) -> float | None:
     """Average the adjusted Rand index over pairs of partitions; None for one partition or fewer than two
     entities.
     """
@@ -145,7 +145,9 @@ def mean_rand_index(partitions: Sequence[Ints]) -> float | None:
     from sklearn.metrics import adjusted_rand_score
 
     pairs = combinations(partitions, 2)
-    return round(float(np.mean([adjusted_rand_score(partition, other) for partition, other in pairs])), 6)
+    return round(
+        float(np.mean([adjusted_rand_score(partition_graph, other) for partition_graph, other in pairs])), 6
+    )
 
 
 def choose_resolution(partitions: Sequence[Partitions]) -> float:
@@ -182,7 +184,7 @@ def draw_graphs(
     return draws_made
 
 
-def entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> Floats:
+def compute_entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> Floats:
     """Compute the mass of each entity from its documents, shape (entities,)."""
     masses = np.zeros(entities)
     for _, entities_of_document in sorted(of_documents.items()):
@@ -190,7 +192,7 @@ def entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> F
     return masses
 
 
-def recovered_shares(
+def compute_recovered_shares(
     labels: Ints,
     is_region: NDArray[np.bool_],
     masses: Floats,
@@ -217,7 +219,7 @@ def recovered_shares(
 def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequence[int]) -> list[Ints]:
     """Partition each graph with its seed, on all processors: Leiden releases Python's interpreter lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(partition, graphs, repeat(resolution), seeds))
+        return list(pool.map(partition_graph, graphs, repeat(resolution), seeds))
 
 
 def _of_entities(graph: EntityGraph, kept: Ints) -> EntityGraph:

@@ -1,4 +1,4 @@
-"""Shapes of queries: the dispersion and alignment of each query, and the 3 × 3 grid of both.
+"""The shape of a query: the dispersion and the alignment of its clusters, and the cell in the 3 × 3 grid of both.
 
 Dispersion and alignment are defined by Klearman et al. 2026. D(q) is the set of relevant documents of a query
 q, C(q) and C(d) are the sets of clusters of a query and of a document, and C(D(q)) = ∪ C(d) over d in D(q).
@@ -18,6 +18,7 @@ the other figure.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Tertiles(NamedTuple):
     lower: float
     upper: float
 
-    def part(self, value: float) -> int:
+    def find_third(self, value: float) -> int:
         """Find the third that a value is in: 0, 1 or 2, from low to high."""
         return int(value > self.lower) + int(value > self.upper)
 
@@ -53,52 +54,63 @@ Cuts = tuple[Tertiles | None, Tertiles | None]
 """The boundaries of dispersion and alignment; None for a figure that is unknown or not cut."""
 
 
-def dispersion(of_relevant: Iterable[Clusters]) -> float | None:
+def compute_dispersion(relevant_clusters: Iterable[Clusters]) -> float | None:
     """Compute dispersion Δ from C(d) of the relevant documents, or None if fewer than two have clusters."""
-    in_clusters = [clusters for clusters in of_relevant if clusters]
-    return len(frozenset().union(*in_clusters)) / sum(map(len, in_clusters)) if len(in_clusters) > 1 else None
+    non_empty = [clusters for clusters in relevant_clusters if clusters]
+    if len(non_empty) < 2:
+        return None
+    return len(frozenset().union(*non_empty)) / sum(map(len, non_empty))
 
 
-def alignment(of_query: Clusters, of_relevant: Iterable[Clusters]) -> float | None:
-    """Compute the alignment J from C(q) and C(d) of the relevant documents, or None if no document has a
-    cluster.
-    """
-    relevant = frozenset().union(*of_relevant)
-    return len(of_query & relevant) / len(of_query | relevant) if relevant else None
+def compute_alignment(query_clusters: Clusters, relevant_clusters: Iterable[Clusters]) -> float | None:
+    """Compute alignment J from C(q) and C(d) of the relevant documents, or None if no document has a cluster."""
+    relevant = frozenset().union(*relevant_clusters)
+    return len(query_clusters & relevant) / len(query_clusters | relevant) if relevant else None
 
 
-def query_shape(of_query: Clusters, of_relevant: Sequence[Clusters]) -> QueryShape | None:
+def measure_shape(query_clusters: Clusters, relevant_clusters: Sequence[Clusters]) -> QueryShape | None:
     """Compute dispersion Δ and alignment J of one query, or None if no relevant document has a cluster."""
-    aligned = alignment(of_query, of_relevant)
-    return None if aligned is None else QueryShape(dispersion(of_relevant), aligned)
+    alignment = compute_alignment(query_clusters, relevant_clusters)
+    return None if alignment is None else QueryShape(compute_dispersion(relevant_clusters), alignment)
 
 
-def cuts_of(shapes: Iterable[QueryShape | None]) -> Cuts:
+def find_cuts(shapes: Iterable[QueryShape | None]) -> Cuts:
     """Compute the boundaries that cut the dispersion and the alignment of queries in three."""
-    known = [shape for shape in shapes if shape is not None]
-    return _find_tertiles([shape.dispersion for shape in known]), _find_tertiles(
-        [shape.alignment for shape in known]
-    )
+    known_shapes = [shape for shape in shapes if shape is not None]
+    dispersion_cuts = _find_tertiles([shape.dispersion for shape in known_shapes])
+    alignment_cuts = _find_tertiles([shape.alignment for shape in known_shapes])
+    return dispersion_cuts, alignment_cuts
 
 
-def third_name(third: int | None) -> str:
+def name_third(third: int | None) -> str:
     """Name a third: low, middle, high, or a dash for None."""
     return "–" if third is None else _THIRDS[third]
 
 
-def cell_of(shape: QueryShape, spread: Tertiles | None, aligned: Tertiles | None) -> Cell | None:
+def find_cell(
+    shape: QueryShape, dispersion_cuts: Tertiles | None, alignment_cuts: Tertiles | None
+) -> Cell | None:
     """Find the cell of a query in the grid of thirds, or None if the query has no third."""
-    third = None if spread is None or shape.dispersion is None else spread.part(shape.dispersion)
-    cell = (third, None if aligned is None else aligned.part(shape.alignment))
+    cell: Cell = (
+        _find_third(shape.dispersion, dispersion_cuts),
+        _find_third(shape.alignment, alignment_cuts),
+    )
     return None if cell == (None, None) else cell
 
 
-def possible_cells(cells: Collection[Cell]) -> list[Cell]:
+def list_possible_cells(cells: Collection[Cell]) -> list[Cell]:
     """List the possible cells of the grid: all nine cells, or only the thirds of one figure."""
     thirds = range(3)
-    nine: list[Cell] = [(spread, aligned) for spread in thirds for aligned in thirds]
-    kinds: list[list[Cell]] = [nine, [(None, third) for third in thirds], [(third, None) for third in thirds]]
-    return [cell for kind in kinds if not set(kind).isdisjoint(cells) for cell in kind]
+    grids: list[list[Cell]] = [
+        list(product(thirds, thirds)),
+        [(None, third) for third in thirds],
+        [(third, None) for third in thirds],
+    ]
+    return [cell for grid in grids if not set(grid).isdisjoint(cells) for cell in grid]
+
+
+def _find_third(value: float | None, cuts: Tertiles | None) -> int | None:
+    return None if value is None or cuts is None else cuts.find_third(value)
 
 
 def _find_tertiles(values: Sequence[float | None]) -> Tertiles | None:

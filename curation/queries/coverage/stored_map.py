@@ -1,16 +1,13 @@
-"""The stored coverage map, the names of its clusters, and the queries and traffic matched against the map.
+"""The stored coverage map, with the names that leads give its clusters.
 
 A coverage map is written once and read as a whole. A cluster is named by its most central entities until a
 lead gives the cluster a name. Maps are read with the latest names of clusters.
-
-The current queries and the traffic, the `MAX_ASKED` texts that were asked most, are matched against the map.
-Matching a new text needs the embedding model of the map; earlier matches are stored.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -22,27 +19,20 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.importers.queries import active_queries
 from curation.people.annotators import require_author
 from curation.queries.coverage.clusters import Cluster
 from curation.queries.coverage.coverage_map import (
     CoverageMap,
-    EntityMatch,
-    MatchingRule,
+    collect_map_parameters,
+    compute_map_id,
     make_map,
-    map_id_of,
-    map_parameters,
-    match_texts,
 )
 from curation.queries.coverage.entities import Entity
-from curation.queries.coverage.measures import Clusters
 from curation.queries.coverage.partitions import Partitions
 from curation.queries.requests import CoverageRequest
-from curation.retrieval.embedding_model import find_model
 from curation.store import (
     COMMAND_LINE,
     Cursor,
-    Query,
     Store,
     append_rows,
     fetch,
@@ -57,13 +47,6 @@ CURRENT_MAP = "coverage"
 """Name of the setting with the id of the current coverage map."""
 MAX_NAME_LENGTH = 80
 """Largest number of characters of a cluster's name."""
-
-MAX_ASKED = 5_000
-"""Largest number of texts of the traffic that are matched, the most asked texts first."""
-_MOST_ASKED = """
-    SELECT normalised, sum(count)::BIGINT AS times, (sum(sum(count)) OVER ())::BIGINT
-    FROM traffic WHERE normalised <> '' GROUP BY normalised ORDER BY times DESC, normalised LIMIT ?
-"""
 
 
 class ClusterName(NamedTuple):
@@ -81,17 +64,17 @@ def find_map(store: Store, request: CoverageRequest, progress: Progress = silent
 
     Raises
     ------
-    NotFoundError: see `coverage_map.map_parameters`.
+    NotFoundError: see `coverage_map.collect_map_parameters`.
     RefusedError: there is no corpus, the corpus changed while the map was made, the extra `dense` is not
         installed, or the model cannot be loaded.
     """
-    parameters = map_parameters(request)
+    parameters = collect_map_parameters(request)
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)
         refuse_held(cursor, "coverage")
-        map_id = map_id_of(snapshot, parameters)
-        known = read_map(cursor, map_id) if has_map(cursor, map_id) else None
-    coverage_map = known or make_map(store, snapshot, request, progress)
+        map_id = compute_map_id(snapshot, parameters)
+        stored_map = read_map(cursor, map_id) if has_map(cursor, map_id) else None
+    coverage_map = stored_map or make_map(store, snapshot, request, progress)
     with store.transaction(appends=True) as cursor:
         write_map(cursor, coverage_map)
     return coverage_map
@@ -108,12 +91,9 @@ def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
         raise RefusedError("The corpus changed while its map was made. Make the map again.")
     if get_setting(cursor, CURRENT_MAP) != coverage_map.map_id:
         put_setting(cursor, CURRENT_MAP, coverage_map.map_id)
-        clusters = {"clusters": len(coverage_map.clusters), "regions": len(coverage_map.regions)}
-        record_event(
-            cursor,
-            "coverage map",
-            {"map_id": coverage_map.map_id, **clusters, **to_json_value(coverage_map.parameters)},
-        )
+        counts = {"clusters": len(coverage_map.clusters), "regions": len(coverage_map.regions)}
+        event = {"map_id": coverage_map.map_id, **counts, **to_json_value(coverage_map.parameters)}
+        record_event(cursor, "coverage map", event)
     if not has_map(cursor, coverage_map.map_id):
         _append_map(cursor, coverage_map)
 
@@ -123,7 +103,7 @@ def has_map(cursor: Cursor, map_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall())
 
 
-def current_map_id(cursor: Cursor) -> str:
+def read_current_map_id(cursor: Cursor) -> str:
     """Find the id of the current coverage map.
 
     Raises
@@ -136,8 +116,9 @@ def current_map_id(cursor: Cursor) -> str:
         raise RefusedError(
             "The project has no coverage map yet.", command="`goldgrade coverage` makes the map."
         )
-    [(of,)] = cursor.execute("SELECT snapshot_id FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall()
-    if of != snapshot:
+    sql = "SELECT snapshot_id FROM coverage_maps WHERE map_id = ?"
+    [(map_snapshot,)] = cursor.execute(sql, [map_id]).fetchall()
+    if map_snapshot != snapshot:
         raise RefusedError(
             "The coverage map is of an older corpus. Make a map of the current corpus.",
             command="`goldgrade coverage` makes the map.",
@@ -158,30 +139,30 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
     settings = json.loads(parameters)
     entities = _read_rows(cursor, "name, description, neighbours", "coverage_entities", "place", map_id)
     documents = _read_rows(cursor, "document_id, entities", "coverage_documents", "document_id", map_id)
-    of_documents = {document_id: tuple(places) for document_id, places in documents}
+    document_entities = {document_id: tuple(indices) for document_id, indices in documents}
     return CoverageMap(
         map_id=map_id,
         snapshot_id=snapshot_id,
         parameters=settings,
         entities=[Entity(name, description) for name, description, _ in entities],
         neighbours=[neighbours for *_, neighbours in entities],
-        of_documents=of_documents,
-        clusters=_read_clusters(cursor, map_id, of_documents, settings["least_documents"]),
+        document_entities=document_entities,
+        clusters=_read_clusters(cursor, map_id, document_entities, settings["least_documents"]),
         partitions=_read_partitions(cursor, map_id, settings, all_partitions),
         left_out=json.loads(left_out),
     )
 
 
-def central_entities(cursor: Cursor, map_id: str, number: int, most: int) -> tuple[str, ...]:
-    """List the names of the most central entities of a cluster, at most `most` of them."""
+def read_central_entities(cursor: Cursor, map_id: str, number: int, limit: int) -> tuple[str, ...]:
+    """Read the names of the most central entities of a cluster, at most `limit` of them."""
     sql = "SELECT entities[1:?] FROM coverage_clusters WHERE map_id = ? AND number = ?"
-    [(places,)] = cursor.execute(sql, [most, map_id, number]).fetchall()
+    [(entities,)] = cursor.execute(sql, [limit, map_id, number]).fetchall()
     sql = "SELECT place, name FROM coverage_entities WHERE map_id = ? AND list_contains(?::INTEGER[], place)"
-    names = dict(cursor.execute(sql, [map_id, places]).fetchall())
-    return tuple(names[entity] for entity in places)
+    names = dict(cursor.execute(sql, [map_id, entities]).fetchall())
+    return tuple(names[entity] for entity in entities)
 
 
-def documents_of_cluster(cursor: Cursor, map_id: str, number: int) -> list[str]:
+def read_cluster_documents(cursor: Cursor, map_id: str, number: int) -> list[str]:
     """List the ids of the documents of a cluster, ascending."""
     sql = """
         SELECT document_id FROM coverage_documents d JOIN coverage_clusters c USING (map_id)
@@ -202,13 +183,13 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
     name = " ".join(name.split())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, author, "lead")
-        map_id = current_map_id(cursor)
+        map_id = read_current_map_id(cursor)
         names = _current_names(cursor, map_id)
         if number not in names:
             raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
-        _check_name(name, {other: number_of for number_of, other in names.items() if number_of != number})
-        before = [row.revision for row in cluster_names(cursor, map_id) if row.number == number]
-        row = ClusterName(number, max(before, default=-1) + 1, name, author, utc_now())
+        _check_name(name, {given: cluster for cluster, given in names.items() if cluster != number})
+        revisions = [row.revision for row in read_cluster_names(cursor, map_id) if row.number == number]
+        row = ClusterName(number, max(revisions, default=-1) + 1, name, author, utc_now())
         if names[number] != name:
             append_rows(cursor, "cluster_names", [row], map_id=map_id)
             detail = {"map_id": map_id, "cluster": number, "name": name, "before": names[number]}
@@ -216,7 +197,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
     return row
 
 
-def cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:
+def read_cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:
     """Read the latest names that leads gave to clusters of a map, by number."""
     sql = """
         SELECT number, revision, name, author, named_at FROM cluster_names WHERE map_id = ?
@@ -226,11 +207,12 @@ def cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:
 
 
 def _current_names(cursor: Cursor, map_id: str) -> dict[int, str]:
-    made = dict(_read_rows(cursor, "number, name", "coverage_clusters", "number", map_id))
-    return made | {row.number: row.name for row in cluster_names(cursor, map_id)}
+    computed_names = dict(_read_rows(cursor, "number, name", "coverage_clusters", "number", map_id))
+    return computed_names | {row.number: row.name for row in read_cluster_names(cursor, map_id)}
 
 
-def _check_name(name: str, others: Mapping[str, int]) -> None:
+def _check_name(name: str, cluster_of_name: Mapping[str, int]) -> None:
+    """Refuse a name that is unsuitable, or that another cluster has."""
     if not name:
         raise InputError("The name is empty; expected a name for the cluster.")
     if len(name) > MAX_NAME_LENGTH:
@@ -239,186 +221,74 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
         )
     if redact(name).kinds:
         raise InputError("The name holds personal data, which goldgrade does not store. Remove the data.")
-    if name in others:
-        raise InputError(f"Cluster {others[name]} is called {name!r} already; expected another name.")
-
-
-def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
-    """Read the stored match with entities of each normalized text that was matched."""
-    sql = """
-        SELECT normalised, by_phrase, by_meaning, kept
-        FROM coverage_texts LEFT JOIN coverage_kept USING (map_id, normalised)
-        WHERE map_id = ? ORDER BY normalised
-    """
-    rows = cursor.execute(sql, [map_id]).fetchall()
-    return {
-        text: EntityMatch(tuple(phrase), tuple(meaning), None if kept is None else tuple(kept))
-        for text, phrase, meaning, kept in rows
-    }
-
-
-def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
-    """Store matches with entities of texts that have no stored match."""
-    known = read_texts(cursor, map_id)
-    new = [
-        (text, list(match.by_phrase), list(match.by_meaning))
-        for text, match in matches.items()
-        if text not in known
-    ]
-    append_rows(cursor, "coverage_texts", new, ("normalised", "by_phrase", "by_meaning"), map_id=map_id)
+    if name in cluster_of_name:
+        cluster = cluster_of_name[name]
+        raise InputError(f"Cluster {cluster} is called {name!r} already; expected another name.")
 
 
 def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
-    key = coverage_map.map_id
+    map_id = coverage_map.map_id
+    parameters, left_out = canonical_json(coverage_map.parameters), canonical_json(coverage_map.left_out)
     cursor.execute(
         "INSERT INTO coverage_maps VALUES (?, ?, ?, ?, ?)",
-        [
-            key,
-            coverage_map.snapshot_id,
-            canonical_json(coverage_map.parameters),
-            canonical_json(coverage_map.left_out),
-            utc_now(),
-        ],
+        [map_id, coverage_map.snapshot_id, parameters, left_out, utc_now()],
     )
     entities = zip(coverage_map.entities, coverage_map.neighbours, strict=True)
-    rows = [(place, *entity, neighbours) for place, (entity, neighbours) in enumerate(entities)]
-    append_rows(cursor, "coverage_entities", rows, ("place", "name", "description", "neighbours"), map_id=key)
-    documents = [(name, list(places)) for name, places in coverage_map.of_documents.items()]
-    append_rows(cursor, "coverage_documents", documents, ("document_id", "entities"), map_id=key)
+    entity_rows = [(index, *entity, neighbours) for index, (entity, neighbours) in enumerate(entities)]
+    columns: tuple[str, ...] = ("place", "name", "description", "neighbours")
+    append_rows(cursor, "coverage_entities", entity_rows, columns, map_id=map_id)
+    documents = [
+        (document_id, list(indices)) for document_id, indices in coverage_map.document_entities.items()
+    ]
+    append_rows(cursor, "coverage_documents", documents, ("document_id", "entities"), map_id=map_id)
     clusters = [(cluster.number, cluster.name, list(cluster.entities)) for cluster in coverage_map.clusters]
-    append_rows(cursor, "coverage_clusters", clusters, ("number", "name", "entities"), map_id=key)
+    append_rows(cursor, "coverage_clusters", clusters, ("number", "name", "entities"), map_id=map_id)
     seed = int(coverage_map.parameters["seed"])
     partitions = [
-        (tried.resolution, seed + step, tried.rand_index, labels.tolist())
+        (tried.resolution, seed + offset, tried.rand_index, labels.tolist())
         for tried in coverage_map.partitions
-        for step, labels in enumerate(tried.labels)
+        for offset, labels in enumerate(tried.labels)
     ]
-    names = ("resolution", "seed", "rand_index", "labels")
-    append_rows(cursor, "coverage_partitions", partitions, names, map_id=key)
+    columns = ("resolution", "seed", "rand_index", "labels")
+    append_rows(cursor, "coverage_partitions", partitions, columns, map_id=map_id)
 
 
 def _read_clusters(
-    cursor: Cursor, map_id: str, of_documents: Mapping[str, Sequence[int]], least_documents: int
+    cursor: Cursor, map_id: str, document_entities: Mapping[str, Sequence[int]], min_documents: int
 ) -> list[Cluster]:
     rows = _read_rows(cursor, "number, name, entities", "coverage_clusters", "number", map_id)
     cluster_of = {entity: number for number, _, entities in rows for entity in entities}
     documents: dict[int, list[str]] = {number: [] for number, *_ in rows}
-    for document_id, places in sorted(of_documents.items()):
-        for number in {cluster_of[entity] for entity in places}:
+    for document_id, indices in sorted(document_entities.items()):
+        for number in {cluster_of[entity] for entity in indices}:
             documents[number].append(document_id)
-    given = {row.number: row.name for row in cluster_names(cursor, map_id)}
+    given_names = {row.number: row.name for row in read_cluster_names(cursor, map_id)}
     return [
         Cluster(
-            *(number, given.get(number, name), tuple(entities), tuple(documents[number])),
-            is_region=len(documents[number]) >= least_documents,
+            *(number, given_names.get(number, name), tuple(entities), tuple(documents[number])),
+            is_region=len(documents[number]) >= min_documents,
         )
         for number, name, entities in rows
     ]
 
 
 def _read_partitions(
-    cursor: Cursor, map_id: str, settings: Mapping[str, Any], of_all: bool
+    cursor: Cursor, map_id: str, settings: Mapping[str, Any], all_partitions: bool
 ) -> list[Partitions]:
-    recovered: dict[float, list[float]] = dict(settings.get("recovered", []))  # maps of before have none
+    recovered: dict[float, list[float]] = dict(settings.get("recovered", []))  # absent in older maps
     sql = """
         SELECT resolution, rand_index, labels FROM coverage_partitions
         WHERE map_id = ? AND (? OR resolution = ?) ORDER BY resolution, seed
     """
-    rows = cursor.execute(sql, [map_id, of_all, settings["resolution"]]).fetchall()
+    rows = cursor.execute(sql, [map_id, all_partitions, settings["resolution"]]).fetchall()
     partitions = []
-    for (tried, rand_index), group in groupby(rows, key=lambda row: row[:2]):
-        labels = [np.array(row[2], np.int64) for row in group]
-        partitions.append(Partitions(tried, labels, rand_index, tuple(recovered.get(tried, ()))))
+    for (resolution, rand_index), seed_rows in groupby(rows, key=lambda row: row[:2]):
+        labels = [np.array(row[2], np.int64) for row in seed_rows]
+        shares = tuple(recovered.get(resolution, ()))
+        partitions.append(Partitions(resolution, labels, rand_index, shares))
     return partitions
 
 
 def _read_rows(cursor: Cursor, columns: str, table: str, order: str, map_id: str) -> list[tuple[Any, ...]]:
     sql = f"SELECT {columns} FROM {table} WHERE map_id = ? ORDER BY {order}"  # noqa: S608  names from above
     return cursor.execute(sql, [map_id]).fetchall()
-
-
-class AskedOfCorpus(NamedTuple):
-    """The current queries and the traffic, with the entities that their texts are about.
-
-    Attributes
-    ----------
-    traffic: normalized texts with their numbers of searches, the most asked text first.
-    searches: number of searches of the whole traffic.
-    matches: normalized text → its match.
-    """
-
-    queries: list[Query]
-    traffic: list[tuple[str, int]]
-    searches: int
-    matches: dict[str, EntityMatch]
-
-    @property
-    def texts(self) -> set[str]:
-        """Normalized texts of the queries and of the traffic."""
-        return {query.normalised for query in self.queries} | {text for text, _ in self.traffic}
-
-    @property
-    def unmatched(self) -> list[Query]:
-        """Queries that are not matched with entities yet."""
-        return [query for query in self.queries if query.normalised not in self.matches]
-
-    def of_queries(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:
-        """Find the clusters C(q) of each query."""
-        return [rule.clusters(self.matches[query.normalised], cluster_of) for query in self.queries]
-
-    def of_traffic(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[tuple[Clusters, int]]:
-        """Find the clusters and the number of searches of each text of the traffic."""
-        return [(rule.clusters(self.matches[text], cluster_of), times) for text, times in self.traffic]
-
-    def matched(self) -> AskedOfCorpus:
-        """Keep only the queries and the traffic whose texts were matched."""
-        return self._replace(
-            queries=[query for query in self.queries if query.normalised in self.matches],
-            traffic=[(text, times) for text, times in self.traffic if text in self.matches],
-        )
-
-
-def read_asked(cursor: Cursor, map_id: str) -> AskedOfCorpus:
-    """Read the current queries and the traffic, with the matches that are stored."""
-    rows = cursor.execute(_MOST_ASKED, [MAX_ASKED]).fetchall()
-    traffic = [(text, times) for text, times, _ in rows]
-    searches = rows[0][2] if rows else 0
-    return AskedOfCorpus(active_queries(cursor), traffic, searches, read_texts(cursor, map_id))
-
-
-def match_asked(store: Store, coverage_map: CoverageMap, model: str, progress: Progress) -> AskedOfCorpus:
-    """Read the current queries and the traffic, and match and store the texts that have no match yet.
-
-    Raises
-    ------
-    RefusedError: the map was made with another model, or the model cannot be loaded.
-    """
-    of_map = coverage_map.parameters["model"]
-    if find_model(model).name != of_map:
-        raise RefusedError(
-            f"The coverage map was made with the model {of_map}, and a different model was given.",
-            command=f"Give --model {of_map}.",
-        )
-    with store.reading() as cursor:
-        asked = read_asked(cursor, coverage_map.map_id)
-    return asked._replace(matches=matches_of(store, coverage_map, asked.texts, model, progress))
-
-
-def matches_of(
-    store: Store, coverage_map: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
-) -> dict[str, EntityMatch]:
-    """Match and store the texts that have no match yet, and return all matches of the map by normalized text.
-
-    Raises
-    ------
-    NotFoundError, RefusedError: see `coverage_map.match_texts`.
-    """
-    with store.reading() as cursor:
-        matches = read_texts(cursor, coverage_map.map_id)
-    missing = sorted(set(texts) - matches.keys())
-    if missing:
-        new = dict(zip(missing, match_texts(store, missing, coverage_map, model, progress), strict=True))
-        with store.transaction(appends=True) as cursor:
-            write_texts(cursor, coverage_map.map_id, new)
-        matches |= new
-    return matches

@@ -17,9 +17,11 @@ import numpy as np
 from curation.core.progress import Progress
 from curation.queries.coverage.cluster_names import MAX_IN_A_NAME
 from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
-from curation.queries.coverage.coverage_map import CoverageMap, EntityMatch
+from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.matched_queries import match_new_texts
+from curation.queries.coverage.matching import EntityMatch
 from curation.queries.coverage.measures import Clusters
-from curation.queries.coverage.stored_map import current_map_id, matches_of, read_map
+from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.sampling.designs import Labels
 from curation.retrieval.embedding_model import find_model
 from curation.store import Store
@@ -41,10 +43,10 @@ def cluster_strata(
     RefusedError: there is no map of the current corpus, or the model is needed and cannot be loaded.
     """
     with store.reading() as cursor:
-        coverage_map = read_map(cursor, map_id or current_map_id(cursor), all_partitions=False)
+        coverage_map = read_map(cursor, map_id or read_current_map_id(cursor), all_partitions=False)
     of_map = coverage_map.parameters["model"]
     known = model if find_model(model).name == of_map else of_map
-    matches = matches_of(store, coverage_map, texts, known, progress)
+    matches = match_new_texts(store, coverage_map, texts, known, progress)
     regions = frozenset(coverage_map.regions)
     strata = [_stratum_of(coverage_map, matches[text], regions) for text in texts]
     names: dict[int | str, str] = {
@@ -62,7 +64,7 @@ def _stratum_of(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters
 
     Of regions with equally many entities of the query, the region with the lowest number has most documents.
     """
-    about = coverage_map.clusters_of_query(match)
+    about = coverage_map.find_query_clusters(match)
     if about.isdisjoint(regions):
         return SMALL_ONLY if about else NO_CLUSTER
     counts = Counter(coverage_map.cluster_of[entity] for entity in match.entities)

@@ -30,7 +30,7 @@ from curation.core.statistics.allocation import allocate, impossible, weights_of
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import check_tags
 from curation.people.annotators import require_author
-from curation.queries.coverage.stored_map import current_map_id
+from curation.queries.coverage.stored_map import read_current_map_id
 from curation.queries.requests import DESIGNS, DrawRequest, TopUpRequest, check_limits
 from curation.queries.sampling.designs import (
     CLUSTER,
@@ -100,7 +100,7 @@ def check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
     check_tags(cursor, names_after(TAG, request.strata))
     check_limits(request)
     if CLUSTER in request.strata:
-        current_map_id(cursor)
+        read_current_map_id(cursor)
 
 
 def refuse_too_few(cursor: Cursor, size: int = 1) -> None:

@@ -9,9 +9,17 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.core.progress import Progress
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.matched_queries import match_new_texts
 from curation.queries.coverage.measures import Clusters
-from curation.queries.coverage.query_shapes import Cuts, QueryShape, Tertiles, cell_of, cuts_of, query_shape
-from curation.queries.coverage.stored_map import CURRENT_MAP, current_map_id, matches_of, read_map
+from curation.queries.coverage.query_shapes import (
+    Cuts,
+    QueryShape,
+    Tertiles,
+    find_cell,
+    find_cuts,
+    measure_shape,
+)
+from curation.queries.coverage.stored_map import CURRENT_MAP, read_current_map_id, read_map
 from curation.releases.release_id import rounded
 from curation.releases.release_rows import PartRows
 from curation.store import Cursor, Store, get_setting
@@ -22,7 +30,7 @@ def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
     if get_setting(cursor, CURRENT_MAP) is None:
         return None
     try:
-        return read_map(cursor, current_map_id(cursor), all_partitions=False)
+        return read_map(cursor, read_current_map_id(cursor), all_partitions=False)
     except RefusedError as error:
         return str(error)
 
@@ -43,7 +51,7 @@ def coverage_tables(
     """
     clusters = _clusters_of_queries(store, queries, coverage_map, progress)
     shapes = _shapes_of_queries(qrels, relevant_grade, coverage_map, clusters)
-    spread, aligned = (cut and Tertiles(*map(rounded, cut)) for cut in cuts_of(shapes.values()))
+    spread, aligned = (cut and Tertiles(*map(rounded, cut)) for cut in find_cuts(shapes.values()))
     cuts = (spread, aligned)
     asked = frozenset().union(*clusters.values())
     rows = [_query_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
@@ -67,7 +75,7 @@ def _clusters_of_queries(
     texts = {row["query_id"]: normalise_query(row["text"]) for row in queries}
     model = coverage_map.parameters["model"]
     try:
-        matches = matches_of(store, coverage_map, set(texts.values()), model, progress)
+        matches = match_new_texts(store, coverage_map, set(texts.values()), model, progress)
     except (NotFoundError, RefusedError) as error:
         raise RefusedError(
             "Queries of the release are not matched with the coverage map yet, and only its model "
@@ -75,7 +83,7 @@ def _clusters_of_queries(
             "model.",
             command="`goldgrade coverage` measures coverage.",
         ) from error
-    return {query_id: coverage_map.clusters_of_query(matches[text]) for query_id, text in texts.items()}
+    return {query_id: coverage_map.find_query_clusters(matches[text]) for query_id, text in texts.items()}
 
 
 def _shapes_of_queries(
@@ -89,9 +97,9 @@ def _shapes_of_queries(
     for row in qrels:
         if row["grade"] >= relevant_grade:
             relevant[row["query_id"]].append(
-                coverage_map.clusters_of(coverage_map.of_documents.get(row["document_id"], ()))
+                coverage_map.find_clusters(coverage_map.document_entities.get(row["document_id"], ()))
             )
-    shapes = {query_id: query_shape(asked, relevant[query_id]) for query_id, asked in clusters.items()}
+    shapes = {query_id: measure_shape(asked, relevant[query_id]) for query_id, asked in clusters.items()}
     return {query_id: shape and QueryShape(*map(rounded, shape)) for query_id, shape in shapes.items()}
 
 
@@ -120,5 +128,5 @@ def _query_row(query_id: str, clusters: Clusters, shape: QueryShape | None, cuts
     row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(clusters)}
     if shape is None:
         return row | {"dispersion": None, "alignment": None, "cell": None}
-    cell = cell_of(shape, *cuts)
+    cell = find_cell(shape, *cuts)
     return row | shape._asdict() | {"cell": None if cell is None else list(cell)}

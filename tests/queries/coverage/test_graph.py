@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.queries.coverage import entity_graph
-from curation.queries.coverage.cluster_names import naming_entities, noun_shares
+from curation.queries.coverage.cluster_names import choose_naming_entities, compute_noun_shares
 from curation.queries.coverage.clusters import make_clusters
 from curation.queries.coverage.entities import Entity
-from curation.queries.coverage.entity_graph import EntityGraph, join_neighbours, nearest
+from curation.queries.coverage.entity_graph import EntityGraph, find_nearest, join_neighbours
 from curation.queries.coverage.partitions import (
     Partitions,
     choose_resolution,
+    compute_entity_masses,
+    compute_mean_rand_index,
+    compute_recovered_shares,
     draw_graphs,
-    entity_masses,
     find_partitions,
-    mean_rand_index,
-    partition,
-    recovered_shares,
+    partition_graph,
 )
 from curation.retrieval.embedding_model import Vectors
 from tests.support import examples
@@ -65,8 +65,8 @@ def test_an_edge_needs_one_of_its_ends_to_name_the_other() -> None:
 
 def test_equal_cosines_are_ordered_by_place() -> None:
     cosines = np.array([0.5, 0.9, 0.9, 0.4, 0.9])
-    assert nearest(cosines, 2, 0.5).tolist() == [1, 2]
-    assert nearest(cosines, 9, 0.5, without=1).tolist() == [2, 4, 0]
+    assert find_nearest(cosines, 2, 0.5).tolist() == [1, 2]
+    assert find_nearest(cosines, 9, 0.5, excluded=1).tolist() == [2, 4, 0]
 
 
 @settings(max_examples=examples(30))
@@ -86,14 +86,14 @@ def test_blocks_change_nothing(seed: int, rows: int) -> None:
 
 def test_leiden_finds_the_cliques_and_a_loner_is_alone() -> None:
     graph = cliques(4, 5)
-    labels = partition(graph._replace(nodes=10), 1.0, seed=3)
+    labels = partition_graph(graph._replace(nodes=10), 1.0, seed=3)
     assert labels.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1, 2]
-    assert partition(graph, 1.0, seed=3).tolist() == partition(graph, 1.0, seed=3).tolist()
+    assert partition_graph(graph, 1.0, seed=3).tolist() == partition_graph(graph, 1.0, seed=3).tolist()
 
 
 def test_a_graph_without_edges_is_loners_only() -> None:
-    assert partition(join_neighbours(at_angles(0, 90, 180)), 1.0, 0).tolist() == [0, 1, 2]
-    assert partition(join_neighbours(np.zeros((0, 2), np.float32)), 1.0, 0).tolist() == []
+    assert partition_graph(join_neighbours(at_angles(0, 90, 180)), 1.0, 0).tolist() == [0, 1, 2]
+    assert partition_graph(join_neighbours(np.zeros((0, 2), np.float32)), 1.0, 0).tolist() == []
 
 
 def test_clusters_are_ordered_by_documents_and_their_entities_by_name_and_centrality() -> None:
@@ -118,9 +118,9 @@ def test_names_are_noun_phrases_of_documents_about_the_cluster_and_share_no_word
     entities = [Entity(name, next(one for one in sentences if name[:5] in one)) for name in names]
     hearts = [[0, 1, 2, 3, 5], [0, 1, 2, 3, 5], [0, 2, 3]]
     documents = {f"d{place}": held for place, held in enumerate([*hearts, [4, 6, 7], [4, 6, 7]])}
-    places, _ = naming_entities([range(6), [6, 7]], np.repeat([0, 1], [6, 2]), entities, documents)
+    places, _ = choose_naming_entities([range(6), [6, 7]], np.repeat([0, 1], [6, 2]), entities, documents)
     assert [names[place] for place in places] == ["heart rate", "dog", "valve"]
-    assert noun_shares(entities)[names.index("comes")] < min(noun_shares(entities)[[1, 3, 5]])
+    assert compute_noun_shares(entities)[names.index("comes")] < min(compute_noun_shares(entities)[[1, 3, 5]])
 
 
 DOCUMENTS = {f"d{place}": (place,) for place in range(9)}
@@ -130,8 +130,8 @@ def test_the_rand_index_of_seeds_leaves_loners_out() -> None:
     [found] = find_partitions(cliques(4, 5)._replace(nodes=30), DOCUMENTS, 1, 0, [1.0])
     assert found.rand_index == 1.0
     assert len(found.labels) == 3
-    assert mean_rand_index([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]) == pytest.approx(-0.5)
-    assert mean_rand_index([np.array([0])]) is None
+    assert compute_mean_rand_index([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]) == pytest.approx(-0.5)
+    assert compute_mean_rand_index([np.array([0])]) is None
 
 
 def test_the_finest_resolution_within_a_standard_error_of_the_best_is_chosen() -> None:
@@ -147,17 +147,19 @@ def test_the_finest_resolution_within_a_standard_error_of_the_best_is_chosen() -
 def test_a_region_is_recovered_by_the_cluster_that_agrees_with_it_best() -> None:
     graph = cliques(4, 5)._replace(nodes=10)
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
-    masses = entity_masses(10, {"a": (0, 1), "b": (2, 3), "c": (4, 5, 6, 7), "d": (8, 9)})
+    masses = compute_entity_masses(10, {"a": (0, 1), "b": (2, 3), "c": (4, 5, 6, 7), "d": (8, 9)})
     assert masses.tolist() == [0.5] * 4 + [0.25] * 4 + [0.5, 0.5]
     whole = (np.arange(10), graph)
     part = (np.array([0, 1, 4, 5, 9]), join_neighbours(at_angles(0, 5, 90, 180, 184)))
     regions = np.array([True, True, False])
     # of the part, cluster 0 is there again; of cluster 1 one half is alone and one half is with the loner
-    found = recovered_shares(
-        labels, regions, masses, [whole, part], [partition(draw[1], 1.0, 0) for draw in (whole, part)]
+    found = compute_recovered_shares(
+        labels, regions, masses, [whole, part], [partition_graph(draw[1], 1.0, 0) for draw in (whole, part)]
     )
     assert found == [(2 + 1.5) / 4, (2 * 1 + 1.5 * 0.5) / 4]
-    assert recovered_shares(labels, ~regions, masses, [whole], [partition(whole[1], 1.0, 0)]) == [0.5 / 4]
+    assert compute_recovered_shares(
+        labels, ~regions, masses, [whole], [partition_graph(whole[1], 1.0, 0)]
+    ) == [0.5 / 4]
 
 
 def test_draws_have_the_entities_of_four_fifths_of_the_documents() -> None:

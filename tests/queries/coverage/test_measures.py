@@ -9,26 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.queries.coverage.coverage_map import (
+from curation.queries.coverage.coverage_map import CoverageMap, collect_map_parameters
+from curation.queries.coverage.entities import normalise_singular
+from curation.queries.coverage.matching import (
     ALTERNATIVES,
-    TWO,
-    CoverageMap,
+    TWO_ENTITIES,
     EntityMatch,
-    map_parameters,
-    match_queries,
-    named_entities,
+    find_named_entities,
+    match_entities,
 )
-from curation.queries.coverage.entities import singular_name
 from curation.queries.coverage.measures import Clusters, measure_coverage
 from curation.queries.coverage.query_shapes import (
     Cell,
     QueryShape,
-    alignment,
-    cell_of,
-    cuts_of,
-    dispersion,
-    possible_cells,
-    query_shape,
+    compute_alignment,
+    compute_dispersion,
+    find_cell,
+    find_cuts,
+    list_possible_cells,
+    measure_shape,
 )
 from curation.queries.requests import CoverageRequest
 from tests.support import examples
@@ -84,12 +83,12 @@ def test_one_more_query_lowers_no_coverage(
 
 def test_dispersion_and_alignment_by_hand() -> None:
     relevant = [of(0, 1), of(1, 2), of()]
-    assert dispersion(relevant) == 3 / 4
-    assert alignment(of(1, 5), relevant) == 1 / 4
-    assert dispersion([of(3), of(4)]) == alignment(of(3), [of(3)]) == 1
-    assert dispersion([of(3), of()]) is None  # of one document Δ is 1 whatever it is about
-    assert query_shape(of(3), [of()]) is None
-    assert query_shape(of(), []) is None
+    assert compute_dispersion(relevant) == 3 / 4
+    assert compute_alignment(of(1, 5), relevant) == 1 / 4
+    assert compute_dispersion([of(3), of(4)]) == compute_alignment(of(3), [of(3)]) == 1
+    assert compute_dispersion([of(3), of()]) is None  # of one document Δ is 1 whatever it is about
+    assert measure_shape(of(3), [of()]) is None
+    assert measure_shape(of(), []) is None
 
 
 @settings(max_examples=examples(100))
@@ -97,7 +96,7 @@ def test_dispersion_and_alignment_by_hand() -> None:
 def test_dispersion_is_above_zero_and_alignment_between_zero_and_one(
     query: Clusters, relevant: list[Clusters]
 ):
-    shape = query_shape(query, relevant)
+    shape = measure_shape(query, relevant)
     if shape is None:
         assert not any(relevant)
     else:
@@ -107,13 +106,13 @@ def test_dispersion_is_above_zero_and_alignment_between_zero_and_one(
 
 
 def cells_of(shapes: list[QueryShape]) -> list[Cell | None]:
-    return [cell_of(shape, *cuts_of([*shapes, None])) for shape in shapes]
+    return [find_cell(shape, *find_cuts([*shapes, None])) for shape in shapes]
 
 
 def test_tertiles_make_nine_cells() -> None:
     places = [(a, b) for a in range(3) for b in range(3)]
     assert cells_of([QueryShape((a + 1) / 3, b / 2) for a, b in places]) == places
-    assert cuts_of([None]) == (None, None)
+    assert find_cuts([None]) == (None, None)
 
 
 def test_where_most_queries_have_one_relevant_document_alignment_alone_makes_the_cells() -> None:
@@ -122,19 +121,22 @@ def test_where_most_queries_have_one_relevant_document_alignment_alone_makes_the
     thirds: list[Cell | None] = [(None, n) for n in range(3)]
     for shapes in (lone, lone + same):
         cells = set(filter(None, cells_of(shapes)))
-        assert sorted(cells) == possible_cells(cells) == thirds
+        assert sorted(cells) == list_possible_cells(cells) == thirds
     assert cells_of([QueryShape(None, 0.5)] * 2) == [None, None]
     mixed = cells_of(lone + [QueryShape(n / 9 + 0.1, n / 9) for n in range(9)])
-    assert possible_cells(set(filter(None, mixed)))[9:] == thirds
+    assert list_possible_cells(set(filter(None, mixed)))[9:] == thirds
 
 
 def test_a_query_names_the_longest_entities_it_holds() -> None:
     names = ["green", "green tea", "leaves", "tea", "tea leaves"]
-    places = {singular_name(name): place for place, name in enumerate(names)}
-    assert named_entities("Green-Teas, please", places) == (1,)
-    assert named_entities("green tea leaves", places) == (1, 4)  # they overlap: neither is inside the other
-    assert named_entities("tea for green", places) == (0, 3)
-    assert named_entities("coffee", places) == ()
+    places = {normalise_singular(name): place for place, name in enumerate(names)}
+    assert find_named_entities("Green-Teas, please", places) == (1,)
+    assert find_named_entities("green tea leaves", places) == (
+        1,
+        4,
+    )  # they overlap: neither is inside the other
+    assert find_named_entities("tea for green", places) == (0, 3)
+    assert find_named_entities("coffee", places) == ()
 
 
 def test_a_query_matches_by_meaning_where_it_names_nothing() -> None:
@@ -142,25 +144,29 @@ def test_a_query_matches_by_meaning_where_it_names_nothing() -> None:
     entities = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
     names = list("abcdefg")
     x_axis = np.array([[1, 0], [1, 0]], np.float32)
-    found = match_queries(["brew c", "?"], names, x_axis, entities, most=5)
+    found = match_entities(["brew c", "?"], names, x_axis, entities, max_by_meaning=5)
     assert found == [EntityMatch((2,), (0, 4, 5, 6, 1)), EntityMatch((), ())]
     assert found[0].entities == (0, 1, 2, 4, 5, 6)
 
 
 def test_a_query_is_about_clusters_with_two_of_its_entities_else_about_those_it_names() -> None:
     cluster_of = [0, 0, 1, 2, 3]
-    assert TWO.clusters(EntityMatch((2,), (0, 1, 3)), cluster_of) == of(0)
-    assert TWO.clusters(EntityMatch((2,), (2, 3, 0)), cluster_of) == of(1)
-    assert TWO.clusters(EntityMatch((), (0, 3)), cluster_of) == of()
+    assert TWO_ENTITIES.clusters(EntityMatch((2,), (0, 1, 3)), cluster_of) == of(0)
+    assert TWO_ENTITIES.clusters(EntityMatch((2,), (2, 3, 0)), cluster_of) == of(1)
+    assert TWO_ENTITIES.clusters(EntityMatch((), (0, 3)), cluster_of) == of()
     named, _, ten, every = ALTERNATIVES
     far = EntityMatch((4,), (*[0] * 10, 3))
-    assert [rule.clusters(far, cluster_of) for rule in (named, ten, every)] == [of(3), of(0, 3), of(0, 2, 3)]
+    assert [rule.find_clusters(far, cluster_of) for rule in (named, ten, every)] == [
+        of(3),
+        of(0, 3),
+        of(0, 2, 3),
+    ]
 
 
 def test_a_map_of_before_counts_every_matched_entity() -> None:
     of_before = CoverageMap("", "", {"matching": {"most_by_meaning": 50}}, [], [], {}, [], [], {})
-    assert of_before.rule.clusters(EntityMatch((), (0, 1)), [0, 1]) == of(0, 1)
-    assert replace(of_before, parameters=map_parameters(CoverageRequest(seed=0))).rule is TWO
+    assert of_before.rule.find_clusters(EntityMatch((), (0, 1)), [0, 1]) == of(0, 1)
+    assert replace(of_before, parameters=collect_map_parameters(CoverageRequest(seed=0))).rule is TWO_ENTITIES
 
 
 def test_traffic_without_a_counted_cluster_weighs_nothing() -> None:

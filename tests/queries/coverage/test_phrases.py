@@ -8,12 +8,12 @@ from curation.queries.coverage.entities import (
     MAX_DESCRIPTION_LENGTH,
     MAX_SENTENCE_LENGTH,
     Entity,
-    entity_name,
     extract_phrases,
     find_entities,
-    joining_words,
-    phrases_of,
-    singular,
+    find_joining_words,
+    list_phrases,
+    make_singular,
+    normalise_name,
     unite_mentions,
 )
 from curation.store import Document
@@ -36,7 +36,7 @@ def names(document: Document, corpus: Sequence[Document] = TEA, most: int = 8) -
 
 
 def test_a_phrase_crosses_no_punctuation_and_no_word_of_joining_ends_it() -> None:
-    assert list(phrases_of("Theory of relativity, 1905: a new state-of-the-art")) == [
+    assert list(list_phrases("Theory of relativity, 1905: a new state-of-the-art")) == [
         "theory",
         "theory of relativity",
         "relativity",
@@ -46,8 +46,8 @@ def test_a_phrase_crosses_no_punctuation_and_no_word_of_joining_ends_it() -> Non
 
 
 def test_numbers_and_single_letters_name_nothing_alone() -> None:
-    assert list(phrases_of("vitamin B 12 x")) == ["vitamin"]
-    assert "vitamin b12" in list(phrases_of("vitamin B12"))
+    assert list(list_phrases("vitamin B 12 x")) == ["vitamin"]
+    assert "vitamin b12" in list(list_phrases("vitamin B12"))
 
 
 def test_a_part_that_is_always_the_longer_phrase_is_left_out() -> None:
@@ -90,7 +90,7 @@ def test_a_corpus_without_words_has_no_entity() -> None:
 
 
 def test_names_that_are_equal_once_normalised_are_one_entity_with_the_heaviest_description() -> None:
-    assert entity_name("  Wi-Fi (802.11ac) ") == "wi fi 802 11ac"
+    assert normalise_name("  Wi-Fi (802.11ac) ") == "wi fi 802 11ac"
     mentions = {
         "a": {Entity("Wi-Fi", "light"): 1.0, Entity("Router", "r"): 1.0, Entity("–", "no name"): 9.0},
         "b": {Entity("wi fi", "heavy"): 2.0, Entity("WI FI", "same, later"): 2.0},
@@ -115,17 +115,17 @@ GERMAN = [
 
 
 def test_words_that_join_others_are_found_from_the_corpus_in_any_language() -> None:
-    joining = joining_words(GERMAN)
+    joining = find_joining_words(GERMAN)
     assert {"der", "die", "und", "ist"} <= joining
     assert not {"apfel", "katze"} & joining
-    found = list(phrases_of("Der Apfel und die Birne", joining))
+    found = list(list_phrases("Der Apfel und die Birne", joining))
     assert found == ["apfel", "birne"]
 
 
 def test_a_word_of_many_documents_that_comes_in_bursts_joins_nothing() -> None:
     of_cells = [f"cell cell cell cell cell cell paper {number}" for number in range(10)]
     corpus = [*of_cells, *(f"paper {number}" for number in range(5))]
-    assert joining_words(corpus) == {"paper"}
+    assert find_joining_words(corpus) == {"paper"}
 
 
 def test_scripts_without_spaces_have_grams_and_short_descriptions() -> None:
@@ -155,6 +155,6 @@ def test_singular_and_plural_of_a_name_are_one_entity_under_the_heavier_mentions
     entities, of_documents = unite_mentions(["a", "b"], [mentions["a"], mentions["b"]])
     assert entities == [Entity("neural networks", "of many")]
     assert of_documents == {"a": (0,), "b": (0,)}
-    assert list(map(singular, ["libraries", "virus", "gas", "class", "axis", "lenses"])) == [
+    assert list(map(make_singular, ["libraries", "virus", "gas", "class", "axis", "lenses"])) == [
         *("library", "virus", "gas", "class", "axis", "lense")
     ]

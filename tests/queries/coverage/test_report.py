@@ -10,9 +10,10 @@ import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
-from curation.queries.coverage.coverage_map import ALTERNATIVES
-from curation.queries.coverage.report import NO_CLUSTER, find_coverage, find_gaps
-from curation.queries.coverage.stored_map import current_map_id, read_map
+from curation.queries.coverage.gaps import find_gaps
+from curation.queries.coverage.matching import ALTERNATIVES
+from curation.queries.coverage.report import NO_ENTITY, find_coverage
+from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.requests import CoverageRequest
 from curation.store import Store
 from tests.support.coverage_project import COARSE, TEXTS, TOPICS, fill, put_vectors
@@ -31,7 +32,7 @@ def test_the_topics_are_the_regions_and_the_queries_cover_one(project: Store) ->
     assert sorted((c.documents, c.queries) for c in regions) == [(6, 0), (6, 0), (6, 2)]
     assert (report.msc, report.scc, report.zqc) == (1 / 3, 0.0, 2)
     assert all(any(topic in region.name for topic in TOPICS) for region in regions)
-    assert report.left_out == {NO_CLUSTER: 1}  # sonnets
+    assert report.left_out == {NO_ENTITY: 1}  # sonnets
     assert [region.searches for region in regions] == [None] * 3
     assert report.traffic_counted is report.regions.msc_by_traffic is None
 
@@ -58,7 +59,7 @@ def test_the_stored_map_is_the_one_that_was_made_and_made_once(
 ) -> None:
     first = find_coverage(project, COARSE)
     with project.reading() as cursor:
-        stored = read_map(cursor, current_map_id(cursor))
+        stored = read_map(cursor, read_current_map_id(cursor))
     assert stored.map_id == first.map_id
     monkeypatch.setattr("curation.queries.coverage.stored_map.make_map", None)  # a second map would fail
     assert find_coverage(project, COARSE) == first

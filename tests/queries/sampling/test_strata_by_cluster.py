@@ -6,7 +6,7 @@ import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.queries.coverage.report import find_coverage
-from curation.queries.coverage.stored_map import current_map_id, rename_cluster
+from curation.queries.coverage.stored_map import read_current_map_id, rename_cluster
 from curation.queries.requests import CoverageRequest, DrawRequest, TopUpRequest
 from curation.queries.sampling.designs import Stratum
 from curation.queries.sampling.draw import draw_sample, top_up
@@ -64,7 +64,7 @@ def test_the_same_draw_is_the_same_sample_and_names_its_map(project: Store) -> N
     first, again = (draw_sample(project, DrawRequest(8, 1, BY_CLUSTER)) for _ in range(2))
     assert (first.sample_id, again.drawn_before) == (again.sample_id, True)
     with project.reading() as cursor:
-        assert first.parameters["coverage_map"] == current_map_id(cursor)
+        assert first.parameters["coverage_map"] == read_current_map_id(cursor)
     plain = draw_sample(project, DrawRequest(8, 1))
     assert "coverage_map" not in plain.parameters  # other samples keep their ids
 

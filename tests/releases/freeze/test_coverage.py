@@ -9,7 +9,7 @@ import pytest
 
 from curation.core.errors import RefusedError
 from curation.queries.coverage.report import find_coverage
-from curation.queries.coverage.stored_map import current_map_id, rename_cluster
+from curation.queries.coverage.stored_map import read_current_map_id, rename_cluster
 from curation.releases.card import card_text
 from curation.releases.diff import diff
 from curation.releases.verify import load_release, verify
@@ -58,7 +58,7 @@ def test_a_release_has_the_clusters_of_its_queries_and_their_dispersion_and_alig
 def test_the_boundaries_are_stored_and_say_the_cell_of_each_query(store: Store) -> None:
     [row] = load_release(store, "v1").rows("coverage")
     with store.reading() as cursor:
-        assert row["map_id"] == current_map_id(cursor)
+        assert row["map_id"] == read_current_map_id(cursor)
     assert (row["parameters"]["resolution"], row["parameters"]["seed"], row["relevant_grade"]) == (1.0, 3, 1)
     for one in query_rows(store).values():
         for place, figure in enumerate(("dispersion", "alignment")):

@@ -32,7 +32,7 @@ from curation.core.progress import Progress, silent
 from curation.core.reports.page import Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.people.annotators import require_author
-from curation.queries.coverage.coverage_map import EntityMatch, match_texts
+from curation.queries.coverage.gaps import CoverageGap
 from curation.queries.coverage.language_model.answers import (
     MALFORMED,
     MAX_FAILURES_IN_A_ROW,
@@ -65,9 +65,9 @@ from curation.queries.coverage.language_model.writing_plan import (
     check_request,
     read_inputs,
 )
-from curation.queries.coverage.query_shapes import Tertiles, alignment
-from curation.queries.coverage.report import CoverageGap
-from curation.queries.coverage.stored_map import write_texts
+from curation.queries.coverage.matched_queries import match_texts, write_matches
+from curation.queries.coverage.matching import EntityMatch
+from curation.queries.coverage.query_shapes import Tertiles, compute_alignment
 from curation.queries.coverage.writing.checks import ALIKE, why_refused
 from curation.queries.coverage.writing.coverage_queries import (
     GAP,
@@ -197,7 +197,7 @@ class _Session:
         if not any(self._weights.values()):
             self._weights = {gap.number: float(len(gap.documents)) for gap in inputs.gaps}
         self._missing = Counter({gap.number: gap.missing for gap in inputs.gaps})
-        self._thirds = Counter(THIRDS.part(value) for value in inputs.alignments if value is not None)
+        self._thirds = Counter(THIRDS.find_third(value) for value in inputs.alignments if value is not None)
         self._done: set[str] = set()
         self._rejected = 0  # requests, one after the other
         model, map_id = asking.endpoint.model, inputs.map.map_id
@@ -258,12 +258,12 @@ class _Session:
         matches = match_texts(self._store, normalised, coverage_map, self._request.embedding)
         ranked = []
         for (text, aim), match in zip(kept, matches, strict=True):
-            clusters = coverage_map.clusters_of_query(match)
-            of_document = coverage_map.clusters_of(coverage_map.of_documents[aim.document.document_id])
-            aligned = alignment(clusters, [of_document]) or 0.0
+            clusters = coverage_map.find_query_clusters(match)
+            of_document = coverage_map.find_clusters(coverage_map.document_entities[aim.document.document_id])
+            aligned = compute_alignment(clusters, [of_document]) or 0.0
             gaps = tuple(sorted(clusters & self._missing.keys()))
             weight = sum(self._weights[number] for number in gaps)
-            alike = self._thirds[THIRDS.part(aligned)]
+            alike = self._thirds[THIRDS.find_third(aligned)]
             order = (aim.cluster not in gaps, -weight, alike, len(clusters) - len(gaps), digest(text))
             if gaps:
                 ranked.append(RankedCandidate(order, text, aim, match, gaps, aligned))
@@ -341,7 +341,7 @@ class _Session:
             with self._store.transaction() as cursor:
                 query = add_coverage_query(cursor, candidate.text, origin, "synthetic", self._actor)
                 withhold(cursor, query.query_id, request.share, request.seed, self._actor)
-                write_texts(cursor, coverage_map.map_id, {query.normalised: candidate.match})
+                write_matches(cursor, coverage_map.map_id, {query.normalised: candidate.match})
                 [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
         except RefusedError:  # the text is in the traffic
             self._refuse_candidate(aim, ALIKE)
@@ -349,7 +349,7 @@ class _Session:
         self.report.written.append(row)
         self._queries.append(query)
         self._done.add(document.document_id)
-        self._thirds[THIRDS.part(candidate.alignment)] += 1
+        self._thirds[THIRDS.find_third(candidate.alignment)] += 1
         self._missing -= Counter(candidate.regions)
         self.report.gaps_left = len(self._missing)
         return True

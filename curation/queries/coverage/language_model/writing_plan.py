@@ -20,6 +20,7 @@ from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.gaps import CoverageGap, count_clusters, select_gaps
 from curation.queries.coverage.language_model.answers import CHARACTERS
 from curation.queries.coverage.language_model.chat import TokenPrices, price_of
 from curation.queries.coverage.language_model.writing_calls import (
@@ -28,8 +29,8 @@ from curation.queries.coverage.language_model.writing_calls import (
     candidates_call,
     verification_call,
 )
-from curation.queries.coverage.report import CoverageGap, gaps_of, of_clusters
-from curation.queries.coverage.stored_map import current_map_id, match_asked, read_map
+from curation.queries.coverage.matched_queries import match_current_queries
+from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.coverage.writing.checks import STYLES
 from curation.queries.coverage.writing.coverage_queries import check_share, coverage_queries
 from curation.store import Query, Store, fetch
@@ -171,8 +172,8 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     RefusedError: there is no map of the current corpus, or the map was made with another model.
     """
     with store.reading() as cursor:
-        coverage_map = read_map(cursor, current_map_id(cursor))
-    asked = match_asked(store, coverage_map, request.embedding, progress)
+        coverage_map = read_map(cursor, read_current_map_id(cursor))
+    asked = match_current_queries(store, coverage_map, request.embedding, progress)
     with store.reading() as cursor:
         written = [row for row in coverage_queries(cursor) if row.map_id == coverage_map.map_id]
         hidden = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
@@ -182,14 +183,14 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     withheld = Counter(row.cluster for row in written if (row.query_id,) in hidden)
     counted = [
         cluster._replace(queries=cluster.queries + withheld[cluster.number])
-        for cluster in of_clusters(coverage_map, asked)
+        for cluster in count_clusters(coverage_map, asked)
     ]
     done = set() if request.fill else {row.cluster for row in written}
     return WritingInputs(
         store=store,
         corpus=corpus,
         map=coverage_map,
-        gaps=[gap for gap in gaps_of(coverage_map, counted, request.fill) if gap.number not in done],
+        gaps=[gap for gap in select_gaps(coverage_map, counted, request.fill) if gap.number not in done],
         queries=queries,
         written_for=frozenset(row.document_id for row in written),
         alignments=[json.loads(row.detail).get("alignment") for row in written],
@@ -201,7 +202,7 @@ def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[Quer
     free = [name for name in gap.documents if name not in inputs.written_for]
     for document_id in seeded(free, seed, lambda name: ["synthetic", gap.number, name]):
         [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)
-        names = {inputs.map.entities[entity].name for entity in inputs.map.of_documents[document_id]}
+        names = {inputs.map.entities[entity].name for entity in inputs.map.document_entities[document_id]}
         about = tuple(name for name in gap.entities if name in names)
         [style, *_] = seeded(STYLES, seed, lambda name, drawn=document_id: ["style", drawn, name])  # type: ignore[misc]
         yield QueryAim(gap.number, about or gap.entities, document, STYLES[style])

@@ -23,9 +23,10 @@ from curation.core.text import left_out_sentences, pluralize
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.queries.coverage.coverage_map import CoverageMap
+from curation.queries.coverage.gaps import select_gaps
 from curation.queries.coverage.measures import MIN_FOR_SCC
-from curation.queries.coverage.report import CoverageState, gaps_of, read_state
-from curation.queries.coverage.stored_map import current_map_id
+from curation.queries.coverage.state import CoverageState, read_state
+from curation.queries.coverage.stored_map import read_current_map_id
 from curation.queries.coverage.writing.checks import draw_styles
 from curation.queries.coverage.writing.coverage_queries import GAP, PURPOSES
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
@@ -206,7 +207,7 @@ def _plan_fingerprint(cursor: Cursor) -> object:
     """Read the inputs of a plan of tasks: the map, the queries matched against the map, and all tasks."""
     tables = ("writing_batches", "writing_tasks", "writing_endings", "queries", "coverage_texts")
     counts = [cursor.execute(f"SELECT count(*) FROM {table}").fetchall() for table in tables]  # noqa: S608
-    return current_map_id(cursor), counts
+    return read_current_map_id(cursor), counts
 
 
 def _choose_documents(
@@ -239,7 +240,7 @@ def _choose_documents(
 
 def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
     """Choose documents for regions with few queries, as many as each region lacks besides its open tasks."""
-    gaps = gaps_of(inputs.state.map, inputs.state.clusters, fill=True)
+    gaps = select_gaps(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
         raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill.")
     planned: dict[str, int] = {}

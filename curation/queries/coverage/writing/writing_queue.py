@@ -15,7 +15,7 @@ from curation.core.operation import DEFAULT_MODEL
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.queries import active_queries
-from curation.queries.coverage.stored_map import central_entities, documents_of_cluster
+from curation.queries.coverage.stored_map import read_central_entities, read_cluster_documents
 from curation.queries.coverage.writing.checks import (
     MIN_COSINE,
     STYLES,
@@ -214,7 +214,7 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
 
 def _next_document(cursor: Cursor, task: _StoredTask) -> tuple[str, str] | None:
     """Find the id and content hash of the next document of the task's region, or None."""
-    of_region = documents_of_cluster(cursor, task.map_id, task.cluster)
+    of_region = read_cluster_documents(cursor, task.map_id, task.cluster)
     versions = snapshot_versions(cursor, current_snapshot(cursor), of_region)
     left = documents_left(versions, documents_taken(cursor, task.kind), task.cluster, task.seed, task.kind)
     return (left[0], versions[left[0]]) if left else None
@@ -254,5 +254,5 @@ def _read_tasks(cursor: Cursor, condition: str, value: str) -> list[_StoredTask]
 
 def _writing_task(cursor: Cursor, task: _StoredTask) -> WritingTask:
     document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
-    entities = central_entities(cursor, task.map_id, task.cluster, MAX_ENTITIES)
+    entities = read_central_entities(cursor, task.map_id, task.cluster, MAX_ENTITIES)
     return WritingTask(task.task_id, task.kind, entities, document, STYLES[task.style])

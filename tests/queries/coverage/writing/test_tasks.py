@@ -16,7 +16,9 @@ from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import read_queue
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.coverage.report import find_coverage, find_gaps, read_state
+from curation.queries.coverage.gaps import find_gaps
+from curation.queries.coverage.report import find_coverage
+from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import ORIGIN, UNANSWERABLE, coverage_queries
 from curation.queries.coverage.writing.tasks import FILLED, batches, open_tasks, share_out, tasks_of_clusters
 from curation.queries.coverage.writing.writing_queue import (

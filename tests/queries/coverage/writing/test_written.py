@@ -9,8 +9,13 @@ import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.queries import active_queries
-from curation.queries.coverage.report import find_gaps
-from curation.queries.coverage.stored_map import cluster_names, current_map_id, read_map, rename_cluster
+from curation.queries.coverage.gaps import find_gaps
+from curation.queries.coverage.stored_map import (
+    read_cluster_names,
+    read_current_map_id,
+    read_map,
+    rename_cluster,
+)
 from curation.queries.coverage.writing.checks import STYLES, draw_styles
 from curation.queries.coverage.writing.coverage_queries import (
     QueryOrigin,
@@ -26,7 +31,7 @@ project = built_once(measured)
 
 def origin(store: Store, writer: str = "anna") -> QueryOrigin:
     with store.reading() as cursor:
-        map_id = current_map_id(cursor)
+        map_id = read_current_map_id(cursor)
     return QueryOrigin("gap", writer, map_id, 1, "ship0", "hash", "short names", {"warnings": []})
 
 
@@ -82,8 +87,8 @@ def test_a_new_name_of_a_cluster_is_in_the_map_and_the_old_one_in_the_trail(proj
     rename_cluster(project, gap.number, " Ships at   sea ", "lee")
     rename_cluster(project, gap.number, "Ships at sea", "lee")  # as it is called: nothing to store
     with project.reading() as cursor:
-        found = read_map(cursor, current_map_id(cursor))
-        [named] = cluster_names(cursor, found.map_id)
+        found = read_map(cursor, read_current_map_id(cursor))
+        [named] = read_cluster_names(cursor, found.map_id)
     assert (found.clusters[gap.number].name, named.revision) == ("Ships at sea", 1)
     trail = rows_of(project, "SELECT detail FROM events WHERE action = 'rename cluster' ORDER BY rowid")
     assert [json.loads(detail)["before"] for (detail,) in trail] == [gap.name, "Ships"]
