@@ -78,9 +78,9 @@ def join_neighbours(
 def find_nearest(
     cosines: NDArray[np.float64], limit: int, min_cosine: float, excluded: int | None = None
 ) -> Ints:
-    """Find the positions of the `limit` highest cosines of at least `min_cosine`. Ties are ordered by position.
+    """Find the positions of the `limit` highest cosines of at least `min_cosine`, without `excluded`.
 
-    The position `excluded` does not count.
+    Ties are ordered by position.
     """
     near = np.flatnonzero(cosines >= min_cosine)
     if excluded is not None:

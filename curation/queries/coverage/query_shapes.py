@@ -1,4 +1,4 @@
-"""The shape of a query: the dispersion and the alignment of its clusters, and the cell in the 3 × 3 grid of both.
+"""The shape of a query: the dispersion and the alignment of its clusters.
 
 Dispersion and alignment are defined by Klearman et al. 2026. D(q) is the set of relevant documents of a query
 q, C(q) and C(d) are the sets of clusters of a query and of a document, and C(D(q)) = ∪ C(d) over d in D(q).
@@ -63,7 +63,7 @@ def compute_dispersion(relevant_clusters: Iterable[Clusters]) -> float | None:
 
 
 def compute_alignment(query_clusters: Clusters, relevant_clusters: Iterable[Clusters]) -> float | None:
-    """Compute alignment J from C(q) and C(d) of the relevant documents, or None if no document has a cluster."""
+    """Compute alignment J from C(q) and C(d) of relevant documents, or None if no document has a cluster."""
     relevant = frozenset().union(*relevant_clusters)
     return len(query_clusters & relevant) / len(query_clusters | relevant) if relevant else None
 

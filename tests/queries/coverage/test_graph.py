@@ -75,12 +75,12 @@ def test_blocks_change_nothing(seed: int, rows: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(23, 3)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     whole = join_neighbours(vectors, 4)
-    cells = entity_graph._CELLS
-    entity_graph._CELLS = rows * 23
+    cells = entity_graph._MAX_COSINES
+    entity_graph._MAX_COSINES = rows * 23
     try:
         parts = join_neighbours(vectors, 4)
     finally:
-        entity_graph._CELLS = cells
+        entity_graph._MAX_COSINES = cells
     assert edges(parts) == edges(whole)
 
 

@@ -151,9 +151,9 @@ def test_a_query_matches_by_meaning_where_it_names_nothing() -> None:
 
 def test_a_query_is_about_clusters_with_two_of_its_entities_else_about_those_it_names() -> None:
     cluster_of = [0, 0, 1, 2, 3]
-    assert TWO_ENTITIES.clusters(EntityMatch((2,), (0, 1, 3)), cluster_of) == of(0)
-    assert TWO_ENTITIES.clusters(EntityMatch((2,), (2, 3, 0)), cluster_of) == of(1)
-    assert TWO_ENTITIES.clusters(EntityMatch((), (0, 3)), cluster_of) == of()
+    assert TWO_ENTITIES.find_clusters(EntityMatch((2,), (0, 1, 3)), cluster_of) == of(0)
+    assert TWO_ENTITIES.find_clusters(EntityMatch((2,), (2, 3, 0)), cluster_of) == of(1)
+    assert TWO_ENTITIES.find_clusters(EntityMatch((), (0, 3)), cluster_of) == of()
     named, _, ten, every = ALTERNATIVES
     far = EntityMatch((4,), (*[0] * 10, 3))
     assert [rule.find_clusters(far, cluster_of) for rule in (named, ten, every)] == [
