@@ -31,12 +31,12 @@ WEEKS = 8
 REPORT = """
 import json, resource, sys, time
 from pathlib import Path
-from curation.agreement.report import agreement_report
+from curation.agreement.report import make_agreement_report
 from curation.store import open_store
 store, took = open_store(Path(sys.argv[1])), {}
 for name, details in (("plain", False), ("details", True)):
     started, worked = time.perf_counter(), time.process_time()
-    agreement_report(store, details=details)
+    make_agreement_report(store, details=details)
     took[name], took[name + " cpu"] = time.perf_counter() - started, time.process_time() - worked
 store.close()
 took["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

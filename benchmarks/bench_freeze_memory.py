@@ -32,7 +32,7 @@ STEP = """
 import hashlib, json, re, sys, time
 from pathlib import Path
 import duckdb, numpy, pyarrow.compute, pyarrow.parquet, scipy.sparse
-from curation.agreement.report import agreement_report
+from curation.agreement.report import make_agreement_report
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.requests import ExportRequest, FreezeRequest
@@ -50,7 +50,7 @@ elif step == "freeze":
 elif step == "verify":
     found = verify(store, "v1").release_id
 elif step in ("agreement", "details"):
-    report = to_json_value(agreement_report(store, details=step == "details"))
+    report = to_json_value(make_agreement_report(store, details=step == "details"))
     found = hashlib.sha256(canonical_json(report).encode()).hexdigest()
 else:
     out = path.parent / f"{sys.argv[3]} {step}"

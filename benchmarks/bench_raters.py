@@ -20,10 +20,17 @@ from pathlib import Path
 
 import numpy as np
 
-from curation.agreement.agreement_with_others import agreement_with_others, left_out_of
+from curation.agreement.agreement_with_others import compute_agreement_with_others
 from curation.agreement.fast_answers import AnswerTimes
-from curation.agreement.grades import Grades, grades_of
-from curation.agreement.signals import AGREEMENT, AnnotatorMetrics, Finding, annotator_metrics, feedback
+from curation.agreement.grades import Grades, make_grades
+from curation.agreement.outliers import find_outliers
+from curation.agreement.signals import (
+    AGREEMENT,
+    AnnotatorMetrics,
+    Finding,
+    compute_annotator_metrics,
+    find_feedback,
+)
 from curation.core.statistics.intervals import wilson
 from curation.core.statistics.multiple_tests import threshold
 
@@ -75,7 +82,7 @@ def project(seed: int, bad: tuple[str, ...]) -> tuple[Grades, AnswerTimes]:
         who += [name] * len(pairs)
         times += seconds.tolist()
     at = START + np.asarray([minutes[row[:3]] * 60_000_000 for row in sorted(said)]).astype("timedelta64[us]")
-    return grades_of(said)._replace(at=at), AnswerTimes(who, times, [300] * len(who))
+    return make_grades(said)._replace(at=at), AnswerTimes(who, times, [300] * len(who))
 
 
 def bad_of(number: int, run: int) -> tuple[str, ...]:
@@ -88,7 +95,7 @@ def named(found: Iterable[AnnotatorMetrics], bad: tuple[str, ...]) -> Counter[st
     for person, one in enumerate(found):
         kind = bad[person] if person < len(bad) else "good"
         counts[kind] += 1
-        findings = feedback(one)
+        findings = find_feedback(one)
         counts[f"{kind}: named"] += bool(findings)
         counts.update(f"{kind}: {finding.about}" for finding in findings)
         counts[f"{kind}: left out"] += one.left_out is not None
@@ -105,7 +112,7 @@ def simulate(bad: int, runs: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for run in range(runs):
         kinds = bad_of(bad, run)
-        counts += named(annotator_metrics(PEOPLE, *project(run, kinds), {}, run), kinds)
+        counts += named(compute_annotator_metrics(PEOPLE, *project(run, kinds), {}, run), kinds)
     return counts
 
 
@@ -150,9 +157,9 @@ def icecat(folder: Path) -> None:
 
 def real(title: str, rows: list[tuple[str, str, str, int]]) -> tuple[set[str], Mapping[str, str]]:
     """Who is named for agreement in one data set (5 % false), and who is left out of the others."""
-    grades = grades_of(rows)
-    left_out = left_out_of(grades)
-    found = agreement_with_others(grades, left_out)
+    grades = make_grades(rows)
+    left_out = find_outliers(grades)
+    found = compute_agreement_with_others(grades, left_out)
     tests = {name: AGREEMENT.test(AnnotatorMetrics(name, agreement=one)) for name, one in found.items()}
     ps = {name: one.evidence["p"] for name, one in tests.items() if isinstance(one, Finding)}
     line = threshold(list(ps.values()), 0.05)

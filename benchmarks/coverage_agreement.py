@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.inter_annotator import COEFFICIENTS, basis_of, figures_of
+from curation.agreement.coefficients import COEFFICIENTS
+from curation.agreement.inter_annotator import estimate_coefficients, select_doubly_judged
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import RESAMPLES, wilson
 
@@ -88,12 +89,18 @@ def coverage(
     """`runs` simulated projects of so many queries."""
     random = np.random.default_rng(seed)
     wanted = [one for one in COEFFICIENTS if one.name in names]
-    truths = figures_of(
-        basis_of(*counted(random, 20_000 if runs > 10 else 200, of)), SCALE, wanted, seed, resamples=1
+    truths = estimate_coefficients(
+        select_doubly_judged(*counted(random, 20_000 if runs > 10 else 200, of)),
+        SCALE,
+        wanted,
+        seed,
+        resamples=1,
     )
     ends = np.full((runs, len(wanted), 2), np.nan)
     for run in range(runs):
-        figures = figures_of(basis_of(*counted(random, queries, of)), SCALE, wanted, run, resamples)
+        figures = estimate_coefficients(
+            select_doubly_judged(*counted(random, queries, of)), SCALE, wanted, run, resamples
+        )
         for place, one in enumerate(wanted):
             low, high = figures[one.name].low, figures[one.name].high
             ends[run, place] = (np.nan, np.nan) if low is None or high is None else (low, high)

@@ -73,9 +73,9 @@ class Project:
 
     def agreement(self, round: str | None = None) -> AgreementReport:
         """Compute how far annotators agree with each other and with themselves."""
-        from curation.agreement.report import agreement_report
+        from curation.agreement.report import make_agreement_report
 
-        return agreement_report(self._store, round)
+        return make_agreement_report(self._store, round)
 
     def split(
         self, parts: Mapping[str, float] | None = None, *, seed: int = 0, **options: Any

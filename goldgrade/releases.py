@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from curation.core.errors import InputError
 from curation.evaluation.scoring.release import choose_parts
 from curation.people.seal_access import sealed_parts
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import open_sealed
-from curation.releases.verify import FrozenRelease, Verified, load_release, verify
+from curation.releases.verify import Verified, verify
 from curation.store import Document, Store
 
 if TYPE_CHECKING:

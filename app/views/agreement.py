@@ -13,20 +13,26 @@ from app.next_stage import show_missing_stage
 from curation.agreement.disagreement_sources import NAMED, DisagreementSources, GuideLine, QueryShare
 from curation.agreement.report import (
     AgreementReport,
-    agreement_report,
-    not_checked,
-    other_findings,
-    verdict_of,
+    list_other_findings,
+    list_unchecked,
+    make_agreement_report,
 )
-from curation.agreement.report_sections import GRADES, QUERIES, agreement_page, feedback_section, layers
+from curation.agreement.report_sections import (
+    GRADES,
+    QUERIES,
+    make_agreement_page,
+    make_feedback_section,
+    make_section_layers,
+)
 from curation.agreement.round_findings import (
     CHECKS,
     FALSE_ROUNDS,
     RoundQuality,
-    not_checked_table,
-    round_quality,
+    check_round,
+    make_unchecked_table,
 )
-from curation.agreement.signals import DURING_ROUND, annotator_details
+from curation.agreement.signals import DURING_ROUND, compute_annotator_details
+from curation.agreement.verdict import judge_alpha
 from curation.core.reports.page import QueryName, Section
 from curation.core.text import percent, pluralize
 from curation.labeling.rounds.control_items import build_control_item_table
@@ -55,13 +61,13 @@ def show(annotator: Annotator) -> None:
     with st.spinner("Computing the verdict…"):
         report, quality = figures.figure(of, first_look, round_name)
     ui.data_time(of)
-    if unknown := not_checked(report):
+    if unknown := list_unchecked(report):
         ui.sentences(*unknown)
-    verdict = verdict_of(report.between)
+    verdict = judge_alpha(report.between)
     ui.verdict(verdict.figure, verdict.state.capitalize(), verdict.sentence)
     if not report.between.units:
         show_missing_stage(store, annotator, "round")
-    ui.findings(other_findings(report))
+    ui.findings(list_other_findings(report))
     if quality is not None and annotator.role in LEADS:
         worth_a_look(quality)
     with st.spinner("Computing the sources of disagreement…"):
@@ -133,7 +139,7 @@ def worth_a_look(round_quality: RoundQuality) -> None:
         st.warning(ui.plain(f"{who}{finding.sentence}"), icon=":material/visibility:")
     ui.quiet(round_quality.conclusion)
     with st.expander("Checks of this round"):
-        ui.tables(not_checked_table(round_quality))
+        ui.tables(make_unchecked_table(round_quality))
         labels = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
         ui.sentences(*(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(
@@ -187,16 +193,19 @@ def first_look(store: Store, round_name: str | None) -> tuple[AgreementReport, R
     """Compute the agreement report without details, which takes an eighth of the time, so that the verdict
     appears first.
     """
-    report = agreement_report(store, round_name)
-    return report, round_quality(store, round_name, report) if round_name else None
+    report = make_agreement_report(store, round_name)
+    return report, check_round(store, round_name, report) if round_name else None
 
 
 def computed(store: Store, round_name: str | None) -> Shown:
     """Compute the whole agreement report."""
-    report, people = agreement_report(store, round_name, details=True), annotator_details(store, round_name)
+    report, people = (
+        make_agreement_report(store, round_name, details=True),
+        compute_annotator_details(store, round_name),
+    )
     return Shown(
-        *layers(report),
+        *make_section_layers(report),
         report.details.sources if report.details else None,
-        feedback_section(people),
-        agreement_page(report, people) if report.between.units else None,
+        make_feedback_section(people),
+        make_agreement_page(report, people) if report.between.units else None,
     )

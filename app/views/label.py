@@ -12,7 +12,14 @@ from app.grading import CONSISTENCY, grading
 from app.next_stage import show_missing_stage
 from app.signin.current_user import sessions
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
-from curation.agreement.own_work import BLOCK, MIN_SETTLED, Difference, MyDifferences, my_differences, my_work
+from curation.agreement.own_work import (
+    BLOCK,
+    MIN_SETTLED,
+    Difference,
+    MyDifferences,
+    find_own_differences,
+    measure_own_work,
+)
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent, pluralize
 from curation.guides.guide import Guide, current_guide
@@ -57,7 +64,7 @@ def _show_consistency(annotator: Annotator) -> None:
     ui.lead("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = read_queue(store, annotator.name, limit=0)
-    consistency, hour, seconds_each = my_work(store, annotator.name)
+    consistency, hour, seconds_each = measure_own_work(store, annotator.name)
     if not queue.total and consistency is None:
         st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")
         return
@@ -71,7 +78,7 @@ def _show_consistency(annotator: Annotator) -> None:
         _consistency(columns[3], consistency)
     with store.reading() as cursor:
         guide = current_guide(cursor)
-    _differences(my_differences(store, annotator.name), guide)
+    _differences(find_own_differences(store, annotator.name), guide)
 
 
 def _consistency(column: st.delta_generator.DeltaGenerator, mine: Estimate) -> None:

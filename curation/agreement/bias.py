@@ -1,9 +1,9 @@
-"""Bias: how much higher or lower each annotator grades than the others or the reviewer, and the drift of
-bias.
+"""Bias of each annotator: how much higher or lower the annotator grades than the others or the reviewer.
 
 Bias is the mean difference between an annotator's grade and the reviewer's decision on the same pair. On a
 pair without a decision, the mean of the others' grades takes the place of the decision. The consensus is not
 used, because a consensus contains the annotator's grade, which would hide a bias.
+The drift of a bias is its change over the queries in the order of their grades.
 """
 
 from __future__ import annotations
@@ -63,76 +63,84 @@ def read_decisions(cursor: Cursor) -> Decisions:
     return {(query_id, document_id): grade for query_id, document_id, grade in rows}
 
 
-def annotator_biases(
-    grades: Grades, decisions: Decisions, left_out: Collection[str] = (), seed: int = 0
+def compute_biases(
+    grades: Grades, decisions: Decisions, outliers: Collection[str] = (), seed: int = 0
 ) -> dict[str, AnnotatorBias]:
-    """Compute each annotator's bias against the others who are not left out, by name."""
-    graded = grades.graded_by_person
-    graded = graded.only(np.lexsort((graded.at, graded.people)))  # those without a time come last
-    off, query = _off(graded, decisions, left_out), graded.unit_queries[graded.units]
+    """Compute each annotator's bias against the others who are no outliers, by name."""
+    graded = grades.graded_by_annotator
+    graded = graded.select(np.lexsort((graded.at, graded.people)))  # those without a time come last
+    differences, query = _subtract_reference(graded, decisions, outliers), graded.unit_queries[graded.units]
     return {
-        name: _bias(name, query[rows], graded.at[rows], off[rows], seed)
-        for name, rows in zip(graded.names, graded.rows_of, strict=True)
+        name: _compute_bias(name, query[rows], graded.at[rows], differences[rows], seed)
+        for name, rows in zip(graded.names, graded.annotator_slices, strict=True)
     }
 
 
-def _off(grades: Grades, decisions: Decisions, left_out: Collection[str]) -> Floats:
+def _subtract_reference(grades: Grades, decisions: Decisions, outliers: Collection[str]) -> Floats:
     """Subtract the reviewer's decision or the others' mean from each grade; NaN if there is neither."""
     units, grade = grades.units, grades.grades.astype(np.float64)
-    counted = grades.without(left_out)[grades.people]
-    number = len(grades.documents)
-    others = np.bincount(units[counted], minlength=number)[units] - counted
-    sums = np.bincount(units[counted], grade[counted], number)[units] - grade * counted
+    counts = grades.exclude(outliers)[grades.people]
+    unit_count = len(grades.documents)
+    others = np.bincount(units[counts], minlength=unit_count)[units] - counts
+    sums = np.bincount(units[counts], grade[counts], unit_count)[units] - grade * counts
     reference = np.divide(sums, others, out=np.full(len(units), np.nan), where=others > 0)
     if decisions:
         queries = [grades.query_ids[query] for query in grades.unit_queries.tolist()]
         pairs = list(zip(queries, grades.documents, strict=True))
-        decided = np.asarray([pair in decisions for pair in pairs], dtype=bool)[units]
-        given = [np.nan if (decision := decisions.get(pair)) is None else decision for pair in pairs]
-        reference = np.where(decided, np.asarray(given, dtype=np.float64)[units], reference)
-    off: Floats = grade - reference
-    return off
+        is_decided = np.asarray([pair in decisions for pair in pairs], dtype=bool)[units]
+        decided_grades = [decisions.get(pair) for pair in pairs]
+        decided = np.asarray([np.nan if grade is None else grade for grade in decided_grades], np.float64)
+        reference = np.where(is_decided, decided[units], reference)
+    differences: Floats = grade - reference
+    return differences
 
 
-def _bias(name: str, query: Ints, at: NDArray[np.datetime64], off: Floats, seed: int) -> AnnotatorBias:
+def _compute_bias(
+    name: str, query: Ints, at: NDArray[np.datetime64], differences: Floats, seed: int
+) -> AnnotatorBias:
     """Compute bias and drift from grades in the order in which they were given."""
-    compared = ~np.isnan(off)
-    query, at, off = query[compared], at[compared], off[compared]
-    grades, queries = len(off), len(np.unique(query))
-    if grades < MINIMUM_GRADES or queries < MINIMUM_QUERIES:
+    has_reference = ~np.isnan(differences)
+    query, at, differences = query[has_reference], at[has_reference], differences[has_reference]
+    grades, queries = len(differences), len(np.unique(query))
+    if not _has_enough(query):
         why = (
             f"{pluralize(grades, 'grade')} of {pluralize(queries, 'query', 'queries')} can be compared; "
             f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
         )
         return AnnotatorBias(name, grades, queries, undefined=why, no_trend=why)
-    sums, numbers = _by_query(query, off)
+    sums, counts = _sum_by_query(query, differences)
     bias = float(sums.sum() / grades)
-    blocks = resampled(np.stack([sums, numbers], axis=1), seed)
-    drawn = np.concatenate([block[:, 0] / block[:, 1] for block in blocks])
-    low, high = percentile_interval(drawn, queries) or (None, None)
-    p = mean_p(bias, (sums - numbers * bias) / grades)
-    timed = ~np.isnat(at)
-    untimed = grades - int(timed.sum())
+    blocks = resampled(np.stack([sums, counts], axis=1), seed)
+    resampled_bias = np.concatenate([block[:, 0] / block[:, 1] for block in blocks])
+    low, high = percentile_interval(resampled_bias, queries) or (None, None)
+    p = mean_p(bias, (sums - counts * bias) / grades)
+    is_timed = ~np.isnat(at)
+    untimed = grades - int(is_timed.sum())
     annotator_bias = AnnotatorBias(name, grades, queries, bias, low, high, p, untimed=untimed)
-    if timed.sum() < MINIMUM_GRADES or len(np.unique(query[timed])) < MINIMUM_QUERIES:
+    if not _has_enough(query[is_timed]):
         return replace(annotator_bias, no_trend=NO_TIMES.format(untimed=untimed, grades=grades))
-    if at[timed].min() == at[timed].max():
+    if at[is_timed].min() == at[is_timed].max():
         return replace(annotator_bias, no_trend=ONE_TIME)
-    trend, trend_p = _trend(*_by_query(query[timed], off[timed]), seed)
+    trend, trend_p = _compute_trend(*_sum_by_query(query[is_timed], differences[is_timed]), seed)
     return replace(annotator_bias, trend=trend, trend_p=trend_p)
 
 
-def _by_query(query: Ints, off: Floats) -> tuple[Floats, Floats]:
+def _has_enough(query: Ints) -> bool:
+    return len(query) >= MINIMUM_GRADES and len(np.unique(query)) >= MINIMUM_QUERIES
+
+
+def _sum_by_query(query: Ints, differences: Floats) -> tuple[Floats, Floats]:
     """Sum the differences and count the grades of each query, in the order of the queries' first grades."""
     _, first, index = np.unique(query, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
-    sums, numbers = np.bincount(index, off), np.bincount(index)
-    return sums[order].astype(np.float64), numbers[order].astype(np.float64)
+    sums, counts = np.bincount(index, differences), np.bincount(index)
+    return sums[order].astype(np.float64), counts[order].astype(np.float64)
 
 
-def _trend(sums: Floats, numbers: Floats, seed: int) -> tuple[float, float]:
+def _compute_trend(sums: Floats, counts: Floats, seed: int) -> tuple[float, float]:
+    """Compute the change of the bias on a straight line from the first to the last query, and its p value."""
     rank = np.arange(len(sums), dtype=np.float64)
-    centred = rank - float(numbers @ rank) / float(numbers.sum())
-    slope = float(centred @ sums) / float(numbers @ centred**2)
-    level = float(sums.sum() / numbers.sum())
-    return slope * float(rank[-1]), permuted_p(rank, sums - numbers * level, seed)
+    centred = rank - float(counts @ rank) / float(counts.sum())
+    slope = float(centred @ sums) / float(counts @ centred**2)
+    level = float(sums.sum() / counts.sum())
+    return slope * float(rank[-1]), permuted_p(rank, sums - counts * level, seed)

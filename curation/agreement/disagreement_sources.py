@@ -20,9 +20,10 @@ from itertools import combinations
 import numpy as np
 
 from curation.agreement.bias import Decisions
+from curation.agreement.coefficients import compute_distances, count_coincidences
 from curation.agreement.grades import Grades
-from curation.agreement.inter_annotator import Basis, distances_of, meetings
-from curation.core.statistics.arrays import Floats, Ints
+from curation.agreement.inter_annotator import DoublyJudged
+from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.people.seal_access import SealAccess
 from curation.store import Cursor
 
@@ -100,121 +101,6 @@ class DisagreementSources:
     unjudged: tuple[tuple[str, int, int], ...]
 
 
-def query_texts(cursor: Cursor) -> dict[str, str]:
-    """Read the text of each query."""
-    return dict(cursor.execute("SELECT query_id, text FROM queries").fetchall())
-
-
-def disagreement_sources(
-    basis: Basis,
-    grades: Grades,
-    scale: Sequence[int],
-    texts: Mapping[str, str],
-    decisions: Decisions,
-    access: SealAccess,
-) -> DisagreementSources:
-    """Divide the observed disagreement among queries and among pairs of grades.
-
-    Grades on sealed queries count, but opinions on sealed queries are not listed.
-    """
-    met = meetings(basis.counts, basis.queries, basis.number)
-    whole = met.coincidences.sum(axis=0, keepdims=True)
-    distances = distances_of(whole.sum(axis=2), "ordinal")[0]
-    per_query = (met.coincidences * distances).sum(axis=(1, 2))
-    total = float(per_query.sum())
-    order = np.argsort(-per_query, kind="stable")
-    disagreeing = int((per_query > 0).sum())
-    sums = np.cumsum(per_query[order])
-    ids = [grades.query_ids[number] for number in np.unique(grades.unit_queries[basis.units]).tolist()]
-    shown = [index for index in order[:disagreeing].tolist() if access.shows(ids[index])]
-    lines = _lines(basis, grades, scale, texts, decisions, whole[0] * distances / (total or 1.0), access)
-    return DisagreementSources(
-        queries=tuple(
-            _query(basis, grades, texts, index, per_query[index] / total) for index in shown[:SHOWN]
-        ),
-        disagreeing=disagreeing,
-        half=int(np.searchsorted(sums, total / 2 * (1 - 1e-12))) + 1 if total else 0,
-        sealed=disagreeing - len(shown),
-        lines=tuple(sorted(lines, key=lambda line: (-line.disagreement, line.lower, line.upper))),
-        unjudged=_unjudged(grades),
-    )
-
-
-def _query(basis: Basis, grades: Grades, texts: Mapping[str, str], index: int, share: float) -> QueryShare:
-    unit_rows = np.flatnonzero(basis.queries == index)
-    query_id = grades.query_ids[grades.unit_queries[basis.units[unit_rows[0]]]]
-    different = unit_rows[(basis.counts[unit_rows] > 0).sum(axis=1) > 1]
-    text, part = texts.get(query_id, query_id), len(unit_rows) / len(basis.units)
-    opinions = _opinions(grades, basis.units[different])
-    return QueryShare(query_id, text, float(share), part, len(unit_rows), len(different), opinions)
-
-
-def _opinions(grades: Grades, units: Ints) -> tuple[Opinions, ...]:
-    """List the opinions on each pair, the pair with the widest range of grades first."""
-    given: dict[int, list[tuple[str, int | None]]] = {unit: [] for unit in units.tolist()}
-    for row in np.flatnonzero(np.isin(grades.units, units)).tolist():
-        grade = int(grades.grades[row]) if grades.graded[row] else None
-        given[int(grades.units[row])].append((grades.names[grades.people[row]], grade))
-    opinions = [(grades.documents[unit], tuple(rows)) for unit, rows in given.items()]
-    return tuple(sorted(opinions, key=lambda opinion: (-_width(opinion), opinion[0]))[:SHOWN])
-
-
-def _width(opinions: Opinions) -> int:
-    given = [grade for _, grade in opinions[1] if grade is not None]
-    return max(given) - min(given)
-
-
-def _lines(
-    basis: Basis,
-    grades: Grades,
-    scale: Sequence[int],
-    texts: Mapping[str, str],
-    decisions: Decisions,
-    shares: Floats,
-    access: SealAccess,
-) -> Iterator[GuideLine]:
-    there = basis.counts > 0
-    lowest = there.argmax(axis=1)
-    highest = len(scale) - 1 - there[:, ::-1].argmax(axis=1)
-
-    def pairs_of(rows: Ints) -> list[tuple[str, str]]:
-        units = basis.units[rows].tolist()
-        return [(grades.query_ids[grades.unit_queries[unit]], grades.documents[unit]) for unit in units]
-
-    for low, high in combinations(range(len(scale)), 2):
-        both = pairs_of(np.flatnonzero(there[:, low] & there[:, high]))
-        if not both:
-            continue
-        between = pairs_of(np.flatnonzero((lowest == low) & (highest == high)))
-        verdicts = [decisions[pair] for pair in between if pair in decisions]
-        named = [(texts.get(pair[0], pair[0]), *pair) for pair in both if access.shows(pair[0])]
-        yield GuideLine(
-            lower=scale[low],
-            upper=scale[high],
-            met=int((basis.counts[:, low] * basis.counts[:, high]).sum()),
-            disagreement=float(shares[low, high] + shares[high, low]),
-            pairs=len(both),
-            named=tuple(named[:NAMED]),
-            units=len(between),
-            decided=len(verdicts),
-            towards_lower=verdicts.count(scale[low]),
-            towards_upper=verdicts.count(scale[high]),
-        )
-
-
-def _unjudged(grades: Grades) -> tuple[tuple[str, int, int], ...]:
-    number = len(grades.documents)
-    graded = np.bincount(grades.units[grades.graded], minlength=number) > 0
-    silent = np.bincount(grades.units[~grades.graded], minlength=number)
-    np.subtract.at(silent, np.array([unit for unit, _ in grades.reasons], dtype=np.int64), 1)
-    times = Counter(reason for _, reason in grades.reasons)
-    others = Counter(reason for unit, reason in set(grades.reasons) if graded[unit])
-    unjudged = [(reason, number, others[reason]) for reason, number in times.items()]
-    if silent.any():
-        unjudged.append((NO_REASON, int(silent.sum()), int(graded[silent > 0].sum())))
-    return tuple(sorted(unjudged, key=lambda row: (-row[1], row[0])))
-
-
 @dataclass(frozen=True)
 class GradeConfusion:
     """Confusion table: the number of times that each two grades were given to one pair, in the order of the
@@ -232,13 +118,144 @@ class GradeConfusion:
     shares: tuple[tuple[float, ...] | None, ...]
 
 
-def confusion(basis: Basis, scale: Sequence[int]) -> GradeConfusion:
-    """Count the confusion table of doubly judged pairs."""
-    met = meetings(basis.counts, np.zeros(len(basis.counts), dtype=np.int64), 1)
-    both = np.rint(met.meetings[0]).astype(np.int64)
-    both[np.diag_indices(len(scale))] //= 2
-    coincidences = met.coincidences[0]
-    return GradeConfusion(
-        pairs=tuple(tuple(row) for row in both.tolist()),
-        shares=tuple(tuple((row / row.sum()).tolist()) if row.any() else None for row in coincidences),
+def read_query_texts(cursor: Cursor) -> dict[str, str]:
+    """Read the text of each query."""
+    return dict(cursor.execute("SELECT query_id, text FROM queries").fetchall())
+
+
+def find_disagreement_sources(
+    doubly_judged: DoublyJudged,
+    grades: Grades,
+    scale: Sequence[int],
+    texts: Mapping[str, str],
+    decisions: Decisions,
+    access: SealAccess,
+) -> DisagreementSources:
+    """Divide the observed disagreement among queries and among pairs of grades.
+
+    Grades on sealed queries count, but opinions on sealed queries are not listed.
+    """
+    counts, queries = doubly_judged.counts, doubly_judged.queries
+    coincidences = count_coincidences(counts, queries, doubly_judged.query_count).coincidences
+    totals = coincidences.sum(axis=0, keepdims=True)
+    distances = compute_distances(totals.sum(axis=2), "ordinal")[0]
+    by_query = (coincidences * distances).sum(axis=(1, 2))
+    disagreement = float(by_query.sum())
+    order = np.argsort(-by_query, kind="stable")
+    disagreeing = int((by_query > 0).sum())
+    cumulative = np.cumsum(by_query[order])
+    query_indexes = np.unique(grades.unit_queries[doubly_judged.units]).tolist()
+    may_show = [access.shows(grades.query_ids[index]) for index in query_indexes]
+    shown = [index for index in order[:disagreeing].tolist() if may_show[index]]
+    shares = totals[0] * distances / (disagreement or 1.0)
+    lines = _compare_grade_pairs(doubly_judged, grades, scale, texts, decisions, shares, access)
+    return DisagreementSources(
+        queries=tuple(
+            _describe_query(doubly_judged, grades, texts, index, by_query[index] / disagreement)
+            for index in shown[:SHOWN]
+        ),
+        disagreeing=disagreeing,
+        half=int(np.searchsorted(cumulative, disagreement / 2 * (1 - 1e-12))) + 1 if disagreement else 0,
+        sealed=disagreeing - len(shown),
+        lines=tuple(sorted(lines, key=lambda line: (-line.disagreement, line.lower, line.upper))),
+        unjudged=_count_reasons(grades),
     )
+
+
+def count_grade_confusion(doubly_judged: DoublyJudged, scale: Sequence[int]) -> GradeConfusion:
+    """Count the confusion table of doubly judged pairs."""
+    all_units = np.zeros(len(doubly_judged.counts), dtype=np.int64)
+    matrices = count_coincidences(doubly_judged.counts, all_units, 1)
+    pairs = np.rint(matrices.meetings[0]).astype(np.int64)
+    pairs[np.diag_indices(len(scale))] //= 2
+    rows = matrices.coincidences[0]
+    return GradeConfusion(
+        pairs=tuple(tuple(row) for row in pairs.tolist()),
+        shares=tuple(tuple((row / row.sum()).tolist()) if row.any() else None for row in rows),
+    )
+
+
+def _describe_query(
+    doubly_judged: DoublyJudged, grades: Grades, texts: Mapping[str, str], index: int, share: float
+) -> QueryShare:
+    rows = np.flatnonzero(doubly_judged.queries == index)
+    query_id = grades.query_ids[grades.unit_queries[doubly_judged.units[rows[0]]]]
+    disputed = rows[(doubly_judged.counts[rows] > 0).sum(axis=1) > 1]
+    return QueryShare(
+        query_id=query_id,
+        text=texts.get(query_id, query_id),
+        disagreement=float(share),
+        pairs=len(rows) / len(doubly_judged.units),
+        units=len(rows),
+        disputed=len(disputed),
+        opinions=_list_opinions(grades, doubly_judged.units[disputed]),
+    )
+
+
+def _list_opinions(grades: Grades, units: Ints) -> tuple[Opinions, ...]:
+    """List the opinions on each pair, the pair with the widest range of grades first."""
+    votes: dict[int, list[tuple[str, int | None]]] = {unit: [] for unit in units.tolist()}
+    for row in np.flatnonzero(np.isin(grades.units, units)).tolist():
+        grade = int(grades.grades[row]) if grades.graded[row] else None
+        votes[int(grades.units[row])].append((grades.names[grades.people[row]], grade))
+    opinions = [(grades.documents[unit], tuple(rows)) for unit, rows in votes.items()]
+    return tuple(sorted(opinions, key=lambda opinion: (-_measure_range(opinion), opinion[0]))[:SHOWN])
+
+
+def _measure_range(opinions: Opinions) -> int:
+    grades = [grade for _, grade in opinions[1] if grade is not None]
+    return max(grades) - min(grades)
+
+
+def _compare_grade_pairs(
+    doubly_judged: DoublyJudged,
+    grades: Grades,
+    scale: Sequence[int],
+    texts: Mapping[str, str],
+    decisions: Decisions,
+    shares: Floats,
+    access: SealAccess,
+) -> Iterator[GuideLine]:
+    """Yield the guide's line for each two grades that met; `shares` of the disagreement by the two grades."""
+    counts = doubly_judged.counts
+    is_given = counts > 0
+    lowest = is_given.argmax(axis=1)
+    highest = len(scale) - 1 - is_given[:, ::-1].argmax(axis=1)
+
+    def list_pairs(is_member: Mask) -> list[tuple[str, str]]:
+        units = doubly_judged.units[is_member].tolist()
+        return [(grades.query_ids[grades.unit_queries[unit]], grades.documents[unit]) for unit in units]
+
+    for low, high in combinations(range(len(scale)), 2):
+        pairs = list_pairs(is_given[:, low] & is_given[:, high])
+        if not pairs:
+            continue
+        extremes = list_pairs((lowest == low) & (highest == high))
+        verdicts = [decisions[pair] for pair in extremes if pair in decisions]
+        named = [(texts.get(pair[0], pair[0]), *pair) for pair in pairs if access.shows(pair[0])]
+        yield GuideLine(
+            lower=scale[low],
+            upper=scale[high],
+            met=int((counts[:, low] * counts[:, high]).sum()),
+            disagreement=float(shares[low, high] + shares[high, low]),
+            pairs=len(pairs),
+            named=tuple(named[:NAMED]),
+            units=len(extremes),
+            decided=len(verdicts),
+            towards_lower=verdicts.count(scale[low]),
+            towards_upper=verdicts.count(scale[high]),
+        )
+
+
+def _count_reasons(grades: Grades) -> tuple[tuple[str, int, int], ...]:
+    """Count the cannot-tell by reason, and the pairs among them that somebody else graded."""
+    unit_count = len(grades.documents)
+    is_graded = np.bincount(grades.units[grades.graded], minlength=unit_count) > 0
+    unexplained = np.bincount(grades.units[~grades.graded], minlength=unit_count)
+    np.subtract.at(unexplained, np.array([unit for unit, _ in grades.reasons], dtype=np.int64), 1)
+    times = Counter(reason for _, reason in grades.reasons)
+    graded_pairs = Counter(reason for unit, reason in set(grades.reasons) if is_graded[unit])
+    rows = [(reason, count, graded_pairs[reason]) for reason, count in times.items()]
+    if unexplained.any():
+        rows.append((NO_REASON, int(unexplained.sum()), int(is_graded[unexplained > 0].sum())))
+    return tuple(sorted(rows, key=lambda row: (-row[1], row[0])))

@@ -1,4 +1,4 @@
-"""Fast answers: the number of an annotator's answers that were faster than reading a query and a document.
+"""Fast answers of each annotator: answers given in less time than a query and a document take to read.
 
 An answer is fast if it took less than a third of the others' median time for texts of similar length; texts
 form three groups by length. An answer in less than a second is always fast. An annotator whose median is
@@ -117,47 +117,53 @@ def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
     return tuple(AnswerPace(*row) for row in cursor.execute(_PACES, [round_id, round_id]).fetchall())
 
 
-def fast_answers(
-    people: Sequence[str], times: AnswerTimes, left_out: Collection[str] = ()
+def count_fast_answers(
+    annotators: Sequence[str], times: AnswerTimes, outliers: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Count fast answers against the others who are not left out: annotator → counts, or a reason for no
+    """Count fast answers against the others who are no outliers: annotator → counts, or a reason for no
     counts.
     """
-    who, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
-    groups = _length_groups(np.asarray(times.lengths, dtype=np.float64))
-    inside = ~np.isin(who, list(left_out))
-    by_person: dict[str, FastAnswers | str] = {}
-    for name in people:
-        mine = who == name
-        others, answers = inside & ~mine, int(mine.sum())
-        median = float(np.median(seconds[mine])) if answers else 0.0
+    names, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
+    groups = _group_by_length(np.asarray(times.lengths, dtype=np.float64))
+    is_compared = ~np.isin(names, list(outliers))
+    counts: dict[str, FastAnswers | str] = {}
+    for name in annotators:
+        is_own = names == name
+        is_other, answers = is_compared & ~is_own, int(is_own.sum())
+        median = float(np.median(seconds[is_own])) if answers else 0.0
         if answers < MIN_ANSWERS and not AnswerPace(name, answers, 0, median).unread:
-            by_person[name] = f"{answers:,} timed answers, {MIN_ANSWERS} are needed"
+            counts[name] = f"{answers:,} timed answers, {MIN_ANSWERS} are needed"
             continue
-        compared = len(set(who[others])) >= MIN_OTHERS and others.sum() >= MIN_ANSWERS
-        bounds = _bounds(seconds, groups, others) if compared else np.zeros(len(seconds))
-        fast = seconds < np.maximum(bounds, MIN_SECONDS)
-        below = int((seconds[mine] < MIN_SECONDS).sum())
-        counts = (int(fast[mine].sum()), answers, int(fast[others].sum()), int(others.sum()))
-        by_person[name] = FastAnswers(*counts, below, bool(compared), median)
-    return by_person
+        compared = len(set(names[is_other])) >= MIN_OTHERS and is_other.sum() >= MIN_ANSWERS
+        limits = _compute_limits(seconds, groups, is_other) if compared else np.zeros(len(seconds))
+        is_fast = seconds < np.maximum(limits, MIN_SECONDS)
+        counts[name] = FastAnswers(
+            fast=int(is_fast[is_own].sum()),
+            answers=answers,
+            others_fast=int(is_fast[is_other].sum()),
+            others_answers=int(is_other.sum()),
+            below_second=int((seconds[is_own] < MIN_SECONDS).sum()),
+            compared=bool(compared),
+            median=median,
+        )
+    return counts
 
 
-def _length_groups(lengths: Floats) -> Ints:
+def _group_by_length(lengths: Floats) -> Ints:
     """Number the texts 0, 1 or 2 by length; texts of equal length have the same number."""
     if not len(lengths):
         return np.zeros(0, dtype=np.int64)
     return np.searchsorted(np.quantile(lengths, [1 / 3, 2 / 3]), lengths).astype(np.int64)
 
 
-def _bounds(seconds: Floats, groups: Ints, others: Mask) -> Floats:
+def _compute_limits(seconds: Floats, groups: Ints, is_other: Mask) -> Floats:
     """Compute for each answer the time below which the answer is fast.
 
     If the others answered few texts of a length group, all their answers are compared.
     """
-    bounds = np.full(len(seconds), FAST * np.median(seconds[others]))
+    limits = np.full(len(seconds), FAST * np.median(seconds[is_other]))
     for group in range(3):
-        in_group = others & (groups == group)
+        in_group = is_other & (groups == group)
         if in_group.sum() >= MIN_ANSWERS:
-            bounds[groups == group] = FAST * np.median(seconds[in_group])
-    return bounds
+            limits[groups == group] = FAST * np.median(seconds[in_group])
+    return limits

@@ -41,7 +41,7 @@ def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) 
     return digest(*(str(row) for row in states), *settings)
 
 
-def set_fingerprint(cursor: Cursor) -> str:
+def read_set_fingerprint(cursor: Cursor) -> str:
     """Compute a digest that changes whenever data changes that staleness or drift reports read."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()[0]
     return digest(read_fingerprint(cursor), str(events))

@@ -1,4 +1,4 @@
-"""The gate: the agreement that a project demands before its labels are frozen.
+"""The gate: the agreement that a project demands of its labels before a freeze.
 
 The gate compares the lower ends of two 95 % intervals with minimums: ordinal alpha, and the share of blind
 duplicates with equal grades of all annotators together. An annotator who gives every pair the same grade
@@ -16,15 +16,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from curation.agreement.agreement_with_others import uninformative_of
 from curation.agreement.grades import read_grades
-from curation.agreement.inter_annotator import MINIMUM_UNITS, TENTATIVE, inter_agreement
+from curation.agreement.inter_annotator import MINIMUM_UNITS, compute_agreement
 from curation.agreement.intra_annotator import (
     IntraAgreement,
-    intra_agreement,
-    pooled_consistency,
+    compute_consistency,
+    pool_consistency,
     read_repeats,
 )
+from curation.agreement.outliers import find_uninformative
+from curation.agreement.verdict import TENTATIVE
 from curation.core.digests import canonical_json
 from curation.core.errors import refuse_problems
 from curation.core.statistics.estimate import Estimate
@@ -94,17 +95,17 @@ class GateCheck(NamedTuple):
         """The figure in words, with the demanded minimum."""
         if self.value is None or self.state in ("undefined", "not asked for"):
             return f"{self.figure}: {self.state}: {self.why}; demanded is {self.wanted:g}"
-        on = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
-        span = f", 95 % interval {self.low:.3f} to {self.high:.3f}" if self.low is not None else ""
+        unit = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
+        interval = f", 95 % interval {self.low:.3f} to {self.high:.3f}" if self.low is not None else ""
         return (
-            f"{self.figure}: {self.state}: {self.value:.3f}{span}, on {self.n:,} {on}; the lower end must "
-            f"reach {self.wanted:g}{f'; {self.why}' if self.why else ''}"
+            f"{self.figure}: {self.state}: {self.value:.3f}{interval}, on {self.n:,} {unit}; the lower end "
+            f"must reach {self.wanted:g}{f'; {self.why}' if self.why else ''}"
         )
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Both checks. The agreement gate, which is open if no check is missed or undefined.
+    """The agreement gate: two checks. The gate is open if no check is missed or undefined.
 
     Attributes
     ----------
@@ -117,9 +118,9 @@ class Gate:
     @property
     def sentences(self) -> list[str]:
         """The checks, the note on intervals from few queries, and whether the gate is open."""
-        state = "The gate is shut: a freeze needs an override with a reason."
+        shut = "The gate is shut: a freeze needs an override with a reason."
         checks = [check.sentence for check in self.checks]
-        return [*checks, *([self.note] if self.note else []), "The gate is open." if self.open else state]
+        return [*checks, *([self.note] if self.note else []), "The gate is open." if self.open else shut]
 
     @property
     def open(self) -> bool:
@@ -137,7 +138,7 @@ class Gate:
         return tuple(check for check in self.checks if check.state in ("missed", "undefined"))
 
 
-def gate_of(
+def check_gate(
     alpha: Estimate,
     consistency: Sequence[IntraAgreement],
     all_imported: bool,
@@ -149,19 +150,19 @@ def gate_of(
 
     Parameters
     ----------
-    uninformative: annotators whose repeats do not count (`agreement_with_others.uninformative_of`).
+    uninformative: annotators whose repeats do not count (`outliers.find_uninformative`).
     judges: number of people who have judged.
     """
-    counting = [person for person in consistency if person.annotator not in uninformative]
-    others = [person for person in consistency if person.annotator in uninformative and person.n]
-    check = _consistency(counting, all_imported, demand.consistency)
-    if others:
-        left = NOT_COUNTED.format(repeats=sum(other.n for other in others), people=len(others))
-        check = check._replace(why=f"{check.why}; {left}" if check.why and counting else left)
+    informative = [person for person in consistency if person.annotator not in uninformative]
+    excluded = [person for person in consistency if person.annotator in uninformative and person.n]
+    check = _check_consistency(informative, all_imported, demand.consistency)
+    if excluded:
+        remark = NOT_COUNTED.format(repeats=sum(person.n for person in excluded), people=len(excluded))
+        check = check._replace(why=f"{check.why}; {remark}" if check.why and informative else remark)
     if demand.single_judge and judges <= 1:
-        none = GateCheck(ALPHA, demand.alpha, None, None, None, 0, "not asked for", SINGLE)
-        return Gate((none, check))
-    return Gate((_alpha(alpha, demand.alpha), check))
+        single = GateCheck(ALPHA, demand.alpha, None, None, None, 0, "not asked for", SINGLE)
+        return Gate((single, check))
+    return Gate((_check_alpha(alpha, demand.alpha), check))
 
 
 def read_demand(cursor: Cursor) -> Demand:
@@ -185,13 +186,13 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
     refuse_problems(problems)
     with store.transaction() as cursor:
         require_author(cursor, actor, "lead")
-        before = read_demand(cursor)
-        if before != demand:
+        former = read_demand(cursor)
+        if former != demand:
             put_setting(cursor, "gate", canonical_json(demand._asdict()))
-            record_event(cursor, "gate", {"before": before._asdict(), "now": demand._asdict()}, actor)
+            record_event(cursor, "gate", {"before": former._asdict(), "now": demand._asdict()}, actor)
 
 
-def gate_now(store: Store, seed: int = 0) -> Gate:
+def compute_gate(store: Store, seed: int = 0) -> Gate:
     """Compute the gate as a freeze would find it now.
 
     Raises
@@ -200,34 +201,34 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
     """
     with store.reading() as cursor:
         grades, scale = read_grades(cursor), current_guide(cursor).values
-        repeats, imported, demand = read_repeats(cursor), all_imported(cursor), read_demand(cursor)
-    people = [intra_agreement(row) for row in repeats]
-    between, uninformative = inter_agreement(grades, scale, seed), uninformative_of(grades)
+        repeats, imported, demand = read_repeats(cursor), has_only_imports(cursor), read_demand(cursor)
+    people = [compute_consistency(row) for row in repeats]
+    agreement, uninformative = compute_agreement(grades, scale, seed), find_uninformative(grades)
     return replace(
-        gate_of(between.ordinal, people, imported, demand, uninformative, between.annotators),
-        note=between.small_set,
+        check_gate(agreement.ordinal, people, imported, demand, uninformative, agreement.annotators),
+        note=agreement.small_set,
     )
 
 
-def all_imported(cursor: Cursor) -> bool:
+def has_only_imports(cursor: Cursor) -> bool:
     """Check whether the project has judgments that count and all these judgments were imported."""
     return bool(cursor.execute(_ALL_IMPORTED).fetchall()[0][0])
 
 
-def _alpha(alpha: Estimate, wanted: float) -> GateCheck:
+def _check_alpha(alpha: Estimate, minimum: float) -> GateCheck:
     why = alpha.why
     if alpha.n < MINIMUM_UNITS and why is None:
         why = f"too few: {alpha.n:,} doubly judged pairs"
     if why is not None or alpha.low is None:
-        return GateCheck(ALPHA, wanted, *alpha[:4], "undefined", why)
-    return GateCheck(ALPHA, wanted, *alpha[:4], "met" if alpha.low >= wanted else "missed")
+        return GateCheck(ALPHA, minimum, *alpha[:4], "undefined", why)
+    return GateCheck(ALPHA, minimum, *alpha[:4], "met" if alpha.low >= minimum else "missed")
 
 
-def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: float) -> GateCheck:
-    pooled = pooled_consistency(people)
+def _check_consistency(people: Sequence[IntraAgreement], all_imported: bool, minimum: float) -> GateCheck:
+    pooled = pool_consistency(people)
     if not pooled.n and all_imported:
-        return GateCheck(CONSISTENCY, wanted, None, None, None, 0, "not asked for", IMPORTED)
+        return GateCheck(CONSISTENCY, minimum, None, None, None, 0, "not asked for", IMPORTED)
     figures = (pooled.identical, pooled.low, pooled.high, pooled.n)
     if pooled.why is not None or pooled.low is None:
-        return GateCheck(CONSISTENCY, wanted, *figures, "undefined", pooled.why)
-    return GateCheck(CONSISTENCY, wanted, *figures, "met" if pooled.low >= wanted else "missed")
+        return GateCheck(CONSISTENCY, minimum, *figures, "undefined", pooled.why)
+    return GateCheck(CONSISTENCY, minimum, *figures, "met" if pooled.low >= minimum else "missed")

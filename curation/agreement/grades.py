@@ -1,14 +1,14 @@
-"""The judgments of pairs as arrays, from which all figures of agreement between annotators are computed.
+"""The judgments of pairs as arrays, from which all agreement between annotators is computed.
 
 Each annotator has one judgment for each pair. Blind duplicates, control items, practice and (for the
 project's figures) pilot rounds are left out when the rows are read, so that no figure can include such
 judgments. Judgments of other versions of a document are also left out, because judgments of two texts cannot
-be compared; `older` counts these judgments. This module also reads the types of queries.
+be compared; `older` counts these judgments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,14 +21,12 @@ from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
 from curation.labeling.judging import LAST_EVENT_JOIN
-from curation.store import Cursor, get_setting
+from curation.store import Cursor
 from curation.store.query_ranges import WITHIN, tables_by_range
 
 _IDS = ("query_id", "document_id", "annotator")
 MINIMUM_GRADES = 30
 """Minimum number of comparable grades for a figure that compares an annotator with the others."""
-QueryTypes = Mapping[str, Mapping[str, frozenset[str]]]
-"""Kind of query type ('tag', 'stratum' or 'segment') → name of the type → its queries."""
 
 
 class Grades(NamedTuple):
@@ -37,8 +35,8 @@ class Grades(NamedTuple):
     Attributes
     ----------
     query_ids, documents, names: of length Q, U and A; queries and pairs in the order of their ids.
-    unit_queries: shape (U,), number of the query of each (query, document) pair.
-    units, people: shape (J,), number of the pair and of the annotator of each judgment.
+    unit_queries: shape (U,), index of the query of each (query, document) pair.
+    units, people: shape (J,), index of the pair and of the annotator of each judgment.
     graded: shape (J,), False for a cannot-tell.
     grades: shape (J,), the grade of each judgment; 0 for a cannot-tell.
     at: shape (J,), time of each judgment (UTC); NaT if the time is unknown.
@@ -69,41 +67,41 @@ class Grades(NamedTuple):
         return int((~self.graded).sum())
 
     @property
-    def graded_by_person(self) -> Grades:
+    def graded_by_annotator(self) -> Grades:
         """Judgments with a grade, ordered by annotator."""
         rows = np.flatnonzero(self.graded)
-        return self.only(rows[np.argsort(self.people[rows], kind="stable")])
+        return self.select(rows[np.argsort(self.people[rows], kind="stable")])
 
     @property
-    def rows_of(self) -> list[slice]:
+    def annotator_slices(self) -> list[slice]:
         """The slice of rows of each annotator, if the judgments are ordered by annotator."""
         ends = np.searchsorted(self.people, np.arange(len(self.names) + 1)).tolist()
         return [slice(first, last) for first, last in pairwise(ends)]
 
-    def without(self, left_out: Collection[str]) -> Mask:
-        """Mark the annotators who are not left out, shape (A,)."""
-        return np.asarray([name not in left_out for name in self.names], dtype=bool)
+    def exclude(self, outliers: Collection[str]) -> Mask:
+        """Mark the annotators who are no outliers, shape (A,)."""
+        return np.asarray([name not in outliers for name in self.names], dtype=bool)
 
-    def only(self, chosen: NDArray[np.bool_] | Ints) -> Grades:
-        """Select judgments by a mask of shape (J,) or by their places. All names stay."""
+    def select(self, rows: NDArray[np.bool_] | Ints) -> Grades:
+        """Select judgments by a mask of shape (J,) or by their indexes. All names stay."""
         return self._replace(
-            units=self.units[chosen],
-            people=self.people[chosen],
-            graded=self.graded[chosen],
-            grades=self.grades[chosen],
-            at=self.at[chosen],
+            units=self.units[rows],
+            people=self.people[rows],
+            graded=self.graded[rows],
+            grades=self.grades[rows],
+            at=self.at[rows],
         )
 
 
 def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Grades:
     """Read the judgments that count, of the whole project or of one round.
 
-        Parameters
-        ----------
+    Parameters
+    ----------
     showings: maximum number of showings to read at a time; a small number needs less memory and more time
         (`query_ranges`).
     """
-    relation, parameters = _judgments_of(round_id)
+    relation, parameters = _select_relation(round_id)
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
     sql = f"""
         SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
@@ -121,25 +119,55 @@ def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | Non
     for rows in tables_by_range(cursor, sql, showings, **parameters):
         judgments += rows.num_rows
         same_text = rows.filter(rows["same_text"])
-        ranges.append(same_text if showings is None else _with_ids_once(same_text))
+        ranges.append(same_text if showings is None else _encode_ids(same_text))
     table = pa.concat_tables(ranges)
-    return _grades(table)._replace(older=judgments - table.num_rows)
+    return _build_grades(table)._replace(older=judgments - table.num_rows)
 
 
-def read_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
-    """Read the queries of each tag and of each stratum of the current sample."""
-    tags = cursor.execute("SELECT tag, list(query_id) FROM current_query_tags GROUP BY tag ORDER BY tag")
-    types = {"tag": {tag: frozenset(query_ids) for tag, query_ids in tags.fetchall()}}
-    sample = get_setting(cursor, "sample")
-    strata = cursor.execute(
-        """SELECT stratum, list(query_id) FROM sample_queries WHERE sample_id = ?
-        GROUP BY stratum ORDER BY stratum""",
-        [sample],
-    )
-    return types | {"stratum": {stratum: frozenset(query_ids) for stratum, query_ids in strata.fetchall()}}
+def make_grades(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
+    """Make judgments from rows of query, document, annotator and grade; None is cannot-tell.
+
+    Raises
+    ------
+    RefusedError: an annotator has two judgments of one pair.
+    """
+    ordered = sorted(rows, key=lambda row: row[:3])
+    repeated = [row[:3] for row, following in pairwise(ordered) if row[:3] == following[:3]]
+    if repeated:
+        query, document, annotator = repeated[0]
+        raise RefusedError(
+            f"{pluralize(len(repeated), 'pair has', 'pairs have')} two judgments of the same annotator, the "
+            f"first: {annotator} on query {query!r} and document {document!r}. Agreement between annotators "
+            "takes one judgment of each: keep the judgment that counts."
+        )
+    columns = list(zip(*ordered, strict=True)) or [(), (), (), ()]
+    graded = [grade is not None for grade in columns[3]]
+    table = {
+        **{name: pa.array(columns[index], pa.string()) for index, name in enumerate(_IDS)},
+        "graded": pa.array(graded, pa.bool_()),
+        "grade": pa.array([grade or 0 for grade in columns[3]], pa.int64()),
+        "at": pa.array([0] * len(ordered), pa.timestamp("us")),
+        "reason": pa.nulls(len(ordered), pa.string()),
+    }
+    return _build_grades(pa.table(table))
 
 
-def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
+def count_values(grades: Grades, scale: Sequence[int]) -> Ints:
+    """Count how often each pair got each grade of an ascending scale, shape (U, values).
+
+    Raises
+    ------
+    RefusedError: a grade is not on the scale.
+    """
+    values = np.asarray(scale, dtype=np.int64)
+    given_grades = grades.grades[grades.graded]
+    _refuse_off_scale(given_grades, values)
+    cells = grades.units[grades.graded] * len(values) + np.searchsorted(values, given_grades)
+    unit_count = len(grades.documents)
+    return np.bincount(cells, minlength=unit_count * len(values)).reshape(unit_count, len(values))
+
+
+def _select_relation(round_id: str | None) -> tuple[str, dict[str, str]]:
     """Choose the SQL relation of comparable judgments, and its parameters.
 
     For a round, the relation has all judgments of the round, even if a later round asked for the same pairs.
@@ -154,53 +182,10 @@ def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
     )
 
 
-def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
-    """Make judgments from rows of query, document, annotator and grade; None is cannot-tell.
-
-        Raises
-        ------
-    RefusedError: an annotator has two judgments of one pair.
-    """
-    ordered = sorted(rows, key=lambda row: row[:3])
-    twice = [row[:3] for row, other in pairwise(ordered) if row[:3] == other[:3]]
-    if twice:
-        query, document, who = twice[0]
-        raise RefusedError(
-            f"{pluralize(len(twice), 'pair has', 'pairs have')} two judgments of the same annotator, the "
-            f"first: {who} on query {query!r} and document {document!r}. Agreement between annotators takes "
-            "one judgment of each: keep the judgment that counts."
-        )
-    columns = list(zip(*ordered, strict=True)) or [(), (), (), ()]
-    graded = [grade is not None for grade in columns[3]]
-    table = {
-        **{name: pa.array(columns[index], pa.string()) for index, name in enumerate(_IDS)},
-        "graded": pa.array(graded, pa.bool_()),
-        "grade": pa.array([grade or 0 for grade in columns[3]], pa.int64()),
-        "at": pa.array([0] * len(ordered), pa.timestamp("us")),
-        "reason": pa.nulls(len(ordered), pa.string()),
-    }
-    return _grades(pa.table(table))
-
-
-def value_counts(grades: Grades, scale: Sequence[int]) -> Ints:
-    """Count how often each pair got each grade of an ascending scale, shape (U, values).
-
-    Raises
-    ------
-    RefusedError: a grade is not on the scale.
-    """
-    values = np.asarray(scale, dtype=np.int64)
-    given = grades.grades[grades.graded]
-    _refuse_outside(given, values)
-    cells = grades.units[grades.graded] * len(values) + np.searchsorted(values, given)
-    number = len(grades.documents)
-    return np.bincount(cells, minlength=number * len(values)).reshape(number, len(values))
-
-
-def _grades(rows: pa.Table) -> Grades:
+def _build_grades(rows: pa.Table) -> Grades:
     """Make the arrays from rows ordered by query, document and annotator."""
-    first_query = _changes(rows["query_id"])
-    first_unit = first_query | _changes(rows["document_id"])
+    first_query = _mark_changes(rows["query_id"])
+    first_unit = first_query | _mark_changes(rows["document_id"])
     units = np.cumsum(first_unit) - 1
     annotators = rows["annotator"].cast(pa.string())
     names = pc.unique(annotators).sort()
@@ -214,37 +199,39 @@ def _grades(rows: pa.Table) -> Grades:
         graded=rows["graded"].to_numpy(),
         grades=rows["grade"].to_numpy().astype(np.int64),
         at=rows["at"].to_numpy().astype("datetime64[us]"),
-        reasons=_reasons(rows["reason"], units),
+        reasons=_list_reasons(rows["reason"], units),
     )
 
 
-def _changes(column: pa.ChunkedArray) -> Mask:
+def _mark_changes(column: pa.ChunkedArray) -> Mask:
     """Mark the rows whose text differs from the previous row."""
     texts = column.cast(pa.string()).combine_chunks()
-    changed = np.ones(len(texts), dtype=bool)
-    changed[1:] = pc.not_equal(texts[1:], texts[: max(0, len(texts) - 1)]).to_numpy(zero_copy_only=False)
-    return changed
+    is_change = np.ones(len(texts), dtype=bool)
+    is_change[1:] = pc.not_equal(texts[1:], texts[: max(0, len(texts) - 1)]).to_numpy(zero_copy_only=False)
+    return is_change
 
 
-def _with_ids_once(rows: pa.Table) -> pa.Table:
+def _encode_ids(rows: pa.Table) -> pa.Table:
     """Replace each id by a number (dictionary encoding), which takes a tenth of the memory."""
     for name in _IDS:
         rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].dictionary_encode())
     return rows
 
 
-def _reasons(column: pa.ChunkedArray, units: Ints) -> list[tuple[int, str]]:
-    there = pc.is_valid(column).to_numpy()
-    reasons = zip(units[there].tolist(), column.filter(pa.array(there)).to_pylist(), strict=True)
+def _list_reasons(column: pa.ChunkedArray, units: Ints) -> list[tuple[int, str]]:
+    has_reason = pc.is_valid(column).to_numpy()
+    reasons = zip(units[has_reason].tolist(), column.filter(pa.array(has_reason)).to_pylist(), strict=True)
     return sorted((unit, " ".join(text.split())) for unit, text in reasons if text.strip())
 
 
-def _refuse_outside(grades: Ints, scale: Ints) -> None:
-    outside, times = np.unique(grades[~np.isin(grades, scale)], return_counts=True)
-    if len(outside):
-        named = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(outside, times, strict=True))
+def _refuse_off_scale(grades: Ints, scale: Ints) -> None:
+    off_scale, times = np.unique(grades[~np.isin(grades, scale)], return_counts=True)
+    if len(off_scale):
+        counts = ", ".join(
+            f"{grade} ({count:,} times)" for grade, count in zip(off_scale, times, strict=True)
+        )
         raise RefusedError(
-            f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {named}. Grades of "
+            f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {counts}. Grades of "
             "two scales cannot be compared: look at one round at a time.",
             command="--round NAME chooses one.",
         )

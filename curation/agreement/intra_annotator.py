@@ -1,4 +1,4 @@
-"""Agreement of each annotator with the same annotator's earlier grades, on blind duplicates.
+"""Consistency of each annotator: the share of blind duplicates that got the same grade again.
 
 A repeat is a pair that was shown to the same annotator twice and graded both times. The first showing counts
 with the answer that it had when the second showing was answered, because an annotator who changes the answer
@@ -116,10 +116,10 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
     return fetch(cursor, Repeats, _REPEATS, [round_id, round_id])
 
 
-def intra_agreement(repeats: Repeats) -> IntraAgreement:
+def compute_consistency(repeats: Repeats) -> IntraAgreement:
     """Compute one annotator's consistency from the counts."""
     graded, identical = np.array(repeats.graded, dtype=np.int64), np.array(repeats.identical, dtype=np.int64)
-    return _consistency(
+    return _make_agreement(
         repeats,
         share=float(identical.sum() / graded.sum()) if len(graded) else None,
         n=int(graded.sum()),
@@ -128,27 +128,27 @@ def intra_agreement(repeats: Repeats) -> IntraAgreement:
     )
 
 
-def pooled_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
+def pool_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
     """Compute the consistency of all these annotators together, for the gate and for reports.
 
     The repeats of each annotator and query are one cluster.
     """
     with_repeats = [person for person in people if person.n]
     n = sum(person.n for person in with_repeats)
-    same = sum((person.identical or 0.0) * person.n for person in with_repeats)
+    identical = sum((person.identical or 0.0) * person.n for person in with_repeats)
     planted = sum(person.planted for person in people)
     cannot_tell = sum(person.cannot_tell for person in people)
     sizes = [(person.queries or person.n, person.effective or float(person.n)) for person in with_repeats]
-    return _consistency(
+    return _make_agreement(
         Repeats("", planted, (), (), cannot_tell, None),
-        share=round(same) / n if n else None,
+        share=round(identical) / n if n else None,
         n=n,
         queries=sum(queries for queries, _ in sizes),
         effective=sum(effective for _, effective in sizes),
     )
 
 
-def _consistency(
+def _make_agreement(
     repeats: Repeats, share: float | None, n: int, queries: int, effective: float
 ) -> IntraAgreement:
     low, high = (None, None) if share is None else clustered_share(share, effective, queries)

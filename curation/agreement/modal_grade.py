@@ -1,4 +1,4 @@
-"""The modal grade: the grade that an annotator gives most often, and whether the pairs explain its frequency.
+"""The modal grade of each annotator, tested for a frequency that the pairs do not explain.
 
 Only pairs that other annotators also graded are counted. The null hypothesis is that the annotator gave each
 of a pair's grades with equal probability. Then the count of a grade is a sum of independent draws, one for
@@ -40,74 +40,79 @@ class ModalGrade(NamedTuple):
     p: float
 
 
-def modal_grades(grades: Grades, left_out: Collection[str] = ()) -> dict[str, ModalGrade | str]:
-    """Compare modal grades with the others who are not left out: annotator → modal grade, or a reason for
+def find_modal_grades(grades: Grades, outliers: Collection[str] = ()) -> dict[str, ModalGrade | str]:
+    """Compare modal grades with the others who are no outliers: annotator → modal grade, or a reason for
     none.
     """
-    graded = grades.graded_by_person
-    scale, shared = np.unique(graded.grades), shared_grades(graded, graded.without(left_out))
+    graded = grades.graded_by_annotator
+    scale, shared_grades = np.unique(graded.grades), iterate_shared_grades(graded, graded.exclude(outliers))
     return {
-        name: _modal(given, others, scale) for name, (given, others) in zip(grades.names, shared, strict=True)
+        name: _find_modal_grade(steps, other_counts, scale)
+        for name, (steps, other_counts) in zip(grades.names, shared_grades, strict=True)
     }
 
 
-def shared_grades(graded: Grades, inside: Mask) -> Iterator[tuple[Ints, Ints]]:
+def iterate_shared_grades(graded: Grades, is_compared: Mask) -> Iterator[tuple[Ints, Ints]]:
     """Yield each annotator's grades on pairs that compared annotators also graded, and the others' grades.
 
     Parameters
     ----------
-    graded: grades in the order of `graded_by_person`.
+    graded: grades in the order of `graded_by_annotator`.
+    is_compared: shape (A,), False for an annotator whose grades do not count for others.
 
     Yields
     ------
-    Places of the annotator's grades on the scale, shape (n,), and counts of the others' grades, shape (n,
+    The scale's steps of the annotator's grades, shape (n,), and counts of the others' grades, shape (n,
     grades).
     """
-    scale, value = np.unique(graded.grades, return_inverse=True)
-    number = len(graded.documents)
-    cells = (graded.units * len(scale) + value)[inside[graded.people]]
-    tally = np.bincount(cells, minlength=number * len(scale)).reshape(number, len(scale))
-    for who, rows in enumerate(graded.rows_of):
-        given = value[rows]
-        others = tally[graded.units[rows]]
-        others[np.arange(len(given)), given] -= bool(inside[who])
-        there = others.any(axis=1)
-        yield given[there], others[there]
+    scale, all_steps = np.unique(graded.grades, return_inverse=True)
+    unit_count = len(graded.documents)
+    cells = (graded.units * len(scale) + all_steps)[is_compared[graded.people]]
+    counts = np.bincount(cells, minlength=unit_count * len(scale)).reshape(unit_count, len(scale))
+    for annotator, rows in enumerate(graded.annotator_slices):
+        steps = all_steps[rows]
+        other_counts = counts[graded.units[rows]]
+        other_counts[np.arange(len(steps)), steps] -= bool(is_compared[annotator])
+        is_shared = other_counts.any(axis=1)
+        yield steps[is_shared], other_counts[is_shared]
 
 
-def one_grade_p(given: Ints, others: Ints) -> float:
+def compute_one_grade_p(steps: Ints, other_counts: Ints) -> float:
     """Compute the p value of the most surprising count of a grade, with Bonferroni's correction.
 
     Parameters
     ----------
-    given: shape (n,), the place of the annotator's grade on the scale; others: shape (n, grades), number of
-        others who gave each grade. The p value is 1 if no grade makes up `ONE_GRADE_SHARE`.
+    steps: shape (n,), the scale's step of each grade of the annotator.
+    other_counts: shape (n, grades), number of others who gave each grade.
+
+    Returns
+    -------
+    The p value; 1 if no grade makes up `ONE_GRADE_SHARE`.
     """
-    times = np.bincount(given, minlength=others.shape[1])
-    if times.max(initial=0) < ONE_GRADE_SHARE * len(given):
+    times = np.bincount(steps, minlength=other_counts.shape[1])
+    if times.max(initial=0) < ONE_GRADE_SHARE * len(steps):
         return 1.0
     from scipy.stats import binom  # takes a second
 
-    everybody = others.copy()
-    everybody[np.arange(len(given)), given] += 1
-    judges = everybody.sum(axis=1)
-    values: list[float] = []
+    counts = other_counts.copy()
+    counts[np.arange(len(steps)), steps] += 1
+    judges = counts.sum(axis=1)
+    ps: list[float] = []
     for grade in np.flatnonzero(times).tolist():
-        shares, units = np.unique(np.stack([everybody[:, grade], judges], axis=1), axis=0, return_counts=True)
+        shares, pairs = np.unique(np.stack([counts[:, grade], judges], axis=1), axis=0, return_counts=True)
         # Pairs with the same share of this grade make one binomial; their sum is the convolution of all.
         mass = np.ones(1)
-        for (named, of), number in zip(shares.tolist(), units.tolist(), strict=True):
-            mass = np.convolve(mass, binom.pmf(np.arange(number + 1), number, named / of))
-        values.append(float(mass[times[grade] :].sum()))
-    return min(1.0, float(others.shape[1] * min(values)))
+        for (grade_count, judge_count), n in zip(shares.tolist(), pairs.tolist(), strict=True):
+            mass = np.convolve(mass, binom.pmf(np.arange(n + 1), n, grade_count / judge_count))
+        ps.append(float(mass[times[grade] :].sum()))
+    return min(1.0, float(other_counts.shape[1] * min(ps)))
 
 
-def _modal(given: Ints, others: Ints, scale: Ints) -> ModalGrade | str:
-    if len(given) < MIN_ANSWERS:
-        return f"{pluralize(len(given), 'pair')} that others graded, too; {MIN_ANSWERS} are needed"
-    times = np.bincount(given, minlength=len(scale))
-    most = int(times.argmax())
-    others_counts = int(others[:, most].sum()), int(others.sum())
-    return ModalGrade(
-        int(scale[most]), int(times[most]), len(given), *others_counts, one_grade_p(given, others)
-    )
+def _find_modal_grade(steps: Ints, other_counts: Ints, scale: Ints) -> ModalGrade | str:
+    if len(steps) < MIN_ANSWERS:
+        return f"{pluralize(len(steps), 'pair')} that others graded, too; {MIN_ANSWERS} are needed"
+    times = np.bincount(steps, minlength=len(scale))
+    mode = int(times.argmax())
+    others_times, others_grades = int(other_counts[:, mode].sum()), int(other_counts.sum())
+    p = compute_one_grade_p(steps, other_counts)
+    return ModalGrade(int(scale[mode]), int(times[mode]), len(steps), others_times, others_grades, p)

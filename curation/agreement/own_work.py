@@ -1,4 +1,4 @@
-"""Facts that annotators may see about their work: consistency, pace, and pairs with a different consensus.
+"""What annotators may see of their own work: consistency, pace, and pairs with a different consensus.
 
 A pair has a consensus if the reviewer decided it, or if all its annotators have answered and the project's
 rule gives a grade. In a closed round, the rule decides from the judgments given. The page never shows other
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.agreement.intra_annotator import MINIMUM_REPEATS, Repeats, intra_agreement
+from curation.agreement.intra_annotator import MINIMUM_REPEATS, Repeats, compute_consistency
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
@@ -138,46 +138,6 @@ class MyDifferences:
     waits: bool = False
 
 
-WAITING = MyDifferences((), 0, 0, Estimate(), waits=True)
-
-
-def my_work(
-    store: Store, annotator: str, now: datetime | None = None
-) -> tuple[Estimate | None, int, float | None]:
-    """Compute how consistently and how fast an annotator works.
-
-    Returns
-    -------
-    The share of released repeats with the same grade again, of `n` with a grade on both showings: without a
-    value below `MINIMUM_REPEATS`, None without items; answers in the last 60 minutes; and the median seconds
-    of the last 50.
-    """
-    with store.reading() as cursor:
-        has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
-        rows = cursor.execute(_RELEASED + _REPEATS, _about(annotator, now)).fetchall()
-        pace = read_recent_answers(cursor, annotator).pace(utc_now())
-        return _consistency(annotator, rows) if has_items else None, *pace
-
-
-def my_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
-    """Compare the annotator's released grades with the consensus, the latest answer first."""
-    with store.reading() as cursor:
-        if not may_see_own_answers(cursor, annotator):
-            return WAITING
-        found = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
-        rows = [_JudgedPair(*row) for row in found]
-        votes = read_votes(cursor) if rows else None
-        access = closed_access(cursor)
-    pairs = compute_consensus(_as_released(votes, annotator, rows)).pairs if votes else ()
-    by_pair = {(pair.query_id, pair.document_id): pair for pair in pairs}
-    compared = [(row, _consensus(row, by_pair[row.query_id, row.document_id])) for row in rows]
-    with_consensus = [(row.query_id, difference) for row, difference in compared if difference is not None]
-    shown = [difference for query_id, difference in with_consensus if access.shows(query_id)]
-    different = tuple(difference for difference in shown if difference.mine != difference.consensus)
-    alike, n, sealed = len(shown) - len(different), len(shown), len(with_consensus) - len(shown)
-    return MyDifferences(different, alike, n, share_estimate(alike, n, MIN_SETTLED), sealed)
-
-
 class _JudgedPair(NamedTuple):
     """A pair that the annotator judged; `finished` is True if all other annotators have answered the pair
     once.
@@ -193,40 +153,83 @@ class _JudgedPair(NamedTuple):
     reason: str | None
 
 
-def _about(annotator: str, now: datetime | None) -> dict[str, object]:
+def measure_own_work(
+    store: Store, annotator: str, now: datetime | None = None
+) -> tuple[Estimate | None, int, float | None]:
+    """Compute how consistently and how fast an annotator works.
+
+    Returns
+    -------
+    The share of released repeats with the same grade again, of `n` with a grade on both showings: without a
+    value below `MINIMUM_REPEATS`, None without items; answers in the last 60 minutes; and the median seconds
+    of the last 50.
+    """
+    with store.reading() as cursor:
+        has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
+        rows = cursor.execute(_RELEASED + _REPEATS, _bind_parameters(annotator, now)).fetchall()
+        pace = read_recent_answers(cursor, annotator).pace(utc_now())
+        return _estimate_consistency(annotator, rows) if has_items else None, *pace
+
+
+def find_own_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
+    """Compare the annotator's released grades with the consensus, the latest answer first."""
+    with store.reading() as cursor:
+        if not may_see_own_answers(cursor, annotator):
+            return WAITING
+        cursor.execute(_RELEASED + _MINE, _bind_parameters(annotator, now))
+        rows = [_JudgedPair(*row) for row in cursor.fetchall()]
+        votes = read_votes(cursor) if rows else None
+        access = closed_access(cursor)
+    pairs = compute_consensus(_replace_own_votes(votes, annotator, rows)).pairs if votes else ()
+    by_pair = {(pair.query_id, pair.document_id): pair for pair in pairs}
+    comparisons = [
+        (row.query_id, comparison)
+        for row in rows
+        if (comparison := _compare_with_consensus(row, by_pair[row.query_id, row.document_id])) is not None
+    ]
+    shown = [comparison for query_id, comparison in comparisons if access.shows(query_id)]
+    different = tuple(difference for difference in shown if difference.mine != difference.consensus)
+    alike, n, sealed = len(shown) - len(different), len(shown), len(comparisons) - len(shown)
+    return MyDifferences(different, alike, n, share_estimate(alike, n, MIN_SETTLED), sealed)
+
+
+def _bind_parameters(annotator: str, now: datetime | None) -> dict[str, object]:
     midnight = (now or utc_now()).replace(hour=0, minute=0, second=0, microsecond=0)
     return {"who": annotator, "block": BLOCK, "today": midnight}
 
 
-def _consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
+def _estimate_consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
     """Compute the consistency from the number of repeats and of equal repeats of each query."""
-    counts, alike = [count for count, _ in rows], [same for _, same in rows]
-    within = intra_agreement(Repeats(annotator, len(rows), counts, alike, 0, None))
-    if within.n < MINIMUM_REPEATS:
+    graded, identical = [count for count, _ in rows], [count for _, count in rows]
+    consistency = compute_consistency(Repeats(annotator, len(rows), graded, identical, 0, None))
+    if consistency.n < MINIMUM_REPEATS:
         return Estimate()
-    return Estimate(within.identical, within.low, within.high, within.n)
+    return Estimate(consistency.identical, consistency.low, consistency.high, consistency.n)
 
 
-def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:
+def _replace_own_votes(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:
     """Replace the annotator's votes by the released votes, so that a new answer changes no consensus."""
     released = {(row.query_id, row.document_id): row.mine for row in rows}
     table = votes.rows
     pairs = list(zip(table["query_id"].to_pylist(), table["document_id"].to_pylist(), strict=True))
-    is_own = [who == annotator for who in table["annotator"].to_pylist()]
+    is_own = [name == annotator for name in table["annotator"].to_pylist()]
     grades = [
-        released.get(pair) if mine else grade
-        for pair, mine, grade in zip(pairs, is_own, table["grade"].to_pylist(), strict=True)
+        released.get(pair) if own else grade
+        for pair, own, grade in zip(pairs, is_own, table["grade"].to_pylist(), strict=True)
     ]
     index = table.schema.get_field_index("grade")
     replaced = table.set_column(index, "grade", pa.array(grades, table.schema.field(index).type))
-    keep = [pair in released or not mine for pair, mine in zip(pairs, is_own, strict=True)]
-    return votes._replace(rows=replaced.filter(pa.array(keep)))
+    is_kept = [pair in released or not own for pair, own in zip(pairs, is_own, strict=True)]
+    return votes._replace(rows=replaced.filter(pa.array(is_kept)))
 
 
-def _consensus(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
+def _compare_with_consensus(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
     """Compare a judgment with the consensus, unless the consensus rests only on this annotator."""
     if pair.how == "adjudicated":
         return Difference(row.query, row.title, row.mine, pair.grade, REVIEWER, row.reason, row.at)
     if not row.finished or pair.judgments < 2 or pair.how in NOT_SETTLED:
         return None
     return Difference(row.query, row.title, row.mine, pair.grade, pair.how, None, row.at)
+
+
+WAITING = MyDifferences((), 0, 0, Estimate(), waits=True)

@@ -1,4 +1,4 @@
-"""Findings of a round, and the checks that could not be made.
+"""Findings of a round that is open or closed, each from a check of its annotators or of their agreement.
 
 Findings are the signals of the round's annotators, agreement near chance, and paces too fast for reading.
 "Nothing unusual" covers only the checks that were made, so every other check is listed with its reason. One
@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from curation.agreement.fast_answers import MIN_AT_FLOOR, read_times
 from curation.agreement.grades import read_grades
-from curation.agreement.inter_annotator import TENTATIVE
-from curation.agreement.report import SLIGHT, AgreementReport, agreement_report, chance_unknown, verdict_of
+from curation.agreement.report import AgreementReport, make_agreement_report
 from curation.agreement.signals import (
     DURING_ROUND,
     SPEED,
     Finding,
     SignalResults,
-    annotator_metrics,
+    compute_annotator_metrics,
     run_signals,
 )
+from curation.agreement.verdict import SLIGHT, TENTATIVE, chance_unknown, judge_alpha
 from curation.core.reports.page import Table
 from curation.core.text import join_words, pluralize
 from curation.labeling.rounds.pace import MIN_SECONDS
@@ -75,7 +75,7 @@ class RoundQuality:
     @property
     def tables(self) -> tuple[Table, ...]:
         """The table of checks that could not be made."""
-        return (not_checked_table(self),)
+        return (make_unchecked_table(self),)
 
     @property
     def conclusion(self) -> str:
@@ -83,13 +83,13 @@ class RoundQuality:
         missing = sum(max(1, len(check.annotators)) for check in self.not_checked)
         if not self.checks:
             return "Nothing could be checked yet."
-        made = pluralize(self.checks, "check")
-        more = f"; {missing:,} of {self.checks + missing:,} need more data" if missing else ""
+        checks = pluralize(self.checks, "check")
+        suffix = f"; {missing:,} of {self.checks + missing:,} need more data" if missing else ""
         findings = pluralize(len(self.findings), "finding") if self.findings else "Nothing unusual"
-        return f"{findings} in {made}{more}."
+        return f"{findings} in {checks}{suffix}."
 
 
-def round_quality(store: Store, round_name: str, report: AgreementReport | None = None) -> RoundQuality:
+def check_round(store: Store, round_name: str, report: AgreementReport | None = None) -> RoundQuality:
     """Check a round and all its annotators.
 
     Parameters
@@ -100,19 +100,19 @@ def round_quality(store: Store, round_name: str, report: AgreementReport | None 
     ------
     NotFoundError: there is no round of that name.
     """
-    raised = early_warnings(store, round_name)
-    report = report or agreement_report(store, round_name)
-    known = chance_unknown(report.between.ordinal) is None
-    paced = [row for row in report.pace if row.enough]
+    signals = find_early_warnings(store, round_name)
+    report = report or make_agreement_report(store, round_name)
+    chance_checks = int(chance_unknown(report.between.ordinal) is None)
+    paces = [row for row in report.pace if row.enough]
     return RoundQuality(
         round_name,
-        _not_checked(report, raised),
-        (*_near_chance(report), *_paces(report), *_signals(report, raised)),
-        known + len(paced) + raised.tests,
+        _list_unchecked(report, signals),
+        (*_find_near_chance(report), *_find_fast_paces(report), *_select_signals(report, signals)),
+        chance_checks + len(paces) + signals.tests,
     )
 
 
-def early_warnings(store: Store, round_name: str) -> SignalResults:
+def find_early_warnings(store: Store, round_name: str) -> SignalResults:
     """Test each annotator of a round for every signal of a round.
 
     Raises
@@ -123,34 +123,43 @@ def early_warnings(store: Store, round_name: str) -> SignalResults:
         round_id = find_round(cursor, round_name).round_id
         people = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
         times, grades = read_times(cursor, round_id), read_grades(cursor, round_id)
-    return run_signals(annotator_metrics(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
+    return run_signals(compute_annotator_metrics(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
 
 
-def _near_chance(report: AgreementReport) -> tuple[tuple[None, Finding], ...]:
-    verdict, alpha = verdict_of(report.between), report.between.ordinal
+def make_unchecked_table(quality: RoundQuality) -> Table:
+    """Make the table of checks that could not be made."""
+    rows = (
+        (check.about.capitalize(), join_words(check.annotators) or "The round", check.why)
+        for check in quality.not_checked
+    )
+    return Table("Could not be checked", ("Check", "Of", "Why"), tuple(rows), words=True)
+
+
+def _find_near_chance(report: AgreementReport) -> tuple[tuple[None, Finding], ...]:
+    verdict, alpha = judge_alpha(report.between), report.between.ordinal
     if verdict.state != CHANCE:
         return ()
     figures = {"alpha": alpha.value, "low": alpha.low, "high": alpha.high, "units": alpha.n}
     return ((None, Finding(CHANCE, verdict.sentence, figures)),)
 
 
-def _paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]:
+def _find_fast_paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]:
     return tuple(
         (row.annotator, Finding(PACE, row.sentence, row._asdict())) for row in report.pace if row.unread
     )
 
 
-def _signals(report: AgreementReport, raised: SignalResults) -> tuple[tuple[str, Finding], ...]:
+def _select_signals(report: AgreementReport, signals: SignalResults) -> tuple[tuple[str, Finding], ...]:
     """List the signals, without the speed of annotators who have a finding on pace."""
     unread = {row.annotator for row in report.pace if row.unread}
     return tuple(
         (name, finding)
-        for name, finding in raised.findings
+        for name, finding in signals.findings
         if not (finding.about == SPEED.name and name in unread)
     )
 
 
-def _not_checked(report: AgreementReport, raised: SignalResults) -> tuple[NotChecked, ...]:
+def _list_unchecked(report: AgreementReport, signals: SignalResults) -> tuple[NotChecked, ...]:
     checks = []
     why = chance_unknown(report.between.ordinal)
     if why:
@@ -160,16 +169,7 @@ def _not_checked(report: AgreementReport, raised: SignalResults) -> tuple[NotChe
         if not row.enough:
             few = f"{row.answers:,} timed answers, {MIN_AT_FLOOR} are needed"
             groups[PACE, few].append(row.annotator)
-    for about, name, reason in raised.not_checked:
+    for about, name, reason in signals.not_checked:
         groups[about, reason].append(name)
-    checks += [NotChecked(about, tuple(sorted(who)), reason) for (about, reason), who in groups.items()]
+    checks += [NotChecked(about, tuple(sorted(names)), reason) for (about, reason), names in groups.items()]
     return tuple(checks)
-
-
-def not_checked_table(quality: RoundQuality) -> Table:
-    """Make the table of checks that could not be made."""
-    rows = (
-        (check.about.capitalize(), join_words(check.annotators) or "The round", check.why)
-        for check in quality.not_checked
-    )
-    return Table("Could not be checked", ("Check", "Of", "Why"), tuple(rows), words=True)

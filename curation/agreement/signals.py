@@ -1,8 +1,8 @@
-"""Metrics of each annotator's work, and signals: statistical tests that suggest a conversation.
+"""Signals: statistical tests of an annotator's work that suggest a conversation.
 
-A signal accuses nobody. A signal has a name, a label, and a function that returns a p value with a sentence
-and the figures behind the sentence. To add a signal, write its function here and add its record to
-`FEEDBACK`.
+The tests read the metrics of each annotator. A signal accuses nobody. A signal has a name, a label, and a
+function that returns a p value with a sentence and the figures behind the sentence. To add a signal, write
+its function here and add its record to `FEEDBACK`.
 
 Some signals ask similar questions but remain separate:
 
@@ -22,12 +22,19 @@ from typing import Any, NamedTuple
 
 from scipy.special import bdtrc
 
-from curation.agreement.agreement_with_others import OthersAgreement, agreement_with_others, left_out_of
-from curation.agreement.bias import AnnotatorBias, Decisions, annotator_biases, read_decisions
-from curation.agreement.fast_answers import MIN_ANSWERS, AnswerTimes, FastAnswers, fast_answers, read_times
+from curation.agreement.agreement_with_others import OthersAgreement, compute_agreement_with_others
+from curation.agreement.bias import AnnotatorBias, Decisions, compute_biases, read_decisions
+from curation.agreement.fast_answers import (
+    MIN_ANSWERS,
+    AnswerTimes,
+    FastAnswers,
+    count_fast_answers,
+    read_times,
+)
 from curation.agreement.grades import Grades, read_grades
-from curation.agreement.intra_annotator import IntraAgreement, intra_agreement, read_repeats
-from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, modal_grades
+from curation.agreement.intra_annotator import IntraAgreement, compute_consistency, read_repeats
+from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, find_modal_grades
+from curation.agreement.outliers import find_outliers
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.statistics.multiple_tests import threshold
 from curation.core.text import decimal, interval_text, p_text, percent, pluralize
@@ -63,7 +70,7 @@ class AnnotatorMetrics(NamedTuple):
     agreement: agreement with the others on the same pairs.
     bias: difference between the annotator's grades and the others' grades.
     fast, modal: speed and most frequent grade compared with the others; a sentence if there are too few data.
-    left_out: the reason why others are not compared with this annotator (see `left_out_of`), or None.
+    left_out: the reason why others are not compared with this annotator; see `outliers.find_outliers`.
     feedback: points to discuss with the annotator.
     """
 
@@ -121,28 +128,95 @@ def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], s
     not_checked = []
     for person in people:
         for signal in signals:
-            tested = signal.test(person)
-            if isinstance(tested, Finding):
-                tests[person.annotator, signal.name] = tested
+            outcome = signal.test(person)
+            if isinstance(outcome, Finding):
+                tests[person.annotator, signal.name] = outcome
             else:
-                not_checked.append((signal.name, person.annotator, tested))
-    line = threshold([finding.evidence["p"] for finding in tests.values()], share)
-    counting = {key: finding for key, finding in tests.items() if finding.evidence["p"] <= line}
-    yields = {signal.name: signal.yields_to for signal in signals}
+                not_checked.append((signal.name, person.annotator, outcome))
+    limit = threshold([finding.evidence["p"] for finding in tests.values()], share)
+    significant = {key: finding for key, finding in tests.items() if finding.evidence["p"] <= limit}
+    yields_to = {signal.name: signal.yields_to for signal in signals}
     findings = tuple(
         (annotator, finding)
-        for (annotator, name), finding in counting.items()
-        if (annotator, yields[name]) not in counting
+        for (annotator, name), finding in significant.items()
+        if (annotator, yields_to[name]) not in significant
     )
     return SignalResults(findings, tuple(not_checked), len(tests))
 
 
-def feedback(person: AnnotatorMetrics) -> tuple[Finding, ...]:
+def find_feedback(person: AnnotatorMetrics) -> tuple[Finding, ...]:
     """List the points to discuss with one annotator; empty if no test is significant."""
     return tuple(finding for _, finding in run_signals([person], FEEDBACK, FALSE_SHARE).findings)
 
 
-def _agreement(person: AnnotatorMetrics) -> Finding | str:
+def compute_annotator_details(
+    store: Store, round_name: str | None = None, seed: int = 0
+) -> list[AnnotatorMetrics]:
+    """Compute each annotator's metrics and feedback, by name, from the project or from one round.
+
+    Raises
+    ------
+    NotFoundError: no round has this name.
+    """
+    with store.reading() as cursor:
+        round_id = find_round(cursor, round_name).round_id if round_name else None
+        all_rounds = [row.round_id for row in list_rounds(cursor) if row.kind in ("labeling", "audit")]
+        repeats, grades = read_repeats(cursor, round_id), read_grades(cursor, round_id)
+        times, decisions = read_times(cursor, round_id), read_decisions(cursor)
+        rounds = [round_id] if round_id else all_rounds
+        control_items = [item for name in rounds for item in read_control_item_results(cursor, name)]
+    people = [row.annotator for row in repeats]
+    all_metrics = compute_annotator_metrics(people, grades, times, decisions, seed)
+    return [
+        metrics._replace(
+            consistency=compute_consistency(row),
+            control_items=compute_control_item_share(control_items, row.annotator),
+            feedback=find_feedback(metrics),
+        )
+        for row, metrics in zip(repeats, all_metrics, strict=True)
+    ]
+
+
+def compute_annotator_metrics(
+    people: Sequence[str],
+    grades: Grades,
+    times: AnswerTimes,
+    decisions: Decisions | None = None,
+    seed: int = 0,
+) -> list[AnnotatorMetrics]:
+    """Compute each annotator's metrics against the others who are no outliers.
+
+    Parameters
+    ----------
+    decisions: decisions of reviewers (see `read_decisions`); without this argument no bias is computed.
+    """
+    outliers = find_outliers(grades)
+    agreement, modal = (
+        compute_agreement_with_others(grades, outliers, seed),
+        find_modal_grades(grades, outliers),
+    )
+    bias = {} if decisions is None else compute_biases(grades, decisions, outliers, seed)
+    fast = count_fast_answers(people, times, outliers)
+    return [
+        AnnotatorMetrics(
+            name,
+            agreement.get(name),
+            bias.get(name),
+            fast[name],
+            modal.get(name),
+            left_out=outliers.get(name),
+        )
+        for name in people
+    ]
+
+
+def compute_control_item_share(results: Sequence[ControlItemResult], annotator: str) -> Estimate:
+    """Compute the share of an annotator's control items that got the expected grade."""
+    answers = [result for result in results if result.annotator == annotator]
+    return share_estimate(sum(row.right for row in answers), sum(row.answered for row in answers))
+
+
+def _test_agreement(person: AnnotatorMetrics) -> Finding | str:
     """Test agreement with the others by Student's t over queries, one-sided; see `OthersAgreement.p`."""
     agreement = person.agreement
     if agreement is None or agreement.p is None or agreement.kappa is None:
@@ -150,14 +224,14 @@ def _agreement(person: AnnotatorMetrics) -> Finding | str:
     interval = ""
     if agreement.low is not None and agreement.high is not None:
         interval = f"95 % interval {interval_text(agreement.low, agreement.high, 2)}, "
-    how_far = "far less than theirs with each other"
+    comparison = "far less than theirs with each other"
     if agreement.high is not None and agreement.high < 0:
-        how_far = "less than chance would"
+        comparison = "less than chance would"
     elif agreement.low is None or agreement.low <= 0:
-        how_far = "no better than chance would"
+        comparison = "no better than chance would"
     return Finding(
         "agreement",
-        f"Grades agree with the others' on the same pairs {how_far}: weighted kappa "
+        f"Grades agree with the others' on the same pairs {comparison}: weighted kappa "
         f"{decimal(agreement.kappa, 2)} ({interval}{pluralize(agreement.pairs, 'pair')} of "
         f"{pluralize(agreement.queries, 'query', 'queries')}), among the others "
         f"{decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A "
@@ -166,15 +240,7 @@ def _agreement(person: AnnotatorMetrics) -> Finding | str:
     )
 
 
-AGREEMENT = Signal(
-    "agreement",
-    "weighted kappa with the others on the same pairs: below half of theirs among themselves",
-    _agreement,
-    yields_to="one grade",
-)
-
-
-def _one_grade(person: AnnotatorMetrics) -> Finding | str:
+def _test_one_grade(person: AnnotatorMetrics) -> Finding | str:
     """Test by an exact permutation of each pair's grades; see `ModalGrade.p`.
 
     An annotator who follows the others' grades gets no finding, even if nearly all pairs have one grade.
@@ -192,15 +258,7 @@ def _one_grade(person: AnnotatorMetrics) -> Finding | str:
     )
 
 
-ONE_GRADE_THROUGHOUT = Signal(
-    "one grade",
-    f"one grade on at least {percent(ONE_GRADE_SHARE)} of at least {MIN_ANSWERS} pairs that others graded, "
-    "too, more often than the others' grades explain",
-    _one_grade,
-)
-
-
-def _speed(person: AnnotatorMetrics) -> Finding | str:
+def _test_speed(person: AnnotatorMetrics) -> Finding | str:
     """Test the share of fast answers by an exact binomial test, one-sided, against `USUAL_FAST`."""
     fast = person.fast
     if not isinstance(fast, FastAnswers):
@@ -212,30 +270,20 @@ def _speed(person: AnnotatorMetrics) -> Finding | str:
             f"them in less than {MIN_SECONDS:g} second; of the others' answers, {fast.others_fast:,} of "
             f"{fast.others_answers:,} did"
         )
-    excuse = "Practice or easy pairs can be the reason."
+    explanation = "Practice or easy pairs can be the reason."
     if fast.median < MIN_SECONDS:
-        excuse = f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
+        explanation = (
+            f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
+        )
     return Finding(
         "speed",
         f"Look at these together: {fast.fast:,} of {pluralize(fast.answers, 'answer')} of {person.annotator} "
-        f"came in {limit}. {excuse}",
+        f"came in {limit}. {explanation}",
         fast._asdict() | {"p": float(bdtrc(fast.fast - 1, fast.answers, USUAL_FAST))},
     )
 
 
-SPEED = Signal(
-    "speed",
-    f"answers in less than {MIN_SECONDS:g} second, or a third of the others' median time over texts as long: "
-    f"more than {percent(USUAL_FAST)} of at least {MIN_ANSWERS}",
-    _speed,
-)
-
-
-DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
-"""Signals that are tested while a round is open, because annotators can still correct their work."""
-
-
-def _bias(person: AnnotatorMetrics) -> Finding | str:
+def _test_bias(person: AnnotatorMetrics) -> Finding | str:
     """Test the bias by Student's t over queries; see `mean_p`."""
     bias = person.bias
     if bias is None or bias.bias is None or bias.bias_p is None:
@@ -253,7 +301,7 @@ def _bias(person: AnnotatorMetrics) -> Finding | str:
     )
 
 
-def _drift(person: AnnotatorMetrics) -> Finding | str:
+def _test_drift(person: AnnotatorMetrics) -> Finding | str:
     """Test the drift by a permutation test of the slope over the order of queries."""
     bias = person.bias
     if bias is None or bias.trend is None or bias.trend_p is None:
@@ -266,71 +314,37 @@ def _drift(person: AnnotatorMetrics) -> Finding | str:
     )
 
 
+AGREEMENT = Signal(
+    "agreement",
+    "weighted kappa with the others on the same pairs: below half of theirs among themselves",
+    _test_agreement,
+    yields_to="one grade",
+)
+
+
+ONE_GRADE_THROUGHOUT = Signal(
+    "one grade",
+    f"one grade on at least {percent(ONE_GRADE_SHARE)} of at least {MIN_ANSWERS} pairs that others graded, "
+    "too, more often than the others' grades explain",
+    _test_one_grade,
+)
+
+
+SPEED = Signal(
+    "speed",
+    f"answers in less than {MIN_SECONDS:g} second, or a third of the others' median time over texts as long: "
+    f"more than {percent(USUAL_FAST)} of at least {MIN_ANSWERS}",
+    _test_speed,
+)
+
+
+DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
+"""Signals that are tested while a round is open, because annotators can still correct their work."""
+
+
 FEEDBACK = (
     *DURING_ROUND,
-    Signal("bias", f"mean difference from others' grades: {REMARKABLE:g} or more, and not 0", _bias),
-    Signal("drift", "slope of the bias over the order of queries: not 0", _drift),
+    Signal("bias", f"mean difference from others' grades: {REMARKABLE:g} or more, and not 0", _test_bias),
+    Signal("drift", "slope of the bias over the order of queries: not 0", _test_drift),
 )
 """Signals that are tested over all of an annotator's work, the most important first."""
-
-
-def annotator_details(store: Store, round_name: str | None = None, seed: int = 0) -> list[AnnotatorMetrics]:
-    """Compute each annotator's metrics and feedback, by name, from the project or from one round.
-
-    Raises
-    ------
-    NotFoundError: no round has this name.
-    """
-    with store.reading() as cursor:
-        round_id = find_round(cursor, round_name).round_id if round_name else None
-        every = [row.round_id for row in list_rounds(cursor) if row.kind in ("labeling", "audit")]
-        repeats, grades = read_repeats(cursor, round_id), read_grades(cursor, round_id)
-        times, decisions = read_times(cursor, round_id), read_decisions(cursor)
-        rounds = [round_id] if round_id else every
-        control = [result for each in rounds for result in read_control_item_results(cursor, each)]
-    people = [row.annotator for row in repeats]
-    metrics = annotator_metrics(people, grades, times, decisions, seed)
-    return [
-        known._replace(
-            consistency=intra_agreement(row),
-            control_items=control_item_share(control, row.annotator),
-            feedback=feedback(known),
-        )
-        for row, known in zip(repeats, metrics, strict=True)
-    ]
-
-
-def annotator_metrics(
-    people: Sequence[str],
-    grades: Grades,
-    times: AnswerTimes,
-    decisions: Decisions | None = None,
-    seed: int = 0,
-) -> list[AnnotatorMetrics]:
-    """Compute each annotator's metrics against the others who are not left out.
-
-    Parameters
-    ----------
-    decisions: decisions of reviewers (see `read_decisions`); without this argument no bias is computed.
-    """
-    left_out = left_out_of(grades)
-    agreement, modal = agreement_with_others(grades, left_out, seed), modal_grades(grades, left_out)
-    bias = {} if decisions is None else annotator_biases(grades, decisions, left_out, seed)
-    fast = fast_answers(people, times, left_out)
-    return [
-        AnnotatorMetrics(
-            name,
-            agreement.get(name),
-            bias.get(name),
-            fast[name],
-            modal.get(name),
-            left_out=left_out.get(name),
-        )
-        for name in people
-    ]
-
-
-def control_item_share(results: Sequence[ControlItemResult], annotator: str) -> Estimate:
-    """Compute the share of an annotator's control items that got the expected grade."""
-    answers = [result for result in results if result.annotator == annotator]
-    return share_estimate(sum(row.right for row in answers), sum(row.answered for row in answers))

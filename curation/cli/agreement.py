@@ -120,15 +120,15 @@ def agreement(
       goldgrade agreement --round first --breakdown annotator
       goldgrade agreement --html agreement.html
     """
-    from curation.agreement.report import agreement_report
-    from curation.agreement.report_sections import agreement_page
-    from curation.agreement.round_findings import round_quality
-    from curation.agreement.signals import annotator_details
+    from curation.agreement.report import make_agreement_report
+    from curation.agreement.report_sections import make_agreement_page
+    from curation.agreement.round_findings import check_round
+    from curation.agreement.signals import compute_annotator_details
     from curation.people.seal_access import unseal
 
     details = breakdown not in (None, BreakdownBy.ANNOTATOR) or page is not None or is_json()
     store = project_store()
-    report = agreement_report(
+    report = make_agreement_report(
         store,
         round_name,
         seed,
@@ -137,12 +137,12 @@ def agreement(
     )
     quality = None
     if round_name is not None:
-        quality = round_quality(store, round_name, report)
+        quality = check_round(store, round_name, report)
     people = []
     if page is not None or breakdown is BreakdownBy.ANNOTATOR:
-        people = annotator_details(store, round_name, seed)
+        people = compute_annotator_details(store, round_name, seed)
     if page is not None:
-        write_file(page, agreement_page(report, people))
+        write_file(page, make_agreement_page(report, people))
     asked = breakdown if breakdown is not BreakdownBy.ANNOTATOR else None
     result = as_object(report, asked)
     if breakdown is BreakdownBy.ANNOTATOR:
@@ -181,23 +181,26 @@ def _print_report(
     page: Path | None,
 ) -> None:
     from curation.agreement import report_sections
-    from curation.agreement.report import agreement_findings
+    from curation.agreement.report import list_findings
     from curation.agreement.section_sentences import cannot_tell_sentence
     from curation.core.reports.terminal import show_sections
 
     if report.round_name:
         say(f"Agreement in round {report.round_name}.")
-    overall, within, consensus = report_sections.overview(report)
+    overall, within, consensus = report_sections.make_overview(report)
     detailed = []
     if breakdown is BreakdownBy.ANNOTATOR:
-        detailed = [report_sections.annotators_section(people), report_sections.feedback_section(people)]
+        detailed = [
+            report_sections.make_annotators_section(people),
+            report_sections.make_feedback_section(people),
+        ]
     elif breakdown and report.details:
-        detailed = [report_sections.parts(report, report.details)[breakdown.value]]
-    further = report_sections.evidence_sections(report.evidence)
+        detailed = [report_sections.make_breakdown_sections(report, report.details)[breakdown.value]]
+    further = report_sections.make_evidence_sections(report.evidence)
     show_sections(filter(None, [overall, *detailed, *further, within, consensus]))
     if quality is not None:
         show(quality)
-    say("", *agreement_findings(report))
+    say("", *list_findings(report))
     if report.between.cannot_tell:
         say(cannot_tell_sentence(report.between))
     if report.disputed:
@@ -244,7 +247,7 @@ def gate(
       goldgrade gate --single-annotator
       goldgrade gate --json
     """
-    from curation.agreement.gate import gate_now, read_demand, set_demand
+    from curation.agreement.gate import compute_gate, read_demand, set_demand
 
     store = project_store()
     with store.reading() as cursor:
@@ -253,5 +256,5 @@ def gate(
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if given:
         set_demand(store, demand._replace(**given), actor())
-    now = gate_now(store)
+    now = compute_gate(store)
     show(now, as_json={"open": now.open, "checks": now.checks, "note": now.note})

@@ -91,12 +91,12 @@ def emit_evaluation(
     """
     from curation.evaluation.report.files import make_condition_sections
     from curation.evaluation.report.page import list_detail_headings, write_report
-    from curation.releases.card import synthetic_sentence
+    from curation.releases.card import say_synthetic
 
     page = write_report(evaluation, requested["answers"], requested["judge"])
     _write_files(files, evaluation, page, checked)
     if evaluation.synthetic:  # a reader of a terminal meets this before any figure
-        warning = synthetic_sentence(evaluation.synthetic, evaluation.queries)
+        warning = say_synthetic(evaluation.synthetic, evaluation.queries)
         findings = [finding for finding in page.findings if finding != warning]
         page = replace(page, findings=(warning, *findings))
     additions = {name: value for name, value in requested.items() if value is not None}

@@ -49,11 +49,11 @@ def freeze(
     """
     from curation.operations.registry import OPERATIONS
     from curation.releases.freeze.checklist import check_table, checklist
-    from curation.releases.freeze.freeze import readiness
+    from curation.releases.freeze.freeze import prepare_draft
 
     if dry_run:
         refuse_unused(context, "a dry run freezes nothing", "override", "reason", "share")
-        checks = checklist(readiness(project_store(), request))
+        checks = checklist(prepare_draft(project_store(), request))
         show(PlainResult((), (check_table(checks),)), as_json={"checks": checks})
         return
     frozen = run_operation(OPERATIONS["freeze"], replace(request, name=name))
@@ -98,7 +98,7 @@ def verify(
     if (name is None) == (folder is None):
         raise typer.BadParameter("give either the name of a RELEASE or --folder DIR")
     from curation.releases.verify import verify as verify_release
-    from curation.releases.verify_export import verify_export
+    from curation.releases.verify import verify_export
 
     if folder is not None:
         verified: Any = verify_export(folder)
@@ -155,7 +155,7 @@ def releases(
     elif card:
         _print_card(name, licence)
     else:
-        from curation.releases.overview import show as show_release
+        from curation.releases.overview import show_release as show_release
 
         show(show_release(project_store(), name))
 
@@ -165,26 +165,26 @@ def _limit_sentence(number: int) -> str:
 
 
 def _list_releases() -> None:
-    from curation.releases.overview import release_table
-    from curation.releases.overview import releases as all_releases
-    from curation.releases.sealed_log import monthly_limit
+    from curation.releases.overview import list_release_overviews as all_releases
+    from curation.releases.overview import make_release_table
+    from curation.releases.sealed_log import read_monthly_limit
 
     store = project_store(with_arrow=False)
     listed = all_releases(store)
     with store.reading() as cursor:
-        limit = monthly_limit(cursor)
+        limit = read_monthly_limit(cursor)
     nothing = "Nothing is frozen yet. Next: goldgrade freeze NAME"
-    result = PlainResult((_limit_sentence(limit) if listed else nothing,), (release_table(listed),))
+    result = PlainResult((_limit_sentence(limit) if listed else nothing,), (make_release_table(listed),))
     show(result, as_json={"releases": listed, "sealed_limit": limit})
 
 
 def _print_card(name: str, licence: str) -> None:
-    from curation.releases.card import card_text, limits_of
-    from curation.releases.verify import load_release
+    from curation.releases.card import list_limits, write_card
+    from curation.releases.frozen_release import load_release
 
     release = load_release(release_store(), name)
-    text = card_text(release, licence)
-    about = {"name": name, "licence": licence, "limits": limits_of(release), "card": text}
+    text = write_card(release, licence)
+    about = {"name": name, "licence": licence, "limits": list_limits(release), "card": text}
     emit(about, lambda: print(text, end=""))
 
 
@@ -200,16 +200,16 @@ def diff_releases(old: AnyRelease, new: AnyRelease, limit: Limit = 20) -> None:
       goldgrade diff v1 v2 --limit 200
       goldgrade diff v1 v2 --reason "Release notes for the search team" --json
     """
-    from curation.releases.diff import diff
+    from curation.releases.diff import compare_releases
 
-    difference = diff(release_store(), old, new, seal_reason(), actor())
+    difference = compare_releases(release_store(), old, new, seal_reason(), actor())
 
     def print_difference() -> None:
         from curation.core.reports.terminal import show_sections
-        from curation.releases.diff_sections import diff_sections, findings, title_of
+        from curation.releases.diff_sections import list_diff_findings, make_diff_sections, make_title
 
-        say(f"{title_of(difference)}:", *(f"  {sentence}" for sentence in findings(difference)))
+        say(f"{make_title(difference)}:", *(f"  {sentence}" for sentence in list_diff_findings(difference)))
         if not difference.same:
-            show_sections(diff_sections(difference, limit))
+            show_sections(make_diff_sections(difference, limit))
 
     emit(difference, print_difference)

@@ -9,7 +9,7 @@ from curation.evaluation.scoring.facets import list_facet_names, read_dimensions
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, choose_measures
 from curation.evaluation.scoring.release import read_scale
 from curation.people.seal_access import sealed_parts
-from curation.releases.gate_override import gate_override_of
+from curation.releases.gate_override import describe_override
 from curation.releases.release_rows import ReleaseRow
 from curation.store import Cursor
 from curation.store.release_parts import PartText, read_parts
@@ -58,7 +58,7 @@ def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
                 read_dimensions(list(stored.get("sampling", PartText()))), "coverage" in stored
             ),
             scale=tuple(scale),
-            mark=gate_override_of(header),
+            mark=describe_override(header),
         )
     except (KeyError, ValueError) as error:
         raise RefusedError(

@@ -30,7 +30,7 @@ from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import SealedRequest, check_access, log_refusals, make_sealed_request
 from curation.evaluation.stored_evaluations import store_evaluation
 from curation.people.annotators import EVALUATING, require_author
-from curation.releases.verify import FrozenRelease, load_release
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
 _OPTION = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")

@@ -51,7 +51,7 @@ from curation.evaluation.sealed_access import (
     make_sealed_request,
     select_sealed_values,
 )
-from curation.releases.verify import FrozenRelease
+from curation.releases.frozen_release import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
 

@@ -23,7 +23,7 @@ from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
 from curation.people.annotators import EVALUATING, require_role
 from curation.releases.release_rows import list_releases
-from curation.releases.sealed_log import SealedEvaluation, query_values, sealed_evaluations
+from curation.releases.sealed_log import SealedEvaluation, read_query_values, read_sealed_evaluations
 from curation.store import Annotator, Cursor
 
 MAX_ROWS = 20
@@ -54,10 +54,10 @@ def list_runs(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: boo
 def _sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
     rows = [
         row
-        for row in sealed_evaluations(cursor, release_id)
+        for row in read_sealed_evaluations(cursor, release_id)
         if row.evaluated == list(parts) and row.shown and not (row.of_answers or row.rounded)
     ]
-    values = query_values(cursor, [row.evaluation_id for row in rows])
+    values = read_query_values(cursor, [row.evaluation_id for row in rows])
     runs = []
     for row in rows:
         figure, of_queries = get_first_figure(row.shown), values.get(row.evaluation_id, {})
@@ -67,7 +67,7 @@ def _sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[
 
 def list_rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
     """List the rounded figures of a sealed part, newest first, for evaluators."""
-    rows = [row for row in sealed_evaluations(cursor, release_id) if part in row.parts]
+    rows = [row for row in read_sealed_evaluations(cursor, release_id) if part in row.parts]
     return [row for row in reversed(rows) if row.rounded and row.shown]
 
 

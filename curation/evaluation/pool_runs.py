@@ -20,7 +20,7 @@ from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, open_run_file, read_run
 from curation.people.annotators import require_author
 from curation.pooling.request import PoolRequest
-from curation.releases.verify import FrozenRelease
+from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import RUN_PREFIX
 from curation.store import COMMAND_LINE, Store
 

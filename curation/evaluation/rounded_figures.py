@@ -25,9 +25,9 @@ from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, add_whole_documents, read_run
 from curation.evaluation.sealed_access import check_access, log_figures, log_refusals, make_sealed_request
-from curation.releases.gate_override import gate_override_sentences
+from curation.releases.frozen_release import FrozenRelease
+from curation.releases.gate_override import warn_of_override
 from curation.releases.sealed_log import SealedCount
-from curation.releases.verify import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
 ScoreSystems = Callable[[EvaluatedRelease], tuple[str, Sequence[str], Sequence[Floats]]]
@@ -83,7 +83,7 @@ class HeadlineEvaluation:
     def sentences(self) -> list[str]:
         """All figures in sentences, with the count of sealed evaluations."""
         figures = [f"{row.system}: {self.measure} {row.text}." for row in self.rows]
-        return [*gate_override_sentences(self.release, self.mark), *figures, self.sealed_count.sentence]
+        return [*warn_of_override(self.release, self.mark), *figures, self.sealed_count.sentence]
 
 
 def round_mean(values: Floats) -> RoundedFigure:

@@ -19,13 +19,13 @@ from curation.core.statistics.arrays import Floats
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, choose_parts
 from curation.people.annotators import EVALUATING, require_author
 from curation.people.seal_access import sealed_parts
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.sealed_log import (
     SealedCount,
     SealedEvaluation,
     log_sealed_evaluation,
     refuse_over_limit,
 )
-from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
 FIELDS = ("value", "low", "high", "n", "judged")

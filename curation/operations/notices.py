@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import Request
 
-from curation.agreement.fingerprint import set_fingerprint
+from curation.agreement.fingerprint import read_set_fingerprint
 from curation.core import log, web
 from curation.core.errors import InputError
 from curation.core.operation import option, read_request
@@ -223,7 +223,7 @@ def _find_notices(store: Store, kinds: NoticeKinds, now: datetime) -> dict[str, 
     with store.reading() as cursor:
         stored_keys = {key for (key,) in cursor.execute("SELECT notice_id FROM notices").fetchall()}
         states, jobs = read_round_states(cursor), last_jobs(cursor).values()
-        version = str(set_fingerprint(cursor))
+        version = str(read_set_fingerprint(cursor))
         quarter, quarter_work = read_quarter(cursor, now.date())[0], read_work(cursor)
     notices: dict[str, str] = {}
     if kinds.round_done:

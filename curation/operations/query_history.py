@@ -10,7 +10,7 @@ from curation.core.reports.page import QueryName, Table
 from curation.core.text import pluralize
 from curation.operations.query_facts import read_facts, read_withheld_ids
 from curation.people.seal_access import SealAccess, access_or_closed
-from curation.releases.gate_override import gate_overrides, with_gate_override
+from curation.releases.gate_override import mark_name, read_overrides
 from curation.releases.release_rows import list_releases
 from curation.store import Annotator, Store, get_setting
 from curation.store.documents import snapshot_titles
@@ -89,7 +89,7 @@ def query_history(
         read_facts(cursor, query_id, reader)
         is_open = access_or_closed(cursor, access).shows(query_id)
         withheld = read_withheld_ids(cursor, query_id, reader.name)
-        overrides = gate_overrides(cursor)
+        overrides = read_overrides(cursor)
         tables = ("queries", "qrels") if is_open else ("queries",)
         tables_of = {row.name: read_parts(cursor, row.release_id, tables) for row in list_releases(cursor)}
     releases, missing = [], []
@@ -105,7 +105,7 @@ def query_history(
             for qrel in qrels
             if qrel["document_id"] not in withheld
         }
-        title = with_gate_override(name, overrides.get(name))
+        title = mark_name(name, overrides.get(name))
         need = row.get("information_need") or ""
         releases.append(QueryRelease(title, row["part"], row["text"], need, grades))
     documents = sorted({document for release in releases for document in release.grades})

@@ -264,10 +264,6 @@ def document_state(read_hash: str | None, now_hash: str | None) -> str:
     return SAME if read_hash == now_hash else CHANGED
 
 
-def _quarter_of(day: date | None) -> Quarter | None:
-    return Quarter.of(day) if day is not None else None
-
-
 def query_types(cursor: Cursor) -> dict[str, str]:
     """Read the type of each query: its stratum in the newest sample with the query, else its source."""
     return dict(cursor.execute(_TYPES).fetchall())
@@ -277,6 +273,10 @@ def query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
     """Read the tags of each query, as a map from query id to tags."""
     sql = "SELECT query_id, list(tag ORDER BY tag) FROM current_query_tags GROUP BY query_id"
     return {query_id: tuple(tags) for query_id, tags in cursor.execute(sql).fetchall()}
+
+
+def _quarter_of(day: date | None) -> Quarter | None:
+    return Quarter.of(day) if day is not None else None
 
 
 def _renewed_pairs(cursor: Cursor) -> dict[Pair, Quarter]:

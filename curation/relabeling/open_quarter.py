@@ -105,6 +105,46 @@ class QuarterOpened:
         return (Table("Items by annotator", ("annotator", "items"), tuple(self.round.per_annotator.items())),)
 
 
+class _CandidateChooser:
+    """Choice of the candidates of a re-labeling round: the pairs of its plan, and new pairs from the pool."""
+
+    def __init__(self, plan: StoredPlan, pool_id: str | None) -> None:
+        self.plan, self.pool_id, self.pairs = plan, pool_id, 0
+
+    def read(self, cursor: Cursor) -> tuple[list[CandidateRow], set[str], set[Pair], set[str]]:
+        """Read the candidates, the queries of the set, the pairs from the pool, and the joining queries."""
+        rows, active = read_candidates(cursor)
+        proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
+        texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
+        sql = "SELECT query_id FROM queries WHERE normalised IN (SELECT unnest(?::TEXT[]))"
+        added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
+        return rows, active, set(proposed), added
+
+    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> ChosenCandidates:
+        """Choose the candidates of the round from the rows that `read` returned."""
+        rows, active, proposed, added = read
+        planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
+        again = [
+            Candidate(row.query_id, row.document_id, row.content_hash)
+            for row in rows
+            if (row.query_id, row.document_id) in planned
+            and row.content_hash is not None
+            and not row.outside
+            and row.query_id in active
+        ]
+        new = [
+            candidate
+            for candidate in choose_candidates(rows, active, again=False).candidates
+            if (candidate.query_id, candidate.document_id) in proposed
+        ]
+        self.pairs = len(again)
+        lonely = added - {candidate.query_id for candidate in (*again, *new)}
+        left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
+        parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
+        counts = {reason: count for reason, count in left_out.items() if count}
+        return ChosenCandidates([*again, *new], parameters, counts)
+
+
 def open_plan(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
@@ -266,46 +306,6 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
         "relabeling": plan.quarter,
     }
     store_sample(store, parameters, [*kept, *strata], [*present, *new], state, author)
-
-
-class _CandidateChooser:
-    """Choice of the candidates of a re-labeling round: the pairs of its plan, and new pairs from the pool."""
-
-    def __init__(self, plan: StoredPlan, pool_id: str | None) -> None:
-        self.plan, self.pool_id, self.pairs = plan, pool_id, 0
-
-    def read(self, cursor: Cursor) -> tuple[list[CandidateRow], set[str], set[Pair], set[str]]:
-        """Read the candidates, the queries of the set, the pairs from the pool, and the joining queries."""
-        rows, active = read_candidates(cursor)
-        proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
-        texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
-        sql = "SELECT query_id FROM queries WHERE normalised IN (SELECT unnest(?::TEXT[]))"
-        added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
-        return rows, active, set(proposed), added
-
-    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> ChosenCandidates:
-        """Choose the candidates of the round from the rows that `read` returned."""
-        rows, active, proposed, added = read
-        planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
-        again = [
-            Candidate(row.query_id, row.document_id, row.content_hash)
-            for row in rows
-            if (row.query_id, row.document_id) in planned
-            and row.content_hash is not None
-            and not row.outside
-            and row.query_id in active
-        ]
-        new = [
-            candidate
-            for candidate in choose_candidates(rows, active, again=False).candidates
-            if (candidate.query_id, candidate.document_id) in proposed
-        ]
-        self.pairs = len(again)
-        lonely = added - {candidate.query_id for candidate in (*again, *new)}
-        left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
-        parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
-        counts = {reason: count for reason, count in left_out.items() if count}
-        return ChosenCandidates([*again, *new], parameters, counts)
 
 
 def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:

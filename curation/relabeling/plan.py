@@ -49,84 +49,6 @@ RANDOM, STALE = "random", "stale"
 ALL_GONE = "the document is not in the corpus any more: it cannot be judged again"
 
 
-def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[Stratum]]:
-    """Choose the queries that leave the set, and the same number of queries that join.
-
-    Without new logs, no query leaves or joins.
-
-    Returns the changes, and the strata from which the joining queries were drawn.
-    """
-    if not state.traffic.has_new:
-        return [], []
-    leaving = []
-    for query_id in {pair.query_id for pair in state.pairs}:
-        text = state.queries[query_id].normalised
-        traffic = state.traffic.of(query_id, text)
-        if traffic.trend == LEFT:
-            why = f"the traffic has left it: asked {traffic.then or 0:,} times at sampling, 0 since"
-            leaving.append(QueryChange(text, RETIRE, why))
-    back = [
-        QueryChange(text, ADD, ASKED_AGAIN)
-        for text in sorted(state.retired)
-        if state.traffic.counts.get(text, (0,))[-1]
-    ]
-    joining, strata = _draw_new(state.traffic.new, max(0, len(leaving) - len(back)), seed, state.quarter)
-    return [*sorted(leaving), *back, *joining], strata
-
-
-def _draw_new(
-    new: Sequence[tuple[str, int]], number: int, seed: int, quarter: Quarter
-) -> tuple[list[QueryChange], list[Stratum]]:
-    """Draw queries that only the new logs contain, the same number from each frequency band."""
-    ordered = seeded(new, seed, lambda query: ["new query", query[0]])
-    number = min(number, len(ordered))
-    if not number:
-        return [], []
-    traffic = np.array([searches for _, searches in ordered], np.int64)
-    names = tuple(f"{band}{BETWEEN}{quarter}" for band in BANDS)
-    strata = Labels(band_of(traffic), names)
-    drawing = draw_stratified(traffic, strata, number)
-    changes = []
-    for row, probability in zip(drawing.rows.tolist(), drawing.probability.tolist(), strict=True):
-        text, searches = ordered[row]
-        name = strata.name_of(row)
-        changes.append(QueryChange(text, ADD, "new in the traffic", name, searches, probability))
-    return sorted(changes), [stratum for stratum in drawing.strata if stratum.population]
-
-
-def choose_pairs(pairs: Sequence[JudgedPair], fraction: float, seed: int) -> list[PlanPair]:
-    """Choose a fraction of the pairs that can be judged again, a quarter of the fraction at random.
-
-    Pairs are ordered by ids.
-    """
-    frame = sorted((pair for pair in pairs if pair.document != GONE), key=lambda pair: pair.pair)
-    number = min(len(frame), max(1, round(fraction * len(frame)))) if frame else 0
-    drawn = round(RANDOM_SHARE * number)
-    ranked = sorted(frame, key=lambda pair: (-pair.score, digest(seed, "relabel", *pair.pair)))
-    stale, rest = ranked[: number - drawn], ranked[number - drawn :]
-    chosen = [_plan_pair(pair, STALE, 1.0) for pair in stale]
-    probability = drawn / max(1, len(rest))
-    chosen += [_plan_pair(pair, RANDOM, probability) for pair in _draw_random_part(rest, drawn, seed)]
-    return sorted(chosen, key=lambda pair: pair[:2])
-
-
-def _plan_pair(pair: JudgedPair, part: str, probability: float) -> PlanPair:
-    return PlanPair(
-        *(*pair.pair, part, pair.stratum, probability, pair.grade, pair.how, pair.read_hash),
-        *(pair.guide_hash, pair.annotators, pair.judged, pair.decisions),
-    )
-
-
-def _draw_random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> list[JudgedPair]:
-    """Draw pairs with equal probabilities, spread over query types, quarters and queries."""
-    if not number:
-        return []
-    ordered = sorted(rest, key=lambda pair: (pair.stratum, digest(seed, "axis", *pair.pair)))
-    start = int(digest("relabel", seed, len(ordered)), 16)
-    drawn, _ = draw_proportional(np.ones(len(ordered), np.int64), number, start)
-    return [ordered[index] for index in drawn.tolist()]
-
-
 @dataclass(frozen=True)
 class RelabelingPlan:
     """The facts of a re-labeling plan. Most fields are numbers of pairs or queries.
@@ -172,6 +94,47 @@ class RelabelingPlan:
     def sentences(self) -> list[str]:
         """Sentences on the number of pairs that the plan judges again."""
         return [f"Planned {self.quarter}: {self.pairs:,} of {pluralize(self.set_pairs, 'pair')}."]
+
+
+def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[Stratum]]:
+    """Choose the queries that leave the set, and the same number of queries that join.
+
+    Without new logs, no query leaves or joins.
+
+    Returns the changes, and the strata from which the joining queries were drawn.
+    """
+    if not state.traffic.has_new:
+        return [], []
+    leaving = []
+    for query_id in {pair.query_id for pair in state.pairs}:
+        text = state.queries[query_id].normalised
+        traffic = state.traffic.of(query_id, text)
+        if traffic.trend == LEFT:
+            why = f"the traffic has left it: asked {traffic.then or 0:,} times at sampling, 0 since"
+            leaving.append(QueryChange(text, RETIRE, why))
+    back = [
+        QueryChange(text, ADD, ASKED_AGAIN)
+        for text in sorted(state.retired)
+        if state.traffic.counts.get(text, (0,))[-1]
+    ]
+    joining, strata = _draw_new(state.traffic.new, max(0, len(leaving) - len(back)), seed, state.quarter)
+    return [*sorted(leaving), *back, *joining], strata
+
+
+def choose_pairs(pairs: Sequence[JudgedPair], fraction: float, seed: int) -> list[PlanPair]:
+    """Choose a fraction of the pairs that can be judged again, a quarter of the fraction at random.
+
+    Pairs are ordered by ids.
+    """
+    frame = sorted((pair for pair in pairs if pair.document != GONE), key=lambda pair: pair.pair)
+    number = min(len(frame), max(1, round(fraction * len(frame)))) if frame else 0
+    drawn = round(RANDOM_SHARE * number)
+    ranked = sorted(frame, key=lambda pair: (-pair.score, digest(seed, "relabel", *pair.pair)))
+    stale, rest = ranked[: number - drawn], ranked[number - drawn :]
+    chosen = [_plan_pair(pair, STALE, 1.0) for pair in stale]
+    probability = drawn / max(1, len(rest))
+    chosen += [_plan_pair(pair, RANDOM, probability) for pair in _draw_random_part(rest, drawn, seed)]
+    return sorted(chosen, key=lambda pair: pair[:2])
 
 
 def make_plan(
@@ -248,6 +211,43 @@ def still_open(work: QuarterWork) -> RefusedError:
         f"are done. Two quarters are never open at once. Finish or close the round {work.round!r}.",
         command=f"`goldgrade round set {work.round} closed` closes the round.",
     )
+
+
+def _draw_new(
+    new: Sequence[tuple[str, int]], number: int, seed: int, quarter: Quarter
+) -> tuple[list[QueryChange], list[Stratum]]:
+    """Draw queries that only the new logs contain, the same number from each frequency band."""
+    ordered = seeded(new, seed, lambda query: ["new query", query[0]])
+    number = min(number, len(ordered))
+    if not number:
+        return [], []
+    traffic = np.array([searches for _, searches in ordered], np.int64)
+    names = tuple(f"{band}{BETWEEN}{quarter}" for band in BANDS)
+    strata = Labels(band_of(traffic), names)
+    drawing = draw_stratified(traffic, strata, number)
+    changes = []
+    for row, probability in zip(drawing.rows.tolist(), drawing.probability.tolist(), strict=True):
+        text, searches = ordered[row]
+        name = strata.name_of(row)
+        changes.append(QueryChange(text, ADD, "new in the traffic", name, searches, probability))
+    return sorted(changes), [stratum for stratum in drawing.strata if stratum.population]
+
+
+def _plan_pair(pair: JudgedPair, part: str, probability: float) -> PlanPair:
+    return PlanPair(
+        *(*pair.pair, part, pair.stratum, probability, pair.grade, pair.how, pair.read_hash),
+        *(pair.guide_hash, pair.annotators, pair.judged, pair.decisions),
+    )
+
+
+def _draw_random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> list[JudgedPair]:
+    """Draw pairs with equal probabilities, spread over query types, quarters and queries."""
+    if not number:
+        return []
+    ordered = sorted(rest, key=lambda pair: (pair.stratum, digest(seed, "axis", *pair.pair)))
+    start = int(digest("relabel", seed, len(ordered)), 16)
+    drawn, _ = draw_proportional(np.ones(len(ordered), np.int64), number, start)
+    return [ordered[index] for index in drawn.tolist()]
 
 
 def _plan_record(

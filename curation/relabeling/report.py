@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.inter_annotator import cohen_of, confusion_counts, weights_of
+from curation.agreement.coefficients import agreement_weights, compute_cohen_kappa, count_confusion
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resampled_figures
@@ -74,58 +74,6 @@ class ChangeRow(NamedTuple):
     share: Estimate
 
 
-def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
-    """Compute the agreement of old and new grades in one group of pairs."""
-    queries, number = query_numbers(pairs)
-    if len(pairs) < MIN_RANDOM_PAIRS:
-        none = Estimate(n=len(pairs), why=TOO_FEW)
-        return DriftRow(name, len(pairs), number, none, none, none, none)
-    values = len(scale)
-    step_of: dict[int | None, int] = {grade: step for step, grade in enumerate(scale)}
-    cells = np.array([step_of[p.before] * values + step_of[p.after] for p in pairs])
-    tables = np.zeros((number, values * values))
-    np.add.at(tables, (queries, cells), 1.0)
-    steps = np.array(scale, np.float64)
-
-    def figures(sums: Floats) -> Floats:
-        matrices = sums.reshape(-1, values, values)
-        total = matrices.sum(axis=(1, 2))
-        same = np.einsum("rkk->r", matrices) / total
-        shift = (matrices * (steps[None, None, :] - steps[None, :, None])).sum(axis=(1, 2)) / total
-        plain = cohen_of(matrices, weights_of(values, "identity"))
-        quadratic = cohen_of(matrices, weights_of(values, "quadratic"))
-        return np.stack([same, plain, quadratic, shift], axis=1)
-
-    point = figures(tables.sum(axis=0, keepdims=True))[0]
-    (drawn,) = resampled_figures([Sums(np.arange(number), tables, figures)], number, SEED)
-    estimates = (_make_estimate(value, drawn[:, k], number, len(pairs)) for k, value in enumerate(point))
-    return DriftRow(name, len(pairs), number, *estimates)
-
-
-def change_rows(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
-    """Count the pairs with a changed document, with changed words of their grade, and without a change."""
-    groups = [(name, [pair for pair in pairs if name in pair.changes]) for name in (DOCUMENT, GUIDE)]
-    groups.append((NEITHER, [pair for pair in pairs if not pair.changes]))
-    return tuple(_change_row(name, members) for name, members in groups)
-
-
-def _change_row(name: str, pairs: Sequence[RegradedPair]) -> ChangeRow:
-    changed = [pair.changed for pair in pairs]
-    estimate = Estimate(n=len(pairs), why=TOO_FEW)
-    if len(pairs) >= MIN_RANDOM_PAIRS:
-        estimate = Estimate(*share_of(pairs, changed, np.ones(len(pairs)))[:3], len(pairs))
-    return ChangeRow(name, len(pairs), sum(changed), estimate)
-
-
-def _make_estimate(point: float, drawn: Floats, queries: int, pairs: int) -> Estimate:
-    if np.isnan(point):
-        return Estimate(n=pairs, why=NO_VARIATION)
-    ends = percentile_interval(drawn, queries) if queries >= MINIMUM_QUERIES else None
-    if ends is None:
-        return Estimate(float(point), n=pairs, why=FEW_QUERIES)
-    return Estimate(float(point), *ends, pairs)
-
-
 @dataclass(frozen=True)
 class DriftReport:
     """The drift report: the comparison of old and new grades of a plan or of two rounds.
@@ -173,6 +121,41 @@ class DriftReport:
     left_out: dict[str, int]
 
 
+def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
+    """Compute the agreement of old and new grades in one group of pairs."""
+    queries, number = query_numbers(pairs)
+    if len(pairs) < MIN_RANDOM_PAIRS:
+        none = Estimate(n=len(pairs), why=TOO_FEW)
+        return DriftRow(name, len(pairs), number, none, none, none, none)
+    values = len(scale)
+    step_of: dict[int | None, int] = {grade: step for step, grade in enumerate(scale)}
+    cells = np.array([step_of[p.before] * values + step_of[p.after] for p in pairs])
+    tables = np.zeros((number, values * values))
+    np.add.at(tables, (queries, cells), 1.0)
+    steps = np.array(scale, np.float64)
+
+    def figures(sums: Floats) -> Floats:
+        matrices = sums.reshape(-1, values, values)
+        total = matrices.sum(axis=(1, 2))
+        same = np.einsum("rkk->r", matrices) / total
+        shift = (matrices * (steps[None, None, :] - steps[None, :, None])).sum(axis=(1, 2)) / total
+        plain = compute_cohen_kappa(matrices, agreement_weights(values, "identity"))
+        quadratic = compute_cohen_kappa(matrices, agreement_weights(values, "quadratic"))
+        return np.stack([same, plain, quadratic, shift], axis=1)
+
+    point = figures(tables.sum(axis=0, keepdims=True))[0]
+    (drawn,) = resampled_figures([Sums(np.arange(number), tables, figures)], number, SEED)
+    estimates = (_make_estimate(value, drawn[:, k], number, len(pairs)) for k, value in enumerate(point))
+    return DriftRow(name, len(pairs), number, *estimates)
+
+
+def change_rows(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
+    """Count the pairs with a changed document, with changed words of their grade, and without a change."""
+    groups = [(name, [pair for pair in pairs if name in pair.changes]) for name in (DOCUMENT, GUIDE)]
+    groups.append((NEITHER, [pair for pair in pairs if not pair.changes]))
+    return tuple(_change_row(name, members) for name, members in groups)
+
+
 def drift_report(store: Store, plan: str | None = None) -> DriftReport:
     """Make the drift report of a re-labeling plan, by default of the newest plan.
 
@@ -201,6 +184,23 @@ def campaign_report(store: Store, first: str, second: str) -> DriftReport:
         result = read_campaigns(cursor, first, second, sealed)
         inputs = ReportInputs(current_guide(cursor).values, result, None, 0)
     return _make_report(None, inputs, sealed)
+
+
+def _change_row(name: str, pairs: Sequence[RegradedPair]) -> ChangeRow:
+    changed = [pair.changed for pair in pairs]
+    estimate = Estimate(n=len(pairs), why=TOO_FEW)
+    if len(pairs) >= MIN_RANDOM_PAIRS:
+        estimate = Estimate(*share_of(pairs, changed, np.ones(len(pairs)))[:3], len(pairs))
+    return ChangeRow(name, len(pairs), sum(changed), estimate)
+
+
+def _make_estimate(point: float, drawn: Floats, queries: int, pairs: int) -> Estimate:
+    if np.isnan(point):
+        return Estimate(n=pairs, why=NO_VARIATION)
+    ends = percentile_interval(drawn, queries) if queries >= MINIMUM_QUERIES else None
+    if ends is None:
+        return Estimate(float(point), n=pairs, why=FEW_QUERIES)
+    return Estimate(float(point), *ends, pairs)
 
 
 def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[str]) -> DriftReport:
@@ -233,7 +233,7 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         pairs=len(pairs),
         changed=sum(pair.changed for pair in pairs),
         overall=drift_row("all", pairs, grades),
-        confusion=confusion_counts(((pair.before, pair.after) for pair in pairs), grades),
+        confusion=count_confusion(((pair.before, pair.after) for pair in pairs), grades),
         by_type=group_rows(lambda pair: [pair.type]),
         by_tag=group_rows(lambda pair: pair.tags),
         by_part=group_rows(lambda pair: [pair.part], PARTS),

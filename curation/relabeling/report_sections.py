@@ -47,20 +47,6 @@ def drift_findings(report: DriftReport) -> list[str]:
     return sentences
 
 
-def _judged_sentence(report: DriftReport) -> str:
-    """Return a sentence on the pairs that were judged again, their results, and the open pairs."""
-    until = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
-    newly = f", {report.newly:,} newly graded (no grade before)" if report.newly else ""
-    rest = report.judged - report.pairs - report.disputed - report.newly
-    others = f", {rest:,} left out for other reasons" if rest > 0 else ""
-    are = "is" if report.judged == 1 else "are"
-    return (
-        f"{report.judged:,} of {pluralize(report.planned, 'pair')} {are} judged again: "
-        f"{report.pairs:,} comparable, {report.disputed:,} disputed{until}{newly}{others}; "
-        f"{pluralize(report.open, 'is', 'are')} not judged yet."
-    )
-
-
 def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
     """Make the sections of the drift report in their order, without empty sections."""
     names = [f"{grade}" for grade in report.scale]
@@ -94,6 +80,36 @@ def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
         Section("Left out", "", (), (Table("Pairs that are not compared", ("reason", "pairs"), left_out),)),
     ]
     return [section for section in sections if any(table.rows for table in section.tables)]
+
+
+def what_to_do(rows: Sequence[ChangeRow]) -> str:
+    """Return a sentence on the pairs that people should judge again first."""
+    *marked, others = rows
+    words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has changed words in the guide"}
+    clear = [row for row in marked if (row.share.low or 0.0) > (others.share.high or 1.0)]
+    if clear:
+        first = " and ".join(
+            f"{words[row.name]} ({_changed_of_pairs(row)} had another grade)" for row in clear
+        )
+        return f"What to do: judge pairs {first} before the other pairs ({_changed_of_pairs(others)})."
+    return (
+        "What to do: judge by age and at random, because neither a changed document nor changed words of the "
+        "guide are known to predict another grade."
+    )
+
+
+def _judged_sentence(report: DriftReport) -> str:
+    """Return a sentence on the pairs that were judged again, their results, and the open pairs."""
+    until = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
+    newly = f", {report.newly:,} newly graded (no grade before)" if report.newly else ""
+    rest = report.judged - report.pairs - report.disputed - report.newly
+    others = f", {rest:,} left out for other reasons" if rest > 0 else ""
+    are = "is" if report.judged == 1 else "are"
+    return (
+        f"{report.judged:,} of {pluralize(report.planned, 'pair')} {are} judged again: "
+        f"{report.pairs:,} comparable, {report.disputed:,} disputed{until}{newly}{others}; "
+        f"{pluralize(report.open, 'is', 'are')} not judged yet."
+    )
 
 
 def _wrong_sentence(wrong: WrongLabels) -> str:
@@ -169,22 +185,6 @@ def _figure_table(what: str, rows: Sequence[DriftRow]) -> Table:
         for row in rows
     )
     return Table(what, columns, cells)
-
-
-def what_to_do(rows: Sequence[ChangeRow]) -> str:
-    """Return a sentence on the pairs that people should judge again first."""
-    *marked, others = rows
-    words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has changed words in the guide"}
-    clear = [row for row in marked if (row.share.low or 0.0) > (others.share.high or 1.0)]
-    if clear:
-        first = " and ".join(
-            f"{words[row.name]} ({_changed_of_pairs(row)} had another grade)" for row in clear
-        )
-        return f"What to do: judge pairs {first} before the other pairs ({_changed_of_pairs(others)})."
-    return (
-        "What to do: judge by age and at random, because neither a changed document nor changed words of the "
-        "guide are known to predict another grade."
-    )
 
 
 def _changed_of_pairs(row: ChangeRow) -> str:

@@ -150,11 +150,6 @@ def stored_plan_result(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult:
     )
 
 
-def _sealed_sentences(pairs: int) -> list[str]:
-    are = pluralize(pairs, "pair is", "pairs are")
-    return [f"{are} in parts that a release seals, so their grades are not shown."] if pairs else []
-
-
 def counted_title(what: str, count: int, limit: int) -> str:
     """Return the caption of a table that shows at most `limit` of `count` rows."""
     return f"{what}: the first {limit:,} of {count:,}" if count > limit else f"{what}: {count:,}"
@@ -221,3 +216,8 @@ def plan_query_table(plan: StoredPlan, limit: int) -> Table:
         for query in plan.queries[:limit]
     )
     return Table(counted_title("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)
+
+
+def _sealed_sentences(pairs: int) -> list[str]:
+    are = pluralize(pairs, "pair is", "pairs are")
+    return [f"{are} in parts that a release seals, so their grades are not shown."] if pairs else []

@@ -215,13 +215,6 @@ def total_change(then: Ints, now: Ints) -> TotalChange:
     return TotalChange(median, scatter * sqrt(pi / 2 / float((1 / error**2).sum())), scatter, int(both.sum()))
 
 
-def _weighted_median(values: Floats, weights: Floats) -> float:
-    """Return the weighted median: the value that minimises the weighted sum of absolute differences."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
-
-
 def read_traffic(cursor: Cursor) -> TrafficTable:
     """Read the search counts of the project's query logs, by window."""
     [(windows,)] = cursor.execute(_WINDOWS).fetchall()
@@ -236,3 +229,10 @@ def read_traffic(cursor: Cursor) -> TrafficTable:
         known=frozenset(text for (text,) in cursor.execute("SELECT normalised FROM queries").fetchall()),
         grouped=DrawRequest().group_spellings if sample is None else sample.parameters["group_spellings"],
     )
+
+
+def _weighted_median(values: Floats, weights: Floats) -> float:
+    """Return the weighted median: the value that minimises the weighted sum of absolute differences."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])

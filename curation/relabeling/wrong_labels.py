@@ -120,6 +120,12 @@ def wilson_share(share: float, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def query_numbers(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
+    """Return the number of each pair's query, counted from 0, and the count of queries."""
+    number = {name: index for index, name in enumerate(sorted({pair.query_id for pair in pairs}))}
+    return np.array([number[pair.query_id] for pair in pairs], np.int64), len(number)
+
+
 def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) -> Share | None:
     """Estimate the share of wrong grades in the set.
 
@@ -166,9 +172,3 @@ def _design_effect(pairs: Sequence[RegradedPair], off: Floats) -> float:
     alone = float((off**2).sum())
     together = float((np.bincount(queries, off, number) ** 2).sum())
     return max(1.0, together / alone) if alone > 0 else 1.0
-
-
-def query_numbers(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
-    """Return the number of each pair's query, counted from 0, and the count of queries."""
-    number = {name: index for index, name in enumerate(sorted({pair.query_id for pair in pairs}))}
-    return np.array([number[pair.query_id] for pair in pairs], np.int64), len(number)

@@ -20,34 +20,34 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from curation.agreement.intra_annotator import IntraAgreement, pooled_consistency
+from curation.agreement.intra_annotator import IntraAgreement, pool_consistency
 from curation.core.text import pluralize
 from curation.people.seal_access import sealed_parts
-from curation.releases.coverage import about_grid, about_map, released_coverage
-from curation.releases.gate_override import gate_override_sentences
-from curation.releases.pair_codes import Codes, PairCodes, distinct, documents_of, number_in
-from curation.releases.release_rows import half_judged, half_judged_sentence, without_relevant
-from curation.releases.verify import FrozenRelease
+from curation.releases.coverage import describe_grid, describe_map, read_coverage
+from curation.releases.frozen_release import FrozenRelease
+from curation.releases.gate_override import warn_of_override
+from curation.releases.pair_codes import Codes, PairCodes, count_common, count_documents, sort_codes
+from curation.releases.release_rows import count_half_judged, find_without_relevant, say_half_judged
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20
 Rows = list[tuple[Any, ...]]
 
 
-def synthetic_sentence(synthetic: int, queries: int) -> str:
+def say_synthetic(synthetic: int, queries: int) -> str:
     """Return sentences on the queries that language models wrote, and on figures about these queries."""
     return (
-        f"{synthetic:,} of {queries:,} queries ({percent(synthetic, queries)}) were written by a language "
+        f"{synthetic:,} of {queries:,} queries ({share_text(synthetic, queries)}) were written by a language "
         "model, not asked by anybody. Read figures on these queries apart from figures on other queries."
     )
 
 
-def percent(part: int, whole: int) -> str:
+def share_text(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "undefined"
 
 
 @cache
-def template(package: str | None, name: str) -> Template:
+def load_template(package: str | None, name: str) -> Template:
     """Load a Markdown template from the files of a package."""
     environment = Environment(
         loader=PackageLoader(str(package), "."),
@@ -58,17 +58,11 @@ def template(package: str | None, name: str) -> Template:
         keep_trailing_newline=True,
     )
     environment.filters |= {"n": "{:,}".format, "cell": _table_cell}
-    environment.globals |= {"amount": pluralize, "percent": percent, "synthetic_sentence": synthetic_sentence}
+    environment.globals |= {"amount": pluralize, "percent": share_text, "synthetic_sentence": say_synthetic}
     return environment.get_template(name)
 
 
-def _table_cell(value: Any) -> str:
-    """Escape a text as a cell of a Markdown table."""
-    text = f"{value:,}" if isinstance(value, int) else str(value)
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def limits_of(release: FrozenRelease) -> list[str]:
+def list_limits(release: FrozenRelease) -> list[str]:
     """List the known limits of a release, as sentences for users of the data set."""
     codes = PairCodes()
     pairs, judged = codes.of(release.walk("candidates")), codes.of(release.walk("qrels"))
@@ -76,37 +70,37 @@ def limits_of(release: FrozenRelease) -> list[str]:
     closed = release.closed_queries
     queries = [row for row in release.rows("queries") if row["query_id"] not in closed]
     relevant_grade = release.rows("split")[0]["parameters"]["relevant_grade"]
-    text = template(__package__, "limits.md").render(
+    text = load_template(__package__, "limits.md").render(
         header=release.header,
         closed=len(closed),
         queries=len(queries),
-        lacking=len(without_relevant(queries, release.walk("qrels"), relevant_grade)),
+        lacking=len(find_without_relevant(queries, release.walk("qrels"), relevant_grade)),
         relevant_grade=relevant_grade,
         hows=hows,
         grades=hows.total(),
         agreement=release.rows("agreement")[0],
         kinds=sorted({row["kind"] for row in release.rows("rounds")}),
         pairs=len(pairs),
-        open_pairs=len(pairs) - number_in(pairs, judged),
+        open_pairs=len(pairs) - count_common(pairs, judged),
         sampled_pool=any(True for _ in release.walk("pool_sample")),
-        half_judged=half_judged_sentence(half_judged(release.row)),
-        mark=gate_override_sentences("It", release.mark),
+        half_judged=say_half_judged(count_half_judged(release.row)),
+        mark=warn_of_override("It", release.mark),
         sources=Counter(row["source"] for row in release.rows("queries")),
         sampled=bool(release.rows("sampling")),
     )
     return text.splitlines()
 
 
-def card_text(release: FrozenRelease, licence: str = UNKNOWN) -> str:
+def write_card(release: FrozenRelease, licence: str = UNKNOWN) -> str:
     """Write the data-set card in Markdown, without front matter. `licence` is the owner's licence."""
     agreement = release.rows("agreement")[0]
-    return template(__package__, "card.md").render(
+    return load_template(__package__, "card.md").render(
         release=release,
         header=release.header,
         licence=licence,
         sealed=sealed_parts(release.header),
-        limits=limits_of(release),
-        mark=gate_override_sentences(release.row.name, release.mark),
+        limits=list_limits(release),
+        mark=warn_of_override(release.row.name, release.mark),
         samples=release.rows("sampling"),
         guides=release.rows("guides"),
         agreement=agreement,
@@ -116,6 +110,12 @@ def card_text(release: FrozenRelease, licence: str = UNKNOWN) -> str:
         **_count_labels(release),
         **_measure_coverage(release),
     )
+
+
+def _table_cell(value: Any) -> str:
+    """Escape a text as a cell of a Markdown table."""
+    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _count_queries(release: FrozenRelease) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _count_labels(release: FrozenRelease) -> dict[str, Any]:
 
 
 def _consistency_text(rows: list[dict[str, Any]]) -> str:
-    pooled = pooled_consistency([IntraAgreement(**row) for row in rows])
+    pooled = pool_consistency([IntraAgreement(**row) for row in rows])
     if pooled.identical is None:
         why = sorted({str(row["undefined"]) for row in rows}) or ["nobody judged"]
         return f"undefined ({'; '.join(why)})"
@@ -162,12 +162,12 @@ def _measure_coverage(release: FrozenRelease) -> dict[str, Any]:
     codes = PairCodes()
     judged = codes.of(release.walk("qrels"))
     pooled = codes.of(_pooled_candidates(release)) if release.rows("pools") else None
-    coverage = released_coverage(release)
+    coverage = read_coverage(release)
     return {
-        "documents": documents_of(judged),
-        "regions": coverage and f"{about_map(coverage)} {about_grid(coverage)}".rstrip(),
+        "documents": count_documents(judged),
+        "regions": coverage and f"{describe_map(coverage)} {describe_grid(coverage)}".rstrip(),
         "pooled": None if pooled is None else len(pooled),
-        "pooled_judged": 0 if pooled is None else number_in(pooled, judged),
+        "pooled_judged": 0 if pooled is None else count_common(pooled, judged),
         "systems": _system_rows(release, codes, judged),
         "bands": _band_rows(release, codes, judged),
     }
@@ -185,9 +185,9 @@ def _system_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Row
     for row in _pooled_candidates(release):
         proposed[row["system"]].append(codes.code(row["query_id"], row["document_id"]))
         deepest[row["system"]] = max(deepest[row["system"]], row["rank"] or 0)
-    pairs_of = {system: distinct(pairs) for system, pairs in sorted(proposed.items())}
+    pairs_of = {system: sort_codes(pairs) for system, pairs in sorted(proposed.items())}
     return [
-        (system, len(pairs), deepest[system] or "–", percent(number_in(pairs, judged), len(pairs)))
+        (system, len(pairs), deepest[system] or "–", share_text(count_common(pairs, judged), len(pairs)))
         for system, pairs in pairs_of.items()
     ]
 
@@ -198,7 +198,7 @@ def _band_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for row in release.walk("pool_sample"):
         names = ({"query_id": row["query_id"], "document_id": name} for name in row["drawn"])
-        graded = number_in(codes.of(names), judged)
+        graded = count_common(codes.of(names), judged)
         drawn, left = len(row["drawn"]), len(row["not_drawn"])
         bands[row["pool_id"], row["band"]].update(pooled=drawn + left, drawn=drawn, graded=graded)
     return [
@@ -207,7 +207,7 @@ def _band_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
             _ranks_of_band(designs.get(pool_id), band),
             number["pooled"],
             number["drawn"],
-            percent(number["drawn"], number["pooled"]),
+            share_text(number["drawn"], number["pooled"]),
             number["graded"],
         )
         for (pool_id, band), number in sorted(bands.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.queries.coverage.query_shapes import Tertiles
-from curation.releases.verify import FrozenRelease
+from curation.releases.frozen_release import FrozenRelease
 
 
 class ReleasedCoverage(NamedTuple):
@@ -32,7 +32,7 @@ class ReleasedCoverage(NamedTuple):
     alignment: Tertiles | None
 
 
-def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
+def read_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
     """Read the coverage of a release; None if the release has no coverage map."""
     rows = release.rows("coverage")
     if not rows:
@@ -54,7 +54,7 @@ def released_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
     )
 
 
-def about_map(coverage: ReleasedCoverage) -> str:
+def describe_map(coverage: ReleasedCoverage) -> str:
     """Describe the coverage map, with the number of its regions that have a query."""
     return (
         f"Coverage map {coverage.map_id[:12]}…: {coverage.regions_asked:,} of {coverage.regions:,} regions "
@@ -63,7 +63,7 @@ def about_map(coverage: ReleasedCoverage) -> str:
     )
 
 
-def about_grid(coverage: ReleasedCoverage) -> str:
+def describe_grid(coverage: ReleasedCoverage) -> str:
     """Describe the grid of dispersion and alignment; empty if no query has a cell of the grid."""
     figures = {"Δ": coverage.dispersion, "J": coverage.alignment}
     cut = [f"{name} {at.lower:.3f} and {at.upper:.3f}" for name, at in figures.items() if at]

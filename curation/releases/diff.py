@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.agreement.intra_annotator import IntraAgreement, pooled_consistency
+from curation.agreement.intra_annotator import IntraAgreement, pool_consistency
 from curation.core.digests import canonical_json, digest
 from curation.core.statistics.estimate import Estimate
 from curation.people.seal_access import sealed_parts
-from curation.releases.coverage import ReleasedCoverage, released_coverage
+from curation.releases.coverage import ReleasedCoverage, read_coverage
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import open_sealed
-from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
 
 UNEXPLAINED = "more or other votes"
@@ -85,120 +85,6 @@ class ComparedRelease:
         return str(self.queries[query_id]["part"])
 
 
-def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collection[str]) -> Rows:
-    """List the pairs of these queries whose grade differs between the releases, or is only in one release.
-
-    A row has query_id, text, document_id and part; the grades before and after (None without a grade) and
-    their origins how_before and how_after, such as 'majority'; document, which is 'gone', 'new' or 'changed'
-    where the document explains the difference; and change (`change_of`).
-    """
-    changes = []
-    for pair in sorted(before.qrels.keys() | after.qrels.keys()):
-        if pair[0] not in both:
-            continue
-        old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
-        if old.get("grade") == new.get("grade"):
-            continue
-        changes.append(
-            {
-                "query_id": pair[0],
-                "text": after.queries[pair[0]]["text"],
-                "document_id": pair[1],
-                "part": after.part(pair[0]),
-                "before": old.get("grade"),
-                "after": new.get("grade"),
-                "how_before": old.get("how"),
-                "how_after": new.get("how"),
-                "document": _change_of_document(pair[1], before, after),
-                "change": change_of(pair, before, after),
-            }
-        )
-    return changes
-
-
-def change_of(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
-    """Return the known change of a pair whose grade differs between the releases.
-
-    The change need not be the reason for the other grade.
-
-    For a pair that was judged again between the releases, return the change of the re-labeling, such as
-    're-labeled: guide changed'. Otherwise return the change of the document, 'decided' for a new decision by
-    a reviewer, or ''.
-    """
-    again = after.relabeled.get(pair)
-    if again is not None and again != before.relabeled.get(pair):
-        return f"re-labeled: {again[1]}"
-    document = _change_of_document(pair[1], before, after)
-    if document:
-        return f"document {document}"
-    old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
-    return "decided" if new.get("how") == "adjudicated" != old.get("how") else ""
-
-
-def _change_of_document(document_id: str, before: ComparedRelease, after: ComparedRelease) -> str:
-    old, new = before.documents.get(document_id), after.documents.get(document_id)
-    if old == new:
-        return ""
-    return "gone" if new is None else "new" if old is None else "changed"
-
-
-def grade_counts(
-    before: ComparedRelease,
-    after: ComparedRelease,
-    both: Collection[str],
-    changes: Rows,
-    hidden: Collection[str],
-) -> dict[str, dict[str, int]]:
-    """Count the kept, changed, new and gone grades of each part.
-
-    `hidden` are the queries with sealed grades.
-    """
-    counts_of = {part: dict.fromkeys(COUNTS, 0) for part in after.summary.queries}
-    for query_id, _ in before.qrels.keys() & after.qrels.keys():
-        if query_id in both:
-            counts_of[after.part(query_id)]["kept"] += 1
-    for row in changes:
-        counts = counts_of[row["part"]]
-        counts["sealed"] += row["query_id"] in hidden
-        if row["before"] is None or row["after"] is None:
-            counts["new" if row["before"] is None else "gone"] += 1
-        else:
-            counts["higher" if row["after"] > row["before"] else "lower"] += 1
-            counts["kept"] -= 1
-    return counts_of
-
-
-def agreement_figures(
-    before: ComparedRelease, after: ComparedRelease
-) -> dict[str, tuple[Estimate, Estimate]]:
-    """Return the agreement figures of both releases: alphas, equal grades, and blind duplicates."""
-    figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
-    between = {
-        f"{name} (pairs)": (_figure_between(before, *figure), _figure_between(after, *figure))
-        for name, figure in figures.items()
-    }
-    duplicates = (_blind_duplicates(before), _blind_duplicates(after))
-    return between | {"blind duplicates graded alike (repeats)": duplicates}
-
-
-def _figure_between(release: ComparedRelease, name: str, value: str) -> Estimate:
-    figure = release.agreement.get("between", {}).get(name)
-    if figure is None:
-        return Estimate(why="the release does not have this figure")
-    why = figure["undefined"] or ("too few pairs" if figure["too_few"] else figure["no_interval"])
-    if figure["undefined"] or figure["too_few"]:
-        return Estimate(n=figure["units"], why=why)
-    return Estimate(figure[value], figure["low"], figure["high"], figure["units"], why)
-
-
-def _blind_duplicates(release: ComparedRelease) -> Estimate:
-    """Pool the blind duplicates of all annotators, because annotators' numbers differ between releases."""
-    pooled = pooled_consistency([IntraAgreement(**row) for row in release.agreement.get("within", [])])
-    if not pooled.n:
-        return Estimate(why="no blind duplicates")
-    return Estimate(pooled.identical, pooled.low, pooled.high, pooled.n)
-
-
 @dataclass(frozen=True)
 class Diff:
     """The comparison of two releases.
@@ -212,7 +98,7 @@ class Diff:
     grades: part → numbers of the grades that both releases have ('kept', 'higher', 'lower') or one release
         has ('new', 'gone'), and of the 'sealed' grades among them, which have no names. Only queries of both
         releases count.
-    regrades, pairs_new, pairs_gone: rows of `grade_changes`; rows of sealed parts only after an opening.
+    regrades, pairs_new, pairs_gone: rows of `list_grade_changes`; rows of sealed parts only after an opening.
     changes: known change → number of grades that differ, with sealed grades.
     opened: the reason for opening the seal; None without an opening.
     sealed: number of changed sealed grades without names.
@@ -244,7 +130,98 @@ class Diff:
     not_compared: int = 0
 
 
-def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str = COMMAND_LINE) -> Diff:
+def list_grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collection[str]) -> Rows:
+    """List the pairs of these queries whose grade differs between the releases, or is only in one release.
+
+    A row has query_id, text, document_id and part; the grades before and after (None without a grade) and
+    their origins how_before and how_after, such as 'majority'; document, which is 'gone', 'new' or 'changed'
+    where the document explains the difference; and change (`find_change`).
+    """
+    changes = []
+    for pair in sorted(before.qrels.keys() | after.qrels.keys()):
+        if pair[0] not in both:
+            continue
+        old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
+        if old.get("grade") == new.get("grade"):
+            continue
+        changes.append(
+            {
+                "query_id": pair[0],
+                "text": after.queries[pair[0]]["text"],
+                "document_id": pair[1],
+                "part": after.part(pair[0]),
+                "before": old.get("grade"),
+                "after": new.get("grade"),
+                "how_before": old.get("how"),
+                "how_after": new.get("how"),
+                "document": _change_of_document(pair[1], before, after),
+                "change": find_change(pair, before, after),
+            }
+        )
+    return changes
+
+
+def find_change(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
+    """Return the known change of a pair whose grade differs between the releases.
+
+    The change need not be the reason for the other grade.
+
+    For a pair that was judged again between the releases, return the change of the re-labeling, such as
+    're-labeled: guide changed'. Otherwise return the change of the document, 'decided' for a new decision by
+    a reviewer, or ''.
+    """
+    again = after.relabeled.get(pair)
+    if again is not None and again != before.relabeled.get(pair):
+        return f"re-labeled: {again[1]}"
+    document = _change_of_document(pair[1], before, after)
+    if document:
+        return f"document {document}"
+    old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
+    return "decided" if new.get("how") == "adjudicated" != old.get("how") else ""
+
+
+def count_grade_changes(
+    before: ComparedRelease,
+    after: ComparedRelease,
+    both: Collection[str],
+    changes: Rows,
+    hidden: Collection[str],
+) -> dict[str, dict[str, int]]:
+    """Count the kept, changed, new and gone grades of each part.
+
+    `hidden` are the queries with sealed grades.
+    """
+    counts_of = {part: dict.fromkeys(COUNTS, 0) for part in after.summary.queries}
+    for query_id, _ in before.qrels.keys() & after.qrels.keys():
+        if query_id in both:
+            counts_of[after.part(query_id)]["kept"] += 1
+    for row in changes:
+        counts = counts_of[row["part"]]
+        counts["sealed"] += row["query_id"] in hidden
+        if row["before"] is None or row["after"] is None:
+            counts["new" if row["before"] is None else "gone"] += 1
+        else:
+            counts["higher" if row["after"] > row["before"] else "lower"] += 1
+            counts["kept"] -= 1
+    return counts_of
+
+
+def compare_agreement(
+    before: ComparedRelease, after: ComparedRelease
+) -> dict[str, tuple[Estimate, Estimate]]:
+    """Return the agreement figures of both releases: alphas, equal grades, and blind duplicates."""
+    figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
+    between = {
+        f"{name} (pairs)": (_figure_between(before, *figure), _figure_between(after, *figure))
+        for name, figure in figures.items()
+    }
+    duplicates = (_blind_duplicates(before), _blind_duplicates(after))
+    return between | {"blind duplicates graded alike (repeats)": duplicates}
+
+
+def compare_releases(
+    store: Store, old: str, new: str, reason: str | None = None, actor: str = COMMAND_LINE
+) -> Diff:
     """Compare two releases of a project, the older one first.
 
     Parameters
@@ -261,10 +238,10 @@ def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str
     if reason is not None:
         for release, other in ((before, new), (after, old)):
             open_sealed(store, release, f"compare with {other}", reason, actor)
-    return compared(before, after, reason)
+    return compare(before, after, reason)
 
 
-def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -> Diff:
+def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -> Diff:
     """Compare two releases that were read before.
 
     With a reason, changed grades of sealed parts are listed, too.
@@ -272,7 +249,7 @@ def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) 
     closed = old.closed_queries | new.closed_queries
     before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)
     both = before.queries.keys() & after.queries.keys()
-    changes = grade_changes(before, after, both)
+    changes = list_grade_changes(before, after, both)
     hidden = {name for name in both if before.part(name) in before.sealed or after.part(name) in after.sealed}
     named = [change for change in changes if reason is not None or change["query_id"] not in hidden]
     return Diff(
@@ -283,7 +260,7 @@ def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) 
         queries_out=_queries_only_in(before, after),
         reworded=_changed_queries(before, after, both, "text"),
         moves=_changed_queries(before, after, both, "part"),
-        grades=grade_counts(before, after, both, changes, hidden if reason is None else ()),
+        grades=count_grade_changes(before, after, both, changes, hidden if reason is None else ()),
         regrades=[row for row in named if row["before"] is not None and row["after"] is not None],
         pairs_new=[row for row in named if row["before"] is None],
         pairs_gone=[row for row in named if row["after"] is None],
@@ -293,9 +270,34 @@ def compared(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) 
         not_compared=len(closed),
         documents=_document_changes(before, after),
         documents_kept=len(before.documents.items() & after.documents.items()),
-        agreement=agreement_figures(before, after),
+        agreement=compare_agreement(before, after),
         settings=_setting_changes(before, after),
     )
+
+
+def _change_of_document(document_id: str, before: ComparedRelease, after: ComparedRelease) -> str:
+    old, new = before.documents.get(document_id), after.documents.get(document_id)
+    if old == new:
+        return ""
+    return "gone" if new is None else "new" if old is None else "changed"
+
+
+def _figure_between(release: ComparedRelease, name: str, value: str) -> Estimate:
+    figure = release.agreement.get("between", {}).get(name)
+    if figure is None:
+        return Estimate(why="the release does not have this figure")
+    why = figure["undefined"] or ("too few pairs" if figure["too_few"] else figure["no_interval"])
+    if figure["undefined"] or figure["too_few"]:
+        return Estimate(n=figure["units"], why=why)
+    return Estimate(figure[value], figure["low"], figure["high"], figure["units"], why)
+
+
+def _blind_duplicates(release: ComparedRelease) -> Estimate:
+    """Pool the blind duplicates of all annotators, because annotators' numbers differ between releases."""
+    pooled = pool_consistency([IntraAgreement(**row) for row in release.agreement.get("within", [])])
+    if not pooled.n:
+        return Estimate(why="no blind duplicates")
+    return Estimate(pooled.identical, pooled.low, pooled.high, pooled.n)
 
 
 def _queries_only_in(here: ComparedRelease, there: ComparedRelease) -> Rows:
@@ -356,7 +358,7 @@ def _read_settings(side: ComparedRelease, with_versions: bool) -> dict[str, str]
     """Return all settings of a release as texts, by names such as 'split: seed'."""
     release = side.release
     consensus = side.agreement.get("consensus", {})
-    coverage = released_coverage(release)
+    coverage = read_coverage(release)
     answers = release.rows("answers")
     values: dict[str, Any] = {
         "consensus": consensus.get("settings") or {"rule": consensus.get("rule")},

@@ -9,26 +9,26 @@ from curation.core.reports.page import QueryName, Section, Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
 from curation.releases.diff import UNEXPLAINED, Diff, Rows
-from curation.releases.gate_override import gate_override_sentences, with_gate_override
+from curation.releases.gate_override import mark_name, warn_of_override
 
 CHANGED = "Changes that the releases record for these grades. A change need not be the reason for a grade."
 LIMIT = 50
 """Default maximum number of rows of a table."""
 
 
-def title_of(diff: Diff) -> str:
+def make_title(diff: Diff) -> str:
     """Return a title with the names of both releases, marked if they were frozen against the gate."""
-    old, new = (with_gate_override(release.name, release.mark) for release in (diff.old, diff.new))
+    old, new = (mark_name(release.name, release.mark) for release in (diff.old, diff.new))
     return f"From release {old} to {new}"
 
 
-def findings(diff: Diff) -> list[str]:
+def list_diff_findings(diff: Diff) -> list[str]:
     """Summarize the difference: queries, grades, documents and agreement."""
     if diff.same:
         return [f"{diff.old.name} and {diff.new.name} have the same content: nothing differs."]
     old, new = diff.old, diff.new
     sentences = [
-        *(line for release in (old, new) for line in gate_override_sentences(release.name, release.mark)),
+        *(line for release in (old, new) for line in warn_of_override(release.name, release.mark)),
         f"{_arrow_text(sum(old.queries.values()), sum(new.queries.values()))} queries, "
         f"{_arrow_text(sum(old.grades.values()), sum(new.grades.values()))} grades, "
         f"{_arrow_text(old.documents, new.documents)} documents in the corpus.",
@@ -56,7 +56,7 @@ def findings(diff: Diff) -> list[str]:
     return [*sentences, f"Agreement, {name}: {before} → {after}."]
 
 
-def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
+def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
     """Return the sections on the difference of two releases, in reading order, without empty sections."""
     sections = [
         Section("Grades", _grades_sentence(diff), (), _grade_tables(diff, limit), _sealed_remark(diff)),

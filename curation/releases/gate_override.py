@@ -13,41 +13,41 @@ MARK = "frozen against the gate"
 """The mark beside the name of a release whose labels miss the agreement that the project demands."""
 
 
-def gate_override_of(header: Mapping[str, Any]) -> str | None:
+def describe_override(header: Mapping[str, Any]) -> str | None:
     """Return the mark of a release that was frozen against the gate; None for other releases.
 
-    Every text with the release's name shows the mark: `with_gate_override` next to the name, and
-    `gate_override_sentences` above the release's figures.
+    Every text with the release's name shows the mark: `mark_name` next to the name, and
+    `warn_of_override` above the release's figures.
     """
     if not header.get("override"):
         return None
-    against = (shortfall(check["figure"], check["state"]) for check in header["override"]["against"])
+    against = (describe_shortfall(check["figure"], check["state"]) for check in header["override"]["against"])
     return f"{MARK}: {' and '.join(against)}"
 
 
-def shortfall(figure: str, state: str) -> str:
+def describe_shortfall(figure: str, state: str) -> str:
     """Return a text that tells whether an agreement figure is too low or not known."""
     return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
 
 
-def with_gate_override(name: str, mark: str | None) -> str:
+def mark_name(name: str, mark: str | None) -> str:
     """Return the name of a release, with a short form of its mark."""
     return f"{name} ({MARK})" if mark else name
 
 
-def gate_override_sentences(name: str, mark: str | None) -> list[str]:
+def warn_of_override(name: str, mark: str | None) -> list[str]:
     """Return a warning about the figures of a release frozen against the gate; empty for other releases."""
     if not mark:
         return []
     return [f"{name} was {mark}. Its grades do not meet the project's agreement threshold."]
 
 
-def gate_overrides(cursor: Cursor) -> dict[str, str]:
+def read_overrides(cursor: Cursor) -> dict[str, str]:
     """Read a map from release name to mark, for releases that were frozen against the gate."""
     overrides = {}
     for row in list_releases(cursor):
         try:
-            mark = gate_override_of(next(iter(read_part(cursor, row.release_id, "release")), {}))
+            mark = describe_override(next(iter(read_part(cursor, row.release_id, "release")), {}))
         except (ValueError, KeyError, TypeError):
             continue  # altered, as a verification says
         if mark:

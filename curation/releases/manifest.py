@@ -17,7 +17,7 @@ from curation.core.digests import canonical_json
 MANIFEST = "manifest.json"
 
 
-def manifest_text(contents: Mapping[str, Any]) -> str:
+def format_manifest(contents: Mapping[str, Any]) -> str:
     """Return the text of a manifest with these contents. The field `sum` is always computed."""
     rest = {name: value for name, value in contents.items() if name != "sum"}
     whole = rest | {"sum": hashlib.sha256(canonical_json(rest).encode("utf-8")).hexdigest()}
@@ -35,7 +35,7 @@ def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
         return None, f"was altered: the manifest is not JSON ({error}), so no file could be checked"
     if not _names_files(manifest):
         return None, "was altered: the manifest does not name its files, so no file could be checked"
-    agrees = manifest_text(manifest) == text
+    agrees = format_manifest(manifest) == text
     return manifest, "" if agrees else "was altered: the manifest does not agree with its sum"
 
 

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from curation.core.reports.page import Table
 from curation.core.text import left_out_sentences, pluralize
 from curation.people.seal_access import Unsealing, openings, sealed_parts
-from curation.releases.gate_override import gate_overrides, with_gate_override
+from curation.releases.gate_override import mark_name, read_overrides
 from curation.releases.release_rows import (
     NO_NUMBER,
-    graded_pairs,
-    half_judged,
-    half_judged_sentence,
+    count_graded_pairs,
+    count_half_judged,
     list_releases,
+    say_half_judged,
 )
-from curation.releases.sealed_log import SealedEvaluation, sealed_evaluations
+from curation.releases.sealed_log import SealedEvaluation, read_sealed_evaluations
 from curation.store import Cursor, Store
 
 _EXPORTS = """
@@ -88,12 +88,12 @@ class ShownRelease:
     @property
     def sentences(self) -> list[str]:
         """Return sentences on grades of other versions, on the freeze, and on openings of the seal."""
-        sentences = [*half_judged_sentence(self.half_judged), *left_out_sentences(self.left_out)]
+        sentences = [*say_half_judged(self.half_judged), *left_out_sentences(self.left_out)]
         if self.changed:
             single = "marked grade was given on another version of its document."
             many = "marked grades were given on another version of their document."
             sentences.append(pluralize(self.changed, single, many))
-        sentences += override_sentence(self)
+        sentences += explain_override(self)
         if self.also_named:
             sentences.append(f"Other names of the same content: {', '.join(self.also_named)}.")
         if not self.sealed:
@@ -109,14 +109,14 @@ class ShownRelease:
             f"Release {self.name}, frozen {self.frozen_at:%Y-%m-%d %H:%M} UTC by {self.frozen_by}: "
             f"{pluralize(self.documents, 'document')}"
         )
-        parts = part_table(title, self.queries, self.grades, self.sealed)
-        return (parts, opening_table(self.log), sealed_table(self.sealed_evaluations))
+        parts = make_part_table(title, self.queries, self.grades, self.sealed)
+        return (parts, make_opening_table(self.log), make_sealed_table(self.sealed_evaluations))
 
 
-def releases(store: Store) -> list[ListedRelease]:
+def list_release_overviews(store: Store) -> list[ListedRelease]:
     """List all releases, oldest first."""
     with store.reading() as cursor:
-        rows, marks = list_releases(cursor), gate_overrides(cursor)
+        rows, marks = list_releases(cursor), read_overrides(cursor)
         openings_of, evaluations_of = (
             dict(cursor.execute(sql).fetchall())
             for sql in (
@@ -129,7 +129,7 @@ def releases(store: Store) -> list[ListedRelease]:
             name=row.name,
             frozen_at=row.frozen_at,
             frozen_by=row.frozen_by,
-            grades=graded_pairs(row),
+            grades=count_graded_pairs(row),
             openings=openings_of.get(row.release_id, 0),
             sealed_evaluations=evaluations_of.get(row.release_id, 0),
             release_id=row.release_id,
@@ -139,7 +139,7 @@ def releases(store: Store) -> list[ListedRelease]:
     ]
 
 
-def show(store: Store, name: str) -> ShownRelease:
+def show_release(store: Store, name: str) -> ShownRelease:
     """Read the content of a release, with the logs of its seal.
 
     Raises
@@ -147,13 +147,13 @@ def show(store: Store, name: str) -> ShownRelease:
     NotFoundError: there is no such release.
     RefusedError: the release was altered, or a newer goldgrade froze it.
     """
-    from curation.releases.verify import load_release  # a list of releases need not wait for Arrow
+    from curation.releases.frozen_release import load_release
 
     release = load_release(store, name)
     row, header = release.row, release.header
     with store.reading() as cursor:
         log = openings(cursor, row.release_id)
-        evaluations = sealed_evaluations(cursor, row.release_id)
+        evaluations = read_sealed_evaluations(cursor, row.release_id)
         same = [other.name for other in list_releases(cursor) if other.release_id == row.release_id]
     return ShownRelease(
         name=name,
@@ -172,11 +172,11 @@ def show(store: Store, name: str) -> ShownRelease:
         log=tuple(log),
         sealed_evaluations=tuple(evaluations),
         mark=release.mark,
-        half_judged=half_judged(row),
+        half_judged=count_half_judged(row),
     )
 
 
-def override_sentence(shown_release: ShownRelease) -> list[str]:
+def explain_override(shown_release: ShownRelease) -> list[str]:
     """Return sentences on a freeze against the gate, with person and reason; empty for other releases."""
     if not (shown_release.mark and shown_release.override):
         return []
@@ -186,7 +186,7 @@ def override_sentence(shown_release: ShownRelease) -> list[str]:
     return [f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: “{reason}”"]
 
 
-def export_table(cursor: Cursor, release_id: str) -> Table:
+def make_export_table(cursor: Cursor, release_id: str) -> Table:
     """Make a table of the exports of a release's content, under any of its names."""
     rows = []
     for exported_at, exported_by, text in cursor.execute(_EXPORTS, [release_id]).fetchall():
@@ -197,15 +197,17 @@ def export_table(cursor: Cursor, release_id: str) -> Table:
     return Table("Exports", columns, tuple(rows), words=True)
 
 
-def release_table(releases: Sequence[ListedRelease]) -> Table:
+def make_release_table(list_release_overviews: Sequence[ListedRelease]) -> Table:
     """Make a table of releases, with the numbers of openings and sealed evaluations."""
     numbers = ("Judged pairs", "Seal opened", "Sealed evaluations")
     columns = ("Name", "Frozen (UTC)", "By", *numbers, "Release id")
-    rows = tuple((with_gate_override(release.name, release.mark), *release[1:-1]) for release in releases)
+    rows = tuple(
+        (mark_name(release.name, release.mark), *release[1:-1]) for release in list_release_overviews
+    )
     return Table("Frozen gold sets", columns, rows)
 
 
-def part_table(
+def make_part_table(
     title: str, queries: Mapping[str, int], grades: Mapping[str, int], sealed: Collection[str]
 ) -> Table:
     """Make a table of the parts of the split in a release."""
@@ -216,7 +218,7 @@ def part_table(
     return Table(title, ("Part", "Queries", "Grades", "Seal"), tuple(rows))
 
 
-def opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
+def make_opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
     """Make a table of the openings of a seal: the person, the purpose and the reason."""
     rows = tuple(
         (opening.opened_at, opening.opened_by, opening.purpose, ", ".join(opening.parts), opening.reason)
@@ -225,7 +227,7 @@ def opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
     return Table("Openings of the seal", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True)
 
 
-def sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
+def make_sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
     """Make a table of sealed evaluations and refused requests, with the figure of the first measure."""
     columns = ("When (UTC)", "Who", "System", "Parts", "Shown", "Measure", "Value", "Reason")
     return Table("Sealed evaluations", columns, tuple(map(_sealed_row, evaluations)), words=True)

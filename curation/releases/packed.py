@@ -26,9 +26,9 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from curation.core.digests import canonical_json
 from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.releases.checksums import compute_release_id
 from curation.releases.manifest import MANIFEST, read_manifest
-from curation.releases.part_tables import batch_rows, values_of
-from curation.releases.release_id import release_id_of
+from curation.releases.part_tables import read_batch_rows, read_values
 from curation.releases.release_rows import ReleaseRow
 from curation.store import Document
 from curation.store.release_parts import BATCH, PartSum, PartText, batched
@@ -123,7 +123,10 @@ class PackedRelease:
             self.with_grades = tuple(about["with_grades"])
         except (KeyError, TypeError, AttributeError):
             raise self._altered_error(f"its {MANIFEST} or {RELEASE} does not describe its content") from None
-        if release_id_of({part: sums.sha256 for part, sums in self.parts.items()}) != self.row.release_id:
+        if (
+            compute_release_id({part: sums.sha256 for part, sums in self.parts.items()})
+            != self.row.release_id
+        ):
             raise self._altered_error("the sums of its parts do not make the release id")
         self.texts: dict[str, PartText] = {
             part: PackedPart(
@@ -140,11 +143,11 @@ class PackedRelease:
         )
 
     def documents(self, ids: Iterable[str]) -> Iterator[tuple[str, Document | None]]:
-        """Yield documents as `release_rows.pinned_documents` does, with ids in the order of the file."""
+        """Yield documents as `release_rows.read_pinned_documents` does, with ids in the order of the file."""
         wanted = iter(ids)
         document_id = next(wanted, None)
         for batch in self._read_batches("documents"):
-            columns = (values_of(batch.column(name)) for name in Document._fields)
+            columns = (read_values(batch.column(name)) for name in Document._fields)
             for document in map(Document, *columns):
                 if document.document_id == document_id:
                     yield document_id, document
@@ -169,7 +172,7 @@ class PackedRelease:
     def _walk_rows(self, part: str) -> Iterator[dict[str, Any]]:
         for batch in self._read_batches(part):
             try:
-                rows = batch_rows(batch)
+                rows = read_batch_rows(batch)
             except (KeyError, TypeError, ValueError):
                 raise self._altered_error(f"the table of {part} was not written by goldgrade") from None
             yield from rows

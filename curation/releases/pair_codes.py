@@ -26,20 +26,20 @@ class PairCodes:
 
     def of(self, rows: Iterable[Mapping[str, Any]]) -> Codes:
         """Return the distinct codes of the pairs in rows with query_id and document_id, ascending."""
-        return distinct(self.code(row["query_id"], row["document_id"]) for row in rows)
+        return sort_codes(self.code(row["query_id"], row["document_id"]) for row in rows)
 
 
-def distinct(codes: Iterable[int]) -> Codes:
+def sort_codes(codes: Iterable[int]) -> Codes:
     """Return the distinct pair codes, ascending."""
     return np.unique(np.fromiter(codes, np.int64))
 
 
-def documents_of(codes: Codes) -> int:
+def count_documents(codes: Codes) -> int:
     """Count the different documents of the pairs with these codes."""
     return len(np.unique(codes & (1 << _DOCUMENT_BITS) - 1))
 
 
-def number_in(codes: Codes, others: Codes) -> int:
+def count_common(codes: Codes, others: Codes) -> int:
     """Count the pair codes that both arrays contain. Both arrays are distinct and ascending."""
     if not len(others):
         return 0

@@ -50,10 +50,10 @@ def write_part(path: Path, rows: Iterable[Row], added: Iterable[str] = ()) -> in
     return written
 
 
-def batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+def read_batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     """Return the rows of a batch in the form of the release's part, without the added fields."""
     fields = [field for field in batch.schema if ADDED not in field.metadata]
-    columns = [values_of(batch.column(field.name)) for field in fields]
+    columns = [read_values(batch.column(field.name)) for field in fields]
     for index, field in enumerate(fields):
         if field.metadata[FORM] == b"json":
             columns[index] = [_MISSING if text is None else json.loads(text) for text in columns[index]]
@@ -66,7 +66,7 @@ def batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     ]
 
 
-def values_of(column: pa.Array) -> list[Any]:
+def read_values(column: pa.Array) -> list[Any]:
     """Return the values of a column. Dictionary columns are decoded first, which is sixteen times faster."""
     import pyarrow as pa
 

@@ -1,14 +1,11 @@
-"""Frozen releases in the project's database: a row with a manifest for each name, and the documents.
+"""The rows of frozen releases in the project's database, one for each name of a release.
 
-The manifest has the SHA-256 of each part and a CRC-32 of each line, which shows the first altered line. The
-manifest also names the versions of the packages that froze the release, which are not part of the id. The
-manifest also has a checksum of its fields and of the row's other columns: the name, the time, and the person
-who froze the release.
+A row has a manifest with the checksums of the release's parts (`checksums`). The manifest also names the
+versions of the packages that froze the release, which are not part of the id.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -16,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.core.digests import canonical_json
 from curation.core.errors import InputError, NotFoundError
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import StoredDocuments
@@ -46,22 +42,12 @@ class ReleaseRow(NamedTuple):
     frozen_by: str
 
 
-def without_relevant(
+def find_without_relevant(
     queries: Iterable[Mapping[str, Any]], qrels: Iterable[Mapping[str, Any]], relevant_grade: int
 ) -> list[str]:
     """List the ids of a release's queries that have no relevant document."""
     relevant = {row["query_id"] for row in qrels if row["grade"] >= relevant_grade}
     return [row["query_id"] for row in queries if row["query_id"] not in relevant]
-
-
-def signed_row(
-    name: str, release_id: str, manifest: Mapping[str, Any], frozen_at: datetime, frozen_by: str
-) -> ReleaseRow:
-    """Make the row of a release; `sum` in its manifest is the SHA-256 of the canonical JSON of the rest."""
-    rest = {key: value for key, value in manifest.items() if key != "sum"}
-    whole = canonical_json([name, release_id, rest, frozen_at.isoformat(), frozen_by])
-    signed = rest | {"sum": hashlib.sha256(whole.encode("utf-8")).hexdigest()}
-    return ReleaseRow(name, release_id, canonical_json(signed), frozen_at, frozen_by)
 
 
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
@@ -70,7 +56,7 @@ def list_releases(cursor: Cursor) -> list[ReleaseRow]:
     return fetch(cursor, ReleaseRow, sql)
 
 
-def released_queries(store: Store) -> dict[str, list[str]]:
+def read_released_queries(store: Store) -> dict[str, list[str]]:
     """Read a map from release id to query ids, for a draw of queries that leaves out released queries."""
     with store.reading() as cursor:
         return {
@@ -84,12 +70,12 @@ def is_file(reference: str) -> bool:
     return "/" in reference or os.sep in reference or reference.endswith((SUFFIX, FORMER_SUFFIX))
 
 
-def begins_id(reference: str) -> bool:
+def is_id_prefix(reference: str) -> bool:
     """Check whether a reference can be the beginning of a release id: at least six hex digits."""
     return re.fullmatch(r"[0-9a-f]{6,64}", reference) is not None
 
 
-def graded_pairs(row: ReleaseRow) -> int | None:
+def count_graded_pairs(row: ReleaseRow) -> int | None:
     """Read the number of grades from the manifest of a release; None if the manifest was altered."""
     try:
         return int(json.loads(row.manifest)["parts"]["qrels"]["lines"])
@@ -97,7 +83,7 @@ def graded_pairs(row: ReleaseRow) -> int | None:
         return None
 
 
-def half_judged(row: ReleaseRow) -> int:
+def count_half_judged(row: ReleaseRow) -> int:
     """Read the number of grades with fewer opinions than were planned; 0 if the manifest was altered."""
     try:
         return int(json.loads(row.manifest).get("half_judged", 0))
@@ -105,7 +91,7 @@ def half_judged(row: ReleaseRow) -> int:
         return 0
 
 
-def half_judged_sentence(count: int) -> list[str]:
+def say_half_judged(count: int) -> list[str]:
     """Return a sentence about the number of half-judged grades; empty for 0."""
     verb = "has" if count == 1 else "have"
     return [f"{count:,} of these grades {verb} fewer opinions than were planned."] if count else []
@@ -122,7 +108,7 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     releases = {row.name: row for row in list_releases(cursor)}
     if name in releases:
         return releases[name]
-    if begins_id(name):
+    if is_id_prefix(name):
         of_id = {
             row.release_id: row for row in reversed(releases.values()) if row.release_id.startswith(name)
         }
@@ -139,7 +125,7 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     raise NotFoundError(f"The project has no release {name!r}. It has {', '.join(releases)}.")
 
 
-def pinned_documents(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
+def read_pinned_documents(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
     """Yield the documents with these ids and content hashes, or None if the project lost the text."""
     import pyarrow as pa
 

@@ -7,16 +7,16 @@ from curation.core.progress import Progress
 from curation.queries.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.draw import check_draw, check_top_up, draw_sample, top_up
 from curation.queries.sampling.stored_sample import SampleReport
-from curation.releases.release_rows import released_queries
+from curation.releases.release_rows import read_released_queries
 from curation.store import Store
 
 
 def _draw_sample(store: Store, request: DrawRequest, progress: Progress, author: str) -> SampleReport:
-    return draw_sample(store, request, progress, author, released_queries(store))
+    return draw_sample(store, request, progress, author, read_released_queries(store))
 
 
 def _top_up(store: Store, request: TopUpRequest, progress: Progress, author: str) -> SampleReport:
-    return top_up(store, request, progress, author, released_queries(store))
+    return top_up(store, request, progress, author, read_released_queries(store))
 
 
 OPERATIONS = {

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable
 from curation.core.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.people.seal_access import TEST, Unsealing, sealed_parts, write_opening
-from curation.releases.verify import FrozenRelease, load_release
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store, utc_now
 
 
-def chosen_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[str, ...]:
+def choose_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[str, ...]:
     """Return the parts of a split that a freeze seals: the part named test, if any, and requested parts.
 
     The part test is always sealed, even if a request names only other parts. Otherwise somebody could freeze

@@ -95,7 +95,7 @@ class SealedCount(NamedTuple):
         return sentence
 
 
-def sealed_evaluations(cursor: Cursor, release_id: str) -> list[SealedEvaluation]:
+def read_sealed_evaluations(cursor: Cursor, release_id: str) -> list[SealedEvaluation]:
     """Read all sealed evaluations of a release, under any name of the same content, oldest first."""
     sql = f"""
         SELECT {", ".join(SealedEvaluation._fields)} FROM sealed_evaluations
@@ -104,7 +104,7 @@ def sealed_evaluations(cursor: Cursor, release_id: str) -> list[SealedEvaluation
     return fetch(cursor, SealedEvaluation, sql, [release_id])
 
 
-def query_values(cursor: Cursor, evaluation_ids: Sequence[str]) -> dict[str, dict[str, float | None]]:
+def read_query_values(cursor: Cursor, evaluation_ids: Sequence[str]) -> dict[str, dict[str, float | None]]:
     """Map evaluation id and query id to the value of the first measure; None for a query without a value."""
     sql = """
         SELECT evaluation_id, query_id, value FROM sealed_evaluation_values
@@ -158,18 +158,7 @@ def log_sealed_evaluation(
     return _count_evaluations(cursor, first)
 
 
-def _count_evaluations(cursor: Cursor, row: SealedEvaluation) -> SealedCount:
-    sql = """
-        SELECT count(*) FILTER (refused IS NULL), count(*) FILTER (refused IS NOT NULL),
-               count(DISTINCT evaluated_by)
-        FROM sealed_evaluations WHERE release_id = ? AND list_has_any(parts, ?::TEXT[])
-    """
-    done, refused, people = cursor.execute(sql, [row.release_id, row.parts]).fetchall()[0]
-    left = left_this_month(cursor, row.evaluated_by, row.parts, row.evaluated_at) if row.rounded else None
-    return SealedCount(tuple(row.parts), done, refused, people, row.reason, left)
-
-
-def left_this_month(cursor: Cursor, person: str, parts: Sequence[str], now: datetime) -> int:
+def count_remaining(cursor: Cursor, person: str, parts: Sequence[str], now: datetime) -> int:
     """Count the sealed evaluations of these parts that an evaluator has left in the month (UTC) of `now`.
 
     Refused requests with the same name from before the account existed do not count.
@@ -180,7 +169,7 @@ def left_this_month(cursor: Cursor, person: str, parts: Sequence[str], now: date
           AND date_trunc('month', evaluated_at) = date_trunc('month', ?::TIMESTAMP)
     """
     (taken,) = cursor.execute(sql, [person, list(parts), now]).fetchall()[0]
-    return max(0, monthly_limit(cursor) - int(taken))
+    return max(0, read_monthly_limit(cursor) - int(taken))
 
 
 def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems: int, now: datetime) -> None:
@@ -190,17 +179,18 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
     ------
     RefusedError: the request is for too many systems.
     """
-    left = left_this_month(cursor, person, parts, now)
+    left = count_remaining(cursor, person, parts, now)
     if left < systems:
         raise RefusedError(
             f"{person} has {pluralize(left, 'sealed evaluation')} of {', '.join(parts)} left this month, and "
-            f"this request is for {pluralize(systems, 'system')}. Each evaluator has {monthly_limit(cursor)} "
-            "a month for each sealed part, refused requests included. A lead can change this limit.",
+            f"this request is for {pluralize(systems, 'system')}. Each evaluator has "
+            f"{read_monthly_limit(cursor)} a month for each sealed part, refused requests included. A lead "
+            "can change this limit.",
             command="`goldgrade releases --sealed-limit NUMBER` sets the limit.",
         )
 
 
-def monthly_limit(cursor: Cursor) -> int:
+def read_monthly_limit(cursor: Cursor) -> int:
     """Read how many sealed evaluations an evaluator has for each part in a month."""
     return int(get_setting(cursor, _SETTING) or MONTHLY)
 
@@ -218,8 +208,19 @@ def set_monthly_limit(store: Store, number: int, actor: str = COMMAND_LINE) -> N
         raise InputError(f"{number} sealed evaluations a month: expected 0 or more.")
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
-        before = monthly_limit(cursor)
+        before = read_monthly_limit(cursor)
         if before != number:
             put_setting(cursor, _SETTING, str(number))
             detail = {"before": before, "now": number}
             record_event(cursor, "limit of sealed evaluations", detail, actor)
+
+
+def _count_evaluations(cursor: Cursor, row: SealedEvaluation) -> SealedCount:
+    sql = """
+        SELECT count(*) FILTER (refused IS NULL), count(*) FILTER (refused IS NOT NULL),
+               count(DISTINCT evaluated_by)
+        FROM sealed_evaluations WHERE release_id = ? AND list_has_any(parts, ?::TEXT[])
+    """
+    done, refused, people = cursor.execute(sql, [row.release_id, row.parts]).fetchall()[0]
+    left = count_remaining(cursor, row.evaluated_by, row.parts, row.evaluated_at) if row.rounded else None
+    return SealedCount(tuple(row.parts), done, refused, people, row.reason, left)

@@ -15,7 +15,7 @@ import numpy as np
 from curation.core.statistics.arrays import Floats
 
 
-def search_weights(
+def compute_search_weights(
     strata: Sequence[str], traffic: Floats, probability: Floats, drawn: Mapping[str, int]
 ) -> Floats:
     """Compute the search weights of Q evaluated queries, shape (Q,); NaN for a query that was not drawn.

@@ -7,18 +7,13 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from benchmarks import bench_raters
-from curation.agreement.agreement_with_others import (
-    NO_VARIATION,
-    NOBODY_ELSE,
-    agreement_with_others,
-    left_out_of,
-    uninformative_of,
-)
-from curation.agreement.bias import annotator_biases
-from curation.agreement.gate import gate_now
-from curation.agreement.grades import Grades, grades_of
-from curation.agreement.report import agreement_findings, agreement_report
-from curation.agreement.signals import annotator_details, annotator_metrics, feedback
+from curation.agreement.agreement_with_others import NO_VARIATION, NOBODY_ELSE, compute_agreement_with_others
+from curation.agreement.bias import compute_biases
+from curation.agreement.gate import compute_gate
+from curation.agreement.grades import Grades, make_grades
+from curation.agreement.outliers import find_outliers, find_uninformative
+from curation.agreement.report import list_findings, make_agreement_report
+from curation.agreement.signals import compute_annotator_details, compute_annotator_metrics, find_feedback
 from curation.store import Store
 from tests.support.grades import import_grades
 
@@ -27,7 +22,7 @@ Random = np.random.Generator
 
 def graded(**given: np.ndarray) -> Grades:
     """Everybody's grades of the same pairs, ten a query."""
-    return grades_of(
+    return make_grades(
         (f"q{pair // 10:03}", f"d{pair:04}", name, int(grade))
         for name, grades in given.items()
         for pair, grade in enumerate(grades)
@@ -47,7 +42,7 @@ def team(seed: int = 0, pairs: int = 300) -> tuple[Random, np.ndarray, dict[str,
 
 def test_kappa_with_one_other_is_that_of_scikit_learn() -> None:
     _, _, people = team()
-    agreements = agreement_with_others(graded(ada=people["ada"], ben=people["ben"]))["ada"]
+    agreements = compute_agreement_with_others(graded(ada=people["ada"], ben=people["ben"]))["ada"]
     expected = cohen_kappa_score(people["ada"], people["ben"], weights="quadratic")
     assert agreements.kappa == pytest.approx(expected)
     assert agreements.low < agreements.kappa < agreements.high
@@ -59,8 +54,8 @@ def test_who_is_at_chance_is_left_out_and_nobody_else_is(kind: str) -> None:
     random, true, people = team()
     bad, _ = bench_raters.answers(random, kind, 0.9, true)
     grades = graded(**people, dora=bad)
-    assert list(left_out_of(grades)) == ["dora"]
-    agreements = agreement_with_others(grades, ["dora"])
+    assert list(find_outliers(grades)) == ["dora"]
+    agreements = compute_agreement_with_others(grades, ["dora"])
     assert agreements["dora"].p < 1e-6
     assert agreements["dora"].kappa == pytest.approx(
         {"random": 0, "always 1": 0, "upside down": -0.6}[kind], abs=0.2
@@ -72,26 +67,26 @@ def test_all_bad_ones_are_left_out_and_nobody_good_looks_biased_by_them() -> Non
     """Compared with everybody, good ones differ from three bad of thirteen by a tenth of a grade or more."""
     grades, times = bench_raters.project(7, ("random", "a grade too high", "upside down"))
     bad = set(bench_raters.PEOPLE[:3])
-    left_out = left_out_of(grades)
+    left_out = find_outliers(grades)
     assert set(left_out) == bad
     assert left_out["person 01"] == "bias"
 
     def biased(among: dict[str, str]) -> list[str]:
-        biases = annotator_biases(grades, {}, among)
+        biases = compute_biases(grades, {}, among)
         return [name for name, one in biases.items() if name not in bad and abs(one.bias) >= 0.1]
 
     assert len(biased({})) >= 3
     assert biased(dict(left_out)) == []
-    people = annotator_metrics(bench_raters.PEOPLE, grades, times, {})
-    assert {one.annotator for one in people if feedback(one)} >= bad
+    people = compute_annotator_metrics(bench_raters.PEOPLE, grades, times, {})
+    assert {one.annotator for one in people if find_feedback(one)} >= bad
 
 
 def test_nobody_is_said_to_be_at_chance_where_nobody_can_say_who_is_right() -> None:
     random, true, people = team()
     bad = [bench_raters.answers(random, "random", 0.9, true)[0] for _ in range(3)]
-    assert not left_out_of(graded(ada=people["ada"], ben=bad[0]))
+    assert not find_outliers(graded(ada=people["ada"], ben=bad[0]))
     outnumbered = graded(ada=people["ada"], **dict(zip("xyz", bad, strict=True)))
-    assert not uninformative_of(outnumbered)
+    assert not find_uninformative(outnumbered)
 
 
 def test_who_gives_one_grade_where_it_is_right_is_more_careful_and_not_worse() -> None:
@@ -100,10 +95,12 @@ def test_who_gives_one_grade_where_it_is_right_is_more_careful_and_not_worse() -
     people = {
         name: np.where(random.random(300) < 0.06, 1, rare).astype(int) for name in ("ada", "ben", "cleo")
     }
-    assert not left_out_of(graded(**people, dora=rare))
+    assert not find_outliers(graded(**people, dora=rare))
     never = graded(**people, dora=np.zeros(300, dtype=int))
-    assert left_out_of(never) == {"dora": "one grade"}
-    agreements = agreement_with_others(graded(ada=np.zeros(300, dtype=int), ben=np.zeros(300, dtype=int)))
+    assert find_outliers(never) == {"dora": "one grade"}
+    agreements = compute_agreement_with_others(
+        graded(ada=np.zeros(300, dtype=int), ben=np.zeros(300, dtype=int))
+    )
     assert (agreements["ada"].kappa, agreements["ada"].undefined) == (None, NO_VARIATION)
 
 
@@ -114,13 +111,13 @@ def test_a_rater_at_chance_is_named_in_feedback_report_and_warned_of_before_a_fr
     import_grades(
         store, [(f"q{n // 5}", f"d{n}", name, int(said[name][n])) for name in said for n in range(60)]
     )
-    details = {one.annotator: one for one in annotator_details(store)}
+    details = {one.annotator: one for one in compute_annotator_details(store)}
     assert {name for name, one in details.items() if one.feedback} == {"dora", "emil"}
     (said_of_dora,) = [row for row in details["dora"].feedback if row.about == "agreement"]
     assert "weighted kappa" in said_of_dora.sentence
     assert "(95 % interval" in said_of_dora.sentence
     assert "60 pairs of 12 queries" in said_of_dora.sentence
-    report = agreement_report(store)
+    report = make_agreement_report(store)
     assert report.uninformative == ("dora", "emil")
-    assert "This leaves out dora, emil" in agreement_findings(report)[0]
-    assert not gate_now(store).open
+    assert "This leaves out dora, emil" in list_findings(report)[0]
+    assert not compute_gate(store).open

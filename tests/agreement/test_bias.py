@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curation.agreement.bias import ONE_TIME, AnnotatorBias, annotator_biases
-from curation.agreement.grades import Grades, grades_of
-from curation.agreement.signals import AnnotatorMetrics, annotator_details, feedback
+from curation.agreement.bias import ONE_TIME, AnnotatorBias, compute_biases
+from curation.agreement.grades import Grades, make_grades
+from curation.agreement.signals import AnnotatorMetrics, compute_annotator_details, find_feedback
 from curation.store import Store
 from tests.support.grades import import_grades
 
@@ -25,7 +25,7 @@ def graded(off: np.ndarray, each: int = 5, at: np.ndarray | None = None) -> Grad
     rows = [
         (f"q{pair // each:03}", f"d{pair:04}", who, 3) for pair in range(number) for who in ("ada", "ben")
     ]
-    grades = grades_of(rows)
+    grades = make_grades(rows)
     value = grades.grades.copy()
     value[::2] += (off * 10).astype(np.int64)  # tenths of a grade, to be told apart
     when = own if at is None else at
@@ -33,7 +33,7 @@ def graded(off: np.ndarray, each: int = 5, at: np.ndarray | None = None) -> Grad
 
 
 def bias_of(off: np.ndarray, **more: Any) -> AnnotatorBias:
-    return annotator_biases(graded(off, **more), {})["ada"]
+    return compute_biases(graded(off, **more), {})["ada"]
 
 
 def noise(number: int, seed: int = 0) -> np.ndarray:
@@ -41,7 +41,7 @@ def noise(number: int, seed: int = 0) -> np.ndarray:
 
 
 def abouts(bias: AnnotatorBias) -> set[str]:
-    return {row.about for row in feedback(AnnotatorMetrics("ada", bias=bias))}
+    return {row.about for row in find_feedback(AnnotatorMetrics("ada", bias=bias))}
 
 
 def test_where_nothing_is_the_matter_there_is_nothing_to_talk_about() -> None:
@@ -87,7 +87,7 @@ def test_an_import_without_times_has_no_order_and_so_no_drift(store: Store) -> N
         for n in range(60)
     ]
     import_grades(store, rows)
-    ada, ben = annotator_details(store)
+    ada, ben = compute_annotator_details(store)
     for one in (ada, ben):
         assert one.bias.bias is not None
         assert (one.bias.untimed, one.bias.trend) == (60, None)
@@ -110,8 +110,8 @@ def test_a_grade_is_never_compared_with_itself(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("curation.agreement.bias.MINIMUM_GRADES", 1)
     monkeypatch.setattr("curation.agreement.bias.MINIMUM_QUERIES", 2)
     rows = {"a": {"ada": 3, "ben": 1}, "b": {"ada": 2, "ben": 1, "cyd": 1}, "c": {"ada": 0}, "d": {"ada": 3}}
-    grades = grades_of((f"q{d}", d, who, grade) for d, said in rows.items() for who, grade in said.items())
-    biases = annotator_biases(grades, {("qd", "d"): 1, ("qa", "a"): None})
+    grades = make_grades((f"q{d}", d, who, grade) for d, said in rows.items() for who, grade in said.items())
+    biases = compute_biases(grades, {("qd", "d"): 1, ("qa", "a"): None})
     assert (biases["ada"].bias, biases["ada"].grades) == (1.5, 2)  # b: 2 - 1; d: 3 - the decision
     assert biases["cyd"].grades == 1  # b: 1 - the mean of 2 and 1
-    assert annotator_biases(grades, {})["ada"].bias == (2 + 1) / 2  # a: 3 - 1; b: 2 - 1; c, d: nobody else
+    assert compute_biases(grades, {})["ada"].bias == (2 + 1) / 2  # a: 3 - 1; b: 2 - 1; c, d: nobody else

@@ -10,31 +10,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.agreement.breakdowns import NO_SPREAD, NO_TAG, Part, annotator_pairs, breakdown
-from curation.agreement.grades import QueryTypes, grades_of
-from curation.agreement.inter_annotator import (
-    MINIMUM_UNITS,
-    InterAgreement,
-    cohen_of,
-    inter_agreement,
-    weights_of,
+from curation.agreement.breakdowns import (
+    NO_SPREAD,
+    NO_TAG,
+    AgreementSlice,
+    QueryTypes,
+    compare_annotator_pairs,
+    compute_breakdowns,
 )
+from curation.agreement.coefficients import agreement_weights, compute_cohen_kappa
+from curation.agreement.grades import make_grades
+from curation.agreement.inter_annotator import MINIMUM_UNITS, InterAgreement, compute_agreement
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 from tests.support.icecat import given_grades
 
-Parts = tuple[Part, ...]
+Parts = tuple[AgreementSlice, ...]
 
 
 def parts_of(rows: list[GradeRow], types: QueryTypes) -> tuple[Parts, Parts]:
-    return breakdown(grades_of(rows), SCALE, types, 0, 20)
+    return compute_breakdowns(make_grades(rows), SCALE, types, 0, 20)
 
 
 def alone(rows: list[GradeRow]) -> InterAgreement:
-    return inter_agreement(grades_of(rows), SCALE, 0, 20)
+    return compute_agreement(make_grades(rows), SCALE, 0, 20)
 
 
-def same_figures(part: Part, whole: InterAgreement) -> bool:
+def same_figures(part: AgreementSlice, whole: InterAgreement) -> bool:
     sizes = (part.alpha, whole.ordinal, part.raw, whole.raw)
     assert part.alpha.why == whole.ordinal.why
     assert part.alpha.value == pytest.approx(whole.ordinal.value, abs=1e-12)
@@ -63,7 +65,7 @@ def test_a_boundary_is_a_scale_of_its_two_sides(rows: list[GradeRow]) -> None:
     assert [part.name for part in parts] in ([], ["0|1", "1|2", "2|3"])
     for upper, part in enumerate(parts, start=1):
         sides = [(*row[:3], int(row[3] >= upper)) for row in rows]
-        two = inter_agreement(grades_of(sides), (0, 1), 0, 20)
+        two = compute_agreement(make_grades(sides), (0, 1), 0, 20)
         assert same_figures(part, two)
         if two.figures["nominal"].value is not None:
             assert part.alpha.value == pytest.approx(two.figures["nominal"].value, abs=1e-12)
@@ -101,7 +103,7 @@ def table_of(rows: list[GradeRow], first: str, other: str) -> np.ndarray:
 def test_figures_are_those_of_what_both_said_of_each_pair(rows: list[GradeRow]) -> None:
     people = sorted({row[2] for row in rows})
     expected = {two: table_of(rows, *two) for two in combinations(people, 2)}
-    compared, few = annotator_pairs(grades_of(rows), SCALE, 0, 20)
+    compared, few = compare_annotator_pairs(make_grades(rows), SCALE, 0, 20)
     enough = [two for two, table in expected.items() if table.sum() >= MINIMUM_UNITS]
     some = [two for two, table in expected.items() if table.sum() > 0]
     assert [(one.first, one.second) for one in compared] == enough
@@ -112,12 +114,12 @@ def test_figures_are_those_of_what_both_said_of_each_pair(rows: list[GradeRow]) 
         apart = (table * (steps[None, :] - steps[:, None])).sum() / table.sum()
         assert one.difference.value == pytest.approx(apart)
         assert one.raw.value == pytest.approx(np.trace(table) / table.sum())
-        kappa = cohen_of(table[None].astype(float), weights_of(4, "quadratic"))[0]
+        kappa = compute_cohen_kappa(table[None].astype(float), agreement_weights(4, "quadratic"))[0]
         assert one.kappa.value == pytest.approx(kappa) if not np.isnan(kappa) else one.kappa.value is None
 
 
 def test_the_real_ratings_have_the_kappas_that_two_libraries_gave(shared: Path) -> None:
-    compared, few = annotator_pairs(grades_of(given_grades(shared)), SCALE, 0)
+    compared, few = compare_annotator_pairs(make_grades(given_grades(shared)), SCALE, 0)
     assert {round(one.kappa.value, 4) for one in compared} == {0.7990, 0.7755, 0.7374}
     assert all(one.kappa.low < one.kappa.value < one.kappa.high for one in compared)
     assert few == 0
@@ -126,12 +128,12 @@ def test_the_real_ratings_have_the_kappas_that_two_libraries_gave(shared: Path) 
 def test_who_grades_higher_is_told_with_an_interval() -> None:
     rows = [(f"q{n:02}", "d", "ada", n % 3) for n in range(40)]
     rows += [(f"q{n:02}", "d", "ben", n % 3 + (n % 4 > 0)) for n in range(40)]
-    ((compared,), _) = annotator_pairs(grades_of(rows), SCALE, 0)
+    ((compared,), _) = compare_annotator_pairs(make_grades(rows), SCALE, 0)
     assert compared.difference.value == pytest.approx(0.75)
     assert 0.5 < compared.difference.low < 0.75 < compared.difference.high < 1
 
 
 def test_two_who_always_say_the_same_one_grade_have_no_kappa_but_a_share() -> None:
     rows = [(f"q{n:02}", "d", who, 2) for n in range(20) for who in ("ada", "ben")]
-    ((compared,), _) = annotator_pairs(grades_of(rows), SCALE, 0)
+    ((compared,), _) = compare_annotator_pairs(make_grades(rows), SCALE, 0)
     assert (compared.kappa.why, compared.raw.value) == (NO_SPREAD, 1)

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.agreement.inter_annotator import alpha_of, cohen_of, gwet_of, meetings, raw_of, weights_of
+from curation.agreement.coefficients import (
+    agreement_weights,
+    compute_alpha,
+    compute_cohen_kappa,
+    compute_gwet,
+    compute_raw,
+    count_coincidences,
+)
 from curation.core.statistics.arrays import Floats, Ints
 from tests.support import examples
 
@@ -35,7 +42,7 @@ def counts_of(text: str) -> Ints:
 
 
 def matrices(counts: Ints):
-    return meetings(counts, np.zeros(len(counts), dtype=np.int64), 1)
+    return count_coincidences(counts, np.zeros(len(counts), dtype=np.int64), 1)
 
 
 def stacked(table: list[list[int]]) -> Floats:
@@ -43,42 +50,44 @@ def stacked(table: list[list[int]]) -> Floats:
 
 
 def identity(values: int) -> Floats:
-    return weights_of(values, "identity")
+    return agreement_weights(values, "identity")
 
 
 def test_gwets_example_has_the_published_coefficients() -> None:
     counts = counts_of(GWET_2014)
     shares = matrices(counts).shares
     grades = (counts / counts.sum(axis=1, keepdims=True)).sum(axis=0)[None]
-    assert raw_of(shares)[0] == pytest.approx(0.8181818, abs=5e-8)
-    assert gwet_of(shares, identity(5), grades)[0] == pytest.approx(0.77544, abs=5e-6)
-    assert gwet_of(shares, weights_of(5, "quadratic"), grades)[0] == pytest.approx(0.914, abs=5e-4)
+    assert compute_raw(shares)[0] == pytest.approx(0.8181818, abs=5e-8)
+    assert compute_gwet(shares, identity(5), grades)[0] == pytest.approx(0.77544, abs=5e-6)
+    assert compute_gwet(shares, agreement_weights(5, "quadratic"), grades)[0] == pytest.approx(
+        0.914, abs=5e-4
+    )
 
 
 def test_gwets_table_of_two_annotators_has_the_published_coefficients() -> None:
     table = stacked(ABSTRACTORS)
     both = (table + table.transpose(0, 2, 1)) / 2
-    assert raw_of(both)[0] == pytest.approx(0.89, abs=1e-9)
-    assert cohen_of(table, identity(3))[0] == pytest.approx(0.7964094, abs=5e-8)
-    assert gwet_of(both, identity(3))[0] == pytest.approx(0.8493305, abs=5e-8)
+    assert compute_raw(both)[0] == pytest.approx(0.89, abs=1e-9)
+    assert compute_cohen_kappa(table, identity(3))[0] == pytest.approx(0.7964094, abs=5e-8)
+    assert compute_gwet(both, identity(3))[0] == pytest.approx(0.8493305, abs=5e-8)
 
 
 def test_cohens_tables_have_the_published_kappas() -> None:
     """Cohen (1960) prints .492 for the same 200 cases, Cohen (1968) .348 with his weights."""
-    assert cohen_of(stacked(COHEN_1968), identity(3))[0] == pytest.approx(0.492, abs=5e-4)
+    assert compute_cohen_kappa(stacked(COHEN_1968), identity(3))[0] == pytest.approx(0.492, abs=5e-4)
     weights = 1 - np.array(COHEN_WEIGHTS) / 6
-    assert cohen_of(stacked(COHEN_1968), weights)[0] == pytest.approx(0.348, abs=5e-4)
+    assert compute_cohen_kappa(stacked(COHEN_1968), weights)[0] == pytest.approx(0.348, abs=5e-4)
 
 
 def test_kappa_is_the_one_that_sas_prints() -> None:
     """SAS/STAT, PROC FREQ, Agreement Study: .3449 on 88 patients of two dermatologists."""
     skin = stacked([[10, 4, 1, 0], [5, 10, 12, 2], [2, 4, 12, 5], [0, 2, 6, 13]])
-    assert cohen_of(skin, identity(4))[0] == pytest.approx(0.3449, abs=5e-5)
+    assert compute_cohen_kappa(skin, identity(4))[0] == pytest.approx(0.3449, abs=5e-5)
 
 
 def test_weights_are_those_of_gwets_package() -> None:
     """irrCAC 1.0, vignette on weighting: three categories."""
-    weights = weights_of(3, "quadratic")
+    weights = agreement_weights(3, "quadratic")
     assert weights[0] == pytest.approx([1, 0.75, 0])
     assert (weights == weights.T).all()
 
@@ -113,8 +122,11 @@ def test_units_with_one_grade_add_nothing(rows: list[list[int]]) -> None:
 def test_kappa_does_not_care_who_is_first(table: list[list[int]]) -> None:
     swapped = np.array(table).T.tolist()
     for weighting in ("identity", "quadratic"):
-        weights = weights_of(3, weighting)
-        one, other = cohen_of(stacked(table), weights), cohen_of(stacked(swapped), weights)
+        weights = agreement_weights(3, weighting)
+        one, other = (
+            compute_cohen_kappa(stacked(table), weights),
+            compute_cohen_kappa(stacked(swapped), weights),
+        )
         assert one == pytest.approx(other, nan_ok=True)
 
 
@@ -122,9 +134,9 @@ def test_a_stack_is_computed_each_for_itself() -> None:
     random = np.random.default_rng(3)
     counts = random.multinomial(3, [0.5, 0.3, 0.2], size=40)
     groups = np.repeat(np.arange(4), 10)
-    together = meetings(counts, groups, 4)
+    together = count_coincidences(counts, groups, 4)
     for group in range(4):
         alone = matrices(counts[groups == group])
         for level in ("nominal", "ordinal"):
-            one = alpha_of(alone.coincidences, level)[0]
-            assert one == alpha_of(together.coincidences, level)[group]
+            one = compute_alpha(alone.coincidences, level)[0]
+            assert one == compute_alpha(together.coincidences, level)[group]

@@ -14,18 +14,18 @@ from curation.agreement.disagreement_sources import (
     NO_REASON,
     SHOWN,
     DisagreementSources,
-    confusion,
-    disagreement_sources,
+    count_grade_confusion,
+    find_disagreement_sources,
 )
-from curation.agreement.grades import Grades, grades_of, value_counts
-from curation.agreement.inter_annotator import Basis, basis_of, inter_agreement
+from curation.agreement.grades import Grades, count_values, make_grades
+from curation.agreement.inter_annotator import DoublyJudged, compute_agreement, select_doubly_judged
 from curation.people.seal_access import SealAccess
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
 
-def basis(grades: Grades) -> Basis:
-    return basis_of(value_counts(grades, SCALE), grades.unit_queries)
+def basis(grades: Grades) -> DoublyJudged:
+    return select_doubly_judged(count_values(grades, SCALE), grades.unit_queries)
 
 
 def found_in(
@@ -35,14 +35,14 @@ def found_in(
     sealed: str = "",
 ) -> DisagreementSources:
     access = SealAccess(frozenset(sealed))
-    return disagreement_sources(basis(grades), grades, SCALE, texts, decisions, access)
+    return find_disagreement_sources(basis(grades), grades, SCALE, texts, decisions, access)
 
 
 @settings(max_examples=examples(40))
 @given(judged)
 def test_lines_and_queries_add_up_to_all_disagreement(rows: list[GradeRow]) -> None:
-    sources = found_in(grades_of(rows))
-    whole = inter_agreement(grades_of(rows), SCALE, 0, 10)
+    sources = found_in(make_grades(rows))
+    whole = compute_agreement(make_grades(rows), SCALE, 0, 10)
     assert sum(line.disagreement for line in sources.lines) == pytest.approx(float(sources.disagreeing > 0))
     assert sum(line.met for line in sources.lines) == round((1 - (whole.raw.value or 0)) * whole.pairs)
     if sources.disagreeing <= SHOWN:
@@ -56,8 +56,8 @@ def test_lines_and_queries_add_up_to_all_disagreement(rows: list[GradeRow]) -> N
 @settings(max_examples=examples(40))
 @given(judged)
 def test_the_confusion_table_is_symmetric_and_its_rows_are_shares(rows: list[GradeRow]) -> None:
-    grades = grades_of(rows)
-    table, whole = confusion(basis(grades), SCALE), inter_agreement(grades, SCALE, 0, 10)
+    grades = make_grades(rows)
+    table, whole = count_grade_confusion(basis(grades), SCALE), compute_agreement(grades, SCALE, 0, 10)
     pairs = np.array(table.pairs)
     assert (pairs == pairs.T).all()
     assert (pairs.sum() + np.trace(pairs)) // 2 == whole.pairs
@@ -69,7 +69,7 @@ def test_the_confusion_table_is_symmetric_and_its_rows_are_shares(rows: list[Gra
 def test_the_query_with_all_disagreement_holds_half_of_it_alone() -> None:
     rows = [(f"q{n}", "d", who, n % 4) for n in range(20) for who in ("ada", "ben")]
     rows += [("zz", "d", "ada", 0), ("zz", "d", "ben", 3)]
-    sources = found_in(grades_of(rows), {"zz": "cheap phone"})
+    sources = found_in(make_grades(rows), {"zz": "cheap phone"})
     assert (sources.half, sources.disagreeing) == (1, 1)
     (one,) = sources.queries
     assert (one.query_id, one.text) == ("zz", "cheap phone")
@@ -79,7 +79,7 @@ def test_the_query_with_all_disagreement_holds_half_of_it_alone() -> None:
 
 def test_a_cell_of_the_confusion_table_has_its_pairs_and_names_no_sealed_one() -> None:
     rows = [("q", "d", "ada", 0), ("q", "d", "ben", 3), ("z", "e", "ada", 0), ("z", "e", "ben", 3)]
-    (line,) = found_in(grades_of(rows), sealed="z").lines
+    (line,) = found_in(make_grades(rows), sealed="z").lines
     assert (line.lower, line.upper, line.pairs) == (0, 3, 2)
     assert line.named == (("q", "q", "d"),)
 
@@ -87,7 +87,7 @@ def test_a_cell_of_the_confusion_table_has_its_pairs_and_names_no_sealed_one() -
 def test_a_jump_over_the_scale_weighs_more_than_a_step() -> None:
     rows = [(f"q{n}", "d", who, n % 4) for n in range(20) for who in ("ada", "ben")]
     rows += [("y", "d", "ada", 1), ("y", "d", "ben", 2), ("z", "d", "ada", 0), ("z", "d", "ben", 3)]
-    wide, narrow = found_in(grades_of(rows)).lines
+    wide, narrow = found_in(make_grades(rows)).lines
     assert ((wide.lower, wide.upper), (narrow.lower, narrow.upper)) == ((0, 3), (1, 2))
     assert wide.disagreement > 5 * narrow.disagreement
 
@@ -96,18 +96,18 @@ def test_decisions_count_at_the_line_that_their_pair_crosses() -> None:
     rows = [(f"q{n}", "d", who, 1 + (who == "ben")) for n in range(3) for who in ("ada", "ben")]
     rows += [("same", "d", "ada", 2), ("same", "d", "ben", 2)]
     decisions = {("q0", "d"): 2, ("q1", "d"): 1, ("q2", "d"): 2, ("same", "d"): 2, ("elsewhere", "d"): 0}
-    (line,) = found_in(grades_of(rows), decisions=decisions).lines
+    (line,) = found_in(make_grades(rows), decisions=decisions).lines
     assert (line.units, line.decided, line.towards_lower, line.towards_upper) == (3, 3, 1, 2)
 
 
 def test_reasons_for_cannot_tell_say_whether_others_could() -> None:
     rows = [("q", "d", "ada", None), ("q", "d", "ben", 2), ("r", "d", "ada", None), ("s", "d", "ada", None)]
-    grades = grades_of(rows)._replace(reasons=[(0, "broken"), (1, "broken")])
+    grades = make_grades(rows)._replace(reasons=[(0, "broken"), (1, "broken")])
     assert found_in(grades).unjudged == (("broken", 2, 1), (NO_REASON, 1, 0))
 
 
 def test_at_most_ten_queries_are_told_and_all_are_counted() -> None:
-    sources = found_in(grades_of(noisy(40)))
+    sources = found_in(make_grades(noisy(40)))
     assert len(sources.queries) == SHOWN
     assert sources.disagreeing > SHOWN
     assert 1 <= sources.half < sources.disagreeing

@@ -11,14 +11,14 @@ from curation.agreement.gate import (
     Demand,
     Gate,
     GateCheck,
-    all_imported,
-    gate_now,
-    gate_of,
+    check_gate,
+    compute_gate,
+    has_only_imports,
     read_demand,
     set_demand,
 )
 from curation.agreement.inter_annotator import NO_UNITS
-from curation.agreement.intra_annotator import NOT_JUDGED, NOT_PLANTED, IntraAgreement, intra_agreement
+from curation.agreement.intra_annotator import NOT_JUDGED, NOT_PLANTED, IntraAgreement, compute_consistency
 from curation.core.errors import InputError
 from curation.core.statistics.estimate import Estimate
 from curation.ingest.importers.imported_judgment import ImportedJudgment
@@ -36,7 +36,7 @@ DEMAND = Demand()
 
 
 def person(identical: int, graded: int, planted: int = 40) -> IntraAgreement:
-    return intra_agreement(repeats("ada", planted, graded, identical, 0, 30.0))
+    return compute_consistency(repeats("ada", planted, graded, identical, 0, 30.0))
 
 
 def states(gate: Gate) -> list[str]:
@@ -54,7 +54,7 @@ def states(gate: Gate) -> list[str]:
     ],
 )
 def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: Estimate, state: str) -> None:
-    assert gate_of(alpha, [person(39, 40)], False, DEMAND).checks[0].state == state
+    assert check_gate(alpha, [person(39, 40)], False, DEMAND).checks[0].state == state
 
 
 @pytest.mark.parametrize(
@@ -74,20 +74,20 @@ def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: Estimate, state: s
 def test_consistency_of_all_together_is_met_by_the_lower_end_of_its_interval(
     people: list[IntraAgreement], imported: bool, state: str, why: str | None
 ) -> None:
-    check = gate_of(GOOD, people, imported, DEMAND).checks[1]
+    check = check_gate(GOOD, people, imported, DEMAND).checks[1]
     assert check.state == state
     assert (why or "") in (check.why or "")
 
 
 def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
     """One grade on everything is repeated perfectly."""
-    constant = intra_agreement(repeats("dora", 40, 40, 40, 0, 30.0))
+    constant = compute_consistency(repeats("dora", 40, 40, 40, 0, 30.0))
     people = [person(34, 40), constant]
-    assert gate_of(GOOD, people, False, DEMAND).open
-    gate = gate_of(GOOD, people, False, DEMAND, {"dora"})
+    assert check_gate(GOOD, people, False, DEMAND).open
+    gate = check_gate(GOOD, people, False, DEMAND, {"dora"})
     assert (states(gate), gate.checks[1].n) == (["met", "missed"], 40)
     assert "40 repeats of 1 of the annotators do not count" in gate.checks[1].sentence
-    alone = gate_of(GOOD, [constant], False, DEMAND, {"dora"}).checks[1]
+    alone = check_gate(GOOD, [constant], False, DEMAND, {"dora"}).checks[1]
     assert (alone.state, alone.n) == ("undefined", 0)
     assert (alone.why or "").startswith("40 repeats of 1 of the annotators")
 
@@ -95,19 +95,21 @@ def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
 def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has_judged() -> None:
     nothing = Estimate(why=NO_UNITS)
     demand = Demand(single_judge=True)
-    alone = gate_of(nothing, [person(0, 0)], True, demand, judges=1)
+    alone = check_gate(nothing, [person(0, 0)], True, demand, judges=1)
     assert (alone.open, alone.without_agreement, states(alone)) == (True, True, ["not asked for"] * 2)
     assert alone.checks[0].sentence == (
         "ordinal alpha: not asked for: the project says that it has one judge, so no agreement can be known; "
         "demanded is 0.667"
     )
-    assert states(gate_of(nothing, [person(0, 0)], True, demand, judges=2))[0] == "undefined"
-    assert states(gate_of(nothing, [person(0, 0)], True, DEMAND, judges=1))[0] == "undefined"
-    assert not gate_of(nothing, [person(0, 0)], False, demand, judges=1).open  # consistency is still demanded
+    assert states(check_gate(nothing, [person(0, 0)], True, demand, judges=2))[0] == "undefined"
+    assert states(check_gate(nothing, [person(0, 0)], True, DEMAND, judges=1))[0] == "undefined"
+    assert not check_gate(
+        nothing, [person(0, 0)], False, demand, judges=1
+    ).open  # consistency is still demanded
 
 
 def test_a_check_is_told_with_its_figures() -> None:
-    missed = gate_of(Estimate(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
+    missed = check_gate(Estimate(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
     assert [check.sentence for check in missed.against] == [
         "ordinal alpha: missed: 0.700, 95 % interval 0.601 to 0.790, on 240 doubly judged pairs; the lower "
         "end must reach 0.667",
@@ -127,10 +129,10 @@ def test_a_demand_is_stored_and_out_of_range_refused(store: Store) -> None:
 def test_answers_on_a_screen_are_told_from_imported_ones(store: Store) -> None:
     open_for(store, grid(4, 2), "ada")
     with store.reading() as cursor:
-        assert not all_imported(cursor), "nothing is judged, so nothing is imported"
+        assert not has_only_imports(cursor), "nothing is judged, so nothing is imported"
     add_judgments(store, [ImportedJudgment("query 0", "document 0.0", "ada", 2)], "a.csv")
     with store.reading() as cursor:
-        assert all_imported(cursor)
+        assert has_only_imports(cursor)
     ((item,),) = rows_of(
         store, "SELECT presentation_id FROM presentations WHERE document_id = 'document 1.0'"
     )
@@ -139,7 +141,7 @@ def test_answers_on_a_screen_are_told_from_imported_ones(store: Store) -> None:
         store, "ada", [Submission(item, 0, "grade", "key-of-ada", grade=1, shown_at=seen, active_ms=900)]
     )
     with store.reading() as cursor:
-        assert not all_imported(cursor)
+        assert not has_only_imports(cursor)
 
 
 @pytest.mark.slow
@@ -150,5 +152,5 @@ def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
     printed = json.loads(invoke([*project, "--consistency", "0.9", "--json"]).stdout)
     assert printed["open"]
     assert [check["state"] for check in printed["checks"]] == ["met", "not asked for"]
-    assert gate_now(store).checks[1] == GateCheck(**printed["checks"][1])
+    assert compute_gate(store).checks[1] == GateCheck(**printed["checks"][1])
     assert "The gate is open." in invoke(project).stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
@@ -13,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.coverage_agreement import EVEN, SKEWED, Population, coverage
-from curation.agreement.grades import Grades, grades_of
+from curation.agreement.coefficients import compute_alpha, count_coincidences
+from curation.agreement.grades import Grades, make_grades
 from curation.agreement.inter_annotator import (
     FEW_QUERIES,
     MINIMUM_UNITS,
@@ -21,27 +21,13 @@ from curation.agreement.inter_annotator import (
     NO_VARIATION,
     RARE_VARIATION,
     InterAgreement,
-    alpha_of,
-    evidence_agreement,
-    inter_agreement,
-    meetings,
+    compute_agreement,
     why_not_shown,
 )
-from curation.agreement.report import agreement_findings, agreement_report
-from curation.agreement.report_sections import evidence_sections
 from curation.core.errors import RefusedError
-from curation.core.spans import Spans
 from curation.core.statistics.intervals import resampled
-from curation.guides.guide_text import parse_guide
-from curation.labeling.consensus.marks import MarkedEvidence, PairMarks
-from curation.labeling.judging import Submission
-from curation.labeling.rounds.use_guide import use_guide
-from curation.labeling.session.submit import submit_judgments
-from curation.store import Store
 from tests.support import examples
 from tests.support.icecat import given_grades
-from tests.support.marking import GUIDE
-from tests.support.projects import open_for, rows_of
 
 SCALE = (0, 1, 2, 3)
 LEVELS = ("nominal", "ordinal")
@@ -80,7 +66,7 @@ counted = st.lists(
 
 def of_table(table: Sequence[Sequence[int | None]]) -> Grades:
     """Grades from annotators × units, each unit a query of its own."""
-    return grades_of(
+    return make_grades(
         (f"q{unit:02}", "d", f"a{who}", grade)
         for who, row in enumerate(table)
         for unit, grade in enumerate(row)
@@ -93,20 +79,20 @@ def figures(result: InterAgreement) -> list[float | None]:
 
 
 def test_krippendorffs_example_has_the_published_alphas() -> None:
-    result = inter_agreement(of_table(KRIPPENDORFF_2011), (1, 2, 3, 4, 5), seed=0)
+    result = compute_agreement(of_table(KRIPPENDORFF_2011), (1, 2, 3, 4, 5), seed=0)
     assert [round(value, 3) for value in figures(result)] == [0.743, 0.815]
     assert (result.units, result.single, result.annotators, result.judgments) == (11, 1, 4, 41)
 
 
 def test_wikipedias_example_has_the_published_alphas() -> None:
-    result = inter_agreement(of_table(WIKIPEDIA), (1, 2, 3, 4), seed=0)
+    result = compute_agreement(of_table(WIKIPEDIA), (1, 2, 3, 4), seed=0)
     assert result.figures["nominal"].value == pytest.approx(0.691, abs=5e-4)
     assert {estimate.n for estimate in result.figures.values()} == {result.units}
     assert result.marginals == (7, 4, 10, 5)
 
 
 def test_real_ratings_have_the_alphas_that_two_libraries_gave(shared: Path) -> None:
-    result = inter_agreement(grades_of(given_grades(shared)), SCALE, seed=0)
+    result = compute_agreement(make_grades(given_grades(shared)), SCALE, seed=0)
     assert [round(value, 4) for value in figures(result)] == [0.6426, 0.7695]
     assert (result.units, result.queries, result.annotators, result.judgments) == (3188, 135, 3, 9564)
     for level in LEVELS:
@@ -120,9 +106,9 @@ def test_real_ratings_have_the_alphas_that_two_libraries_gave(shared: Path) -> N
 def test_the_fast_path_is_the_packages_alpha(rows: list[list[int]], scale: tuple[int, ...]) -> None:
     counts = np.array(rows)
     queries = np.arange(len(counts)) // 3
-    matrices = meetings(counts, queries, queries[-1] + 1).coincidences.sum(axis=0, keepdims=True)
+    matrices = count_coincidences(counts, queries, queries[-1] + 1).coincidences.sum(axis=0, keepdims=True)
     for level in LEVELS:
-        fast = alpha_of(matrices, level)[0]
+        fast = compute_alpha(matrices, level)[0]
         slow = krippendorff.alpha(value_counts=counts, value_domain=scale, level_of_measurement=level)
         assert fast == pytest.approx(slow, abs=1e-12)
 
@@ -132,13 +118,13 @@ def test_a_resample_is_the_packages_alpha_of_the_queries_drawn() -> None:
     queries = np.sort(random.integers(0, 12, size=80))
     queries = np.unique(queries, return_inverse=True)[1]
     counts = random.multinomial(3, [0.4, 0.3, 0.2, 0.1], size=80)
-    per_query = meetings(counts, queries, queries.max() + 1).coincidences.reshape(-1, 16)
+    per_query = count_coincidences(counts, queries, queries.max() + 1).coincidences.reshape(-1, 16)
     (sums,) = resampled(per_query, seed=9, resamples=50)
     drawn = np.random.Generator(np.random.PCG64(9)).integers(len(per_query), size=(50, len(per_query)))
     for matrix, draw in zip(sums, drawn, strict=True):
         again = np.concatenate([counts[queries == query] for query in draw])
         for level in LEVELS:
-            fast = alpha_of(matrix.reshape(1, 4, 4), level)[0]
+            fast = compute_alpha(matrix.reshape(1, 4, 4), level)[0]
             slow = krippendorff.alpha(value_counts=again, value_domain=range(4), level_of_measurement=level)
             assert fast == pytest.approx(slow, abs=1e-12)
 
@@ -151,14 +137,16 @@ def test_names_and_order_of_rows_change_nothing(rows: list[tuple[str, str, str, 
         (query, document, {"ada": "x", "ben": "w", "cyd": "v"}[who], grade)
         for query, document, who, grade in shuffled
     ]
-    assert inter_agreement(grades_of(renamed), SCALE, 3, 50) == inter_agreement(grades_of(rows), SCALE, 3, 50)
+    assert compute_agreement(make_grades(renamed), SCALE, 3, 50) == compute_agreement(
+        make_grades(rows), SCALE, 3, 50
+    )
 
 
 @settings(max_examples=examples(40))
 @given(judged, st.sampled_from(SCALE))
 def test_a_pair_with_one_grade_changes_no_alpha(rows: list[tuple[str, str, str, int]], grade: int) -> None:
-    before = inter_agreement(grades_of(rows), SCALE, 3, 50)
-    after = inter_agreement(grades_of([*rows, ("d", "9", "ada", grade)]), SCALE, 3, 50)
+    before = compute_agreement(make_grades(rows), SCALE, 3, 50)
+    after = compute_agreement(make_grades([*rows, ("d", "9", "ada", grade)]), SCALE, 3, 50)
     assert [after.figures[level] for level in LEVELS] == [before.figures[level] for level in LEVELS]
     assert after.raw == before.raw
     assert after.single == before.single + 1
@@ -167,7 +155,7 @@ def test_a_pair_with_one_grade_changes_no_alpha(rows: list[tuple[str, str, str, 
 @settings(max_examples=examples(40))
 @given(st.lists(st.sampled_from(SCALE), min_size=2, max_size=40).filter(lambda given: len(set(given)) > 1))
 def test_perfect_agreement_with_variation_is_one(given_grades: list[int]) -> None:
-    result = inter_agreement(of_table([given_grades, given_grades]), SCALE, 0, 50)
+    result = compute_agreement(of_table([given_grades, given_grades]), SCALE, 0, 50)
     assert [figure.value for figure in result.figures.values()] == [1.0] * 4
 
 
@@ -176,7 +164,7 @@ def test_perfect_agreement_with_variation_is_one(given_grades: list[int]) -> Non
 def test_every_figure_is_a_number_in_range_or_undefined_with_a_reason(
     rows: list[tuple[str, str, str, int]],
 ) -> None:
-    result = inter_agreement(grades_of(rows), SCALE, 0, 50)
+    result = compute_agreement(make_grades(rows), SCALE, 0, 50)
     for alpha in (result.figures["nominal"], result.ordinal):
         assert alpha.value is not None or alpha.why
         if alpha.value is not None:
@@ -190,13 +178,13 @@ def test_every_figure_is_a_number_in_range_or_undefined_with_a_reason(
 def test_without_a_doubly_judged_pair_figures_are_undefined_with_a_reason(
     table: list[list[int]], single: int
 ) -> None:
-    result = inter_agreement(of_table(table), SCALE, 0)
+    result = compute_agreement(of_table(table), SCALE, 0)
     assert {figure.why for figure in result.figures.values()} == {NO_UNITS}
     assert (result.units, result.queries, result.judgments, result.single) == (0, 0, single, single)
 
 
 def test_without_variation_alpha_is_undefined_but_gwets_figure_and_the_raw_share_are_not() -> None:
-    result = inter_agreement(of_table([[2] * 20, [2] * 20]), SCALE, 0)
+    result = compute_agreement(of_table([[2] * 20, [2] * 20]), SCALE, 0)
     assert {result.figures["nominal"].why, result.ordinal.why} == {NO_VARIATION}
     assert (result.raw.value, result.pairs, result.ordinal.n) == (1.0, 20, 20)
     assert result.marginals == (0, 0, 40, 0)
@@ -205,25 +193,25 @@ def test_without_variation_alpha_is_undefined_but_gwets_figure_and_the_raw_share
 
 def test_pairs_of_one_query_have_an_alpha_without_an_interval() -> None:
     rows = [("q", str(document), who, document % 3) for document in range(12) for who in ("ada", "ben")]
-    alpha = inter_agreement(grades_of(rows), SCALE, 0).ordinal
+    alpha = compute_agreement(make_grades(rows), SCALE, 0).ordinal
     assert (alpha.value, alpha.low, alpha.high, alpha.why) == (1.0, None, None, FEW_QUERIES)
 
 
 def test_variation_that_most_resamples_miss_gives_no_interval() -> None:
     grades = [3] * 19 + [0]
-    alpha = inter_agreement(of_table([grades, grades]), SCALE, 0).figures["nominal"]
+    alpha = compute_agreement(of_table([grades, grades]), SCALE, 0).figures["nominal"]
     assert (alpha.value, alpha.low, alpha.why) == (1.0, None, RARE_VARIATION)
 
 
 def test_fewer_units_than_the_minimum_are_marked() -> None:
     grades = [0, 1] * MINIMUM_UNITS
-    few = inter_agreement(of_table([grades[: MINIMUM_UNITS - 1]] * 2), SCALE, 0).ordinal
+    few = compute_agreement(of_table([grades[: MINIMUM_UNITS - 1]] * 2), SCALE, 0).ordinal
     assert "too few" in (why_not_shown(few) or "")
-    assert why_not_shown(inter_agreement(of_table([grades[:MINIMUM_UNITS]] * 2), SCALE, 0).ordinal) is None
+    assert why_not_shown(compute_agreement(of_table([grades[:MINIMUM_UNITS]] * 2), SCALE, 0).ordinal) is None
 
 
 def test_raw_agreement_counts_pairs_of_grades() -> None:
-    result = inter_agreement(of_table([[0, 1, 2], [0, 1, 1], [0, 2, None]]), SCALE, 0)
+    result = compute_agreement(of_table([[0, 1, 2], [0, 1, 1], [0, 2, None]]), SCALE, 0)
     assert result.pairs == 3 + 3 + 1
     assert result.raw.value == pytest.approx((3 + 1 + 0) / 7)
 
@@ -232,7 +220,7 @@ def test_raw_agreement_counts_pairs_of_grades() -> None:
 def test_intervals_depend_on_the_seed_only() -> None:
     random = np.random.default_rng(1)
     table = random.integers(0, 4, size=(2, 60)).tolist()
-    first, again, other = (inter_agreement(of_table(table), SCALE, seed).ordinal for seed in (4, 4, 5))
+    first, again, other = (compute_agreement(of_table(table), SCALE, seed).ordinal for seed in (4, 4, 5))
     assert first == again
     assert first.value == other.value
     assert (first.low, first.high) != (other.low, other.high)
@@ -248,32 +236,32 @@ def test_documents_of_one_query_are_drawn_together() -> None:
         for copy in range(20)
         for who in ("ada", "ben")
     ]
-    many = inter_agreement(grades_of(rows), SCALE, 0).ordinal
-    few = inter_agreement(grades_of([row for row in rows if row[1] == "0"]), SCALE, 0).ordinal
+    many = compute_agreement(make_grades(rows), SCALE, 0).ordinal
+    few = compute_agreement(make_grades([row for row in rows if row[1] == "0"]), SCALE, 0).ordinal
     assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.1)
 
 
 def test_a_grade_outside_the_scale_is_refused_with_its_number() -> None:
     with pytest.raises(RefusedError, match=r"scale \(0, 1\): 3 \(2 times\)"):
-        inter_agreement(of_table([[0, 1, 3], [0, 1, 3]]), (0, 1), 0)
+        compute_agreement(of_table([[0, 1, 3], [0, 1, 3]]), (0, 1), 0)
 
 
 def test_cannot_tell_has_its_own_agreement() -> None:
     rows = [(f"q{n}", "d", who, None if n < 5 else 1) for n in range(20) for who in ("ada", "ben")]
     rows += [(f"r{n}", "d", who, None if who == "ada" else 1) for n in range(5) for who in ("ada", "ben")]
-    result = inter_agreement(grades_of(rows), SCALE, 0)
+    result = compute_agreement(make_grades(rows), SCALE, 0)
     judgeable = result.judgeable
     assert (judgeable.judgments, judgeable.cannot_tell, judgeable.mixed, judgeable.nobody) == (50, 15, 5, 5)
     assert judgeable.raw.value == pytest.approx(20 / 25)
     assert judgeable.share.value == pytest.approx(15 / 50)
     two = of_table([[int(n < 5) for n in range(20)] + [1] * 5, [int(n < 5) for n in range(20)] + [0] * 5])
-    assert judgeable.nominal.value == inter_agreement(two, (0, 1), 0).figures["nominal"].value
+    assert judgeable.nominal.value == compute_agreement(two, (0, 1), 0).figures["nominal"].value
     assert (result.units, result.single, result.cannot_tell) == (15, 5, 15)
 
 
 def test_two_judgments_of_one_annotator_on_one_pair_are_refused() -> None:
     with pytest.raises(RefusedError, match="ada on query 'q' and document 'd'"):
-        grades_of([("q", "d", "ada", 1), ("q", "d", "ben", 1), ("q", "d", "ada", 2)])
+        make_grades([("q", "d", "ada", 1), ("q", "d", "ben", 1), ("q", "d", "ada", 2)])
 
 
 @pytest.mark.slow
@@ -291,48 +279,5 @@ def test_the_interval_covers_about_as_often_as_it_says(of: Population, queries: 
 @pytest.mark.parametrize(("queries", "is_small"), [(4, False), (8, True), (49, True), (50, False)])
 def test_small_sets_say_that_intervals_can_be_too_narrow(queries: int, is_small: bool) -> None:
     grades = [query % 4 for query in range(queries)]
-    result = inter_agreement(of_table([grades, grades]), SCALE, 1, 50)
+    result = compute_agreement(of_table([grades, grades]), SCALE, 1, 50)
     assert (result.small_set is not None) is is_small
-
-
-def marked(*people: Spans) -> PairMarks:
-    return PairMarks("v", tuple(MarkedEvidence(f"a{place}", 3, one, ()) for place, one in enumerate(people)))
-
-
-def test_f1_is_of_each_two_annotators() -> None:
-    evidence = evidence_agreement({("q", "d"): marked(((0, 10),), ((5, 15),), ((5, 15), (20, 30)))})
-    by_hand = [2 * 5 / 20, 2 * 5 / 30, 2 * 10 / 30]
-    assert evidence.f1.value == pytest.approx(np.mean(by_hand))
-    assert (evidence.units, evidence.apart, evidence.f1.why is not None) == (1, 0, True)
-
-
-def test_equal_marks_are_1_and_marks_without_a_common_character_are_0() -> None:
-    same = {("q", str(row)): marked(((row, row + 9),), ((row, row + 9),)) for row in range(40)}
-    other = {(str(row), "d"): marked(((0, 5),), ((5, 9),)) for row in range(10)}
-    equal, apart = evidence_agreement(same), evidence_agreement(other)
-    assert (equal.f1.value, equal.apart) == (1, 0)
-    assert (apart.f1.value, apart.apart) == (0, 10)
-
-
-def test_one_persons_marks_have_no_agreement() -> None:
-    alone = evidence_agreement({("q", "d"): marked(((0, 10),))})
-    assert alone.f1.value is None
-    assert evidence_agreement({}) is None
-
-
-def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
-    use_guide(store, parse_guide(GUIDE.format(ask="required")))
-    open_for(store, {"q": ["d"]}, "ada", "ben")
-    for who, marks in (("ada", ((0, 8),)), ("ben", ((4, 8),))):
-        (item,) = rows_of(store, "SELECT presentation_id FROM presentations WHERE annotator = ?", who)
-        submit_judgments(
-            store, who, [Submission(item[0], 0, "grade", f"key of {who}", grade=3, evidence=marks)]
-        )
-    report = agreement_report(store)
-    assert report.evidence.f1.value == pytest.approx(2 * 4 / 12)
-    (section,) = evidence_sections(report.evidence)
-    assert section.sentence.startswith("1 pair has marks of two annotators or more. 0 pairs have")
-    assert agreement_report(store, "first").evidence is None
-    assert "None of the 1 judged pairs is disputed." in agreement_findings(report)
-    apart = replace(report.evidence, apart=1)
-    assert "wait on Adjudicate, among the disputed pairs" in evidence_sections(apart)[0].sentence

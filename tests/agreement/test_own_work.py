@@ -9,7 +9,14 @@ from itertools import count
 import pytest
 
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
-from curation.agreement.own_work import BLOCK, REVIEWER, WAITING, MyDifferences, my_differences, my_work
+from curation.agreement.own_work import (
+    BLOCK,
+    REVIEWER,
+    WAITING,
+    MyDifferences,
+    find_own_differences,
+    measure_own_work,
+)
 from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.consensus.adjudication import decide_pair
@@ -109,7 +116,7 @@ def differences(store: Store, who: str = "ada") -> MyDifferences:
     """What the annotator reads on the next day, after a full day of work and with no item left."""
     work_on(store, who)
     take_back(store, who)
-    return my_differences(store, who, tomorrow())
+    return find_own_differences(store, who, tomorrow())
 
 
 @built_once
@@ -177,7 +184,7 @@ def test_blocks_and_the_list_are_in_the_order_of_writing_whatever_the_clock_said
     vote(judged, "three", 0, 2, 2)
     take_back(judged, "ada")
     turn_clock_back(judged)
-    listed = my_differences(judged, "ada", tomorrow()).differences
+    listed = find_own_differences(judged, "ada", tomorrow()).differences
     assert [one.title for one in listed] == ["two", "one"]
 
 
@@ -198,7 +205,7 @@ def test_settled_pairs_wait_alike_for_a_relabel_and_for_a_new_item(judged: Store
     assert differences(judged).compared == 2
     for name, again in (("more", "one"), ("other", "five")):
         show(judged, name, [("ada", again, None)])
-        assert my_differences(judged, "ada", tomorrow()) == WAITING
+        assert find_own_differences(judged, "ada", tomorrow()) == WAITING
         give(judged, "ada", again, 0, name)
     assert told(judged) == [("one", 0, 2, REVIEWER, "why")], "once, by the newest round"
 
@@ -237,8 +244,8 @@ def test_a_share_needs_ten_settled_pairs(judged: Store) -> None:
 
 
 def test_somebody_without_items_has_neither_pace_nor_consistency(store: Store) -> None:
-    assert my_work(store, "nobody") == (None, 0, None)
-    assert my_differences(store, "nobody").compared == 0
+    assert measure_own_work(store, "nobody") == (None, 0, None)
+    assert find_own_differences(store, "nobody").compared == 0
 
 
 @pytest.fixture
@@ -263,7 +270,7 @@ def repeated(judged: Store) -> Store:
 
 def page(store: Store, now: datetime) -> tuple[Estimate | None, MyDifferences]:
     """What the page says of ada, less her pace."""
-    return my_work(store, "ada", now)[0], my_differences(store, "ada", now)
+    return measure_own_work(store, "ada", now)[0], find_own_differences(store, "ada", now)
 
 
 def test_no_answer_changes_what_the_page_says_be_it_a_repeat_or_not(repeated: Store) -> None:

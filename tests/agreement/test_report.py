@@ -8,7 +8,7 @@ import pytest
 
 from curation.agreement.inter_annotator import NO_UNITS
 from curation.agreement.intra_annotator import NOT_JUDGED
-from curation.agreement.report import agreement_report
+from curation.agreement.report import make_agreement_report
 from curation.agreement.section_sentences import boundary_sentence
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import store_guide
@@ -76,23 +76,23 @@ def answer(store: Store, where: str, who: str, grade) -> int:
 def test_an_unknown_round_is_named_with_those_there_are(store: Store) -> None:
     judged_twice(store)
     with pytest.raises(NotFoundError, match=r"second.*imported: both\.csv"):
-        agreement_report(store, "second")
+        make_agreement_report(store, "second")
 
 
 def test_a_round_is_reported_by_what_was_graded_in_it(store: Store) -> None:
     judged_twice(store)
     add_judgments(store, [ImportedJudgment("query 0", "document 0.0", "cyd", 3)], "more.csv")
-    both = agreement_report(store, "imported: both.csv")
+    both = make_agreement_report(store, "imported: both.csv")
     assert (both.between.judgments, both.between.annotators, len(both.within)) == (16, 2, 2)
-    more = agreement_report(store, "imported: more.csv")
+    more = make_agreement_report(store, "imported: more.csv")
     assert more.between.ordinal.why == NO_UNITS
     assert (more.between.single, more.consensus.pairs) == (1, 1)
 
 
 def test_blind_duplicates_enter_consistency_with_their_distance_and_nothing_else(repeated: Store) -> None:
-    before = agreement_report(repeated, "first")
+    before = make_agreement_report(repeated, "first")
     planted = answer(repeated, "p.duplicate_of IS NOT NULL", "ada", lambda position: position % 4)
-    after = agreement_report(repeated, "first")
+    after = make_agreement_report(repeated, "first")
     assert after.between == before.between
     assert after.consensus == before.consensus
     ada = after.within[0]
@@ -105,7 +105,7 @@ def test_blind_duplicates_enter_consistency_with_their_distance_and_nothing_else
 
 def test_a_cannot_tell_on_a_repeat_is_kept_apart(repeated: Store) -> None:
     planted = answer(repeated, "p.duplicate_of IS NOT NULL", "ada", lambda position: None)
-    ada = agreement_report(repeated).within[0]
+    ada = make_agreement_report(repeated).within[0]
     assert (ada.n, ada.cannot_tell, ada.identical, ada.undefined) == (0, planted, None, NOT_JUDGED)
 
 
@@ -124,8 +124,8 @@ def test_grades_of_another_scale_are_refused_for_the_project_and_told_for_their_
     with store.transaction() as cursor:
         store_guide(cursor, read_guide(guide))
     with pytest.raises(RefusedError, match="--round"):
-        agreement_report(store)
-    assert agreement_report(store, "imported: both.csv").scale == (0, 1, 2, 3)
+        make_agreement_report(store)
+    assert make_agreement_report(store, "imported: both.csv").scale == (0, 1, 2, 3)
 
 
 def test_a_pilot_never_enters_the_projects_figures(store: Store) -> None:
@@ -134,8 +134,8 @@ def test_a_pilot_never_enters_the_projects_figures(store: Store) -> None:
     open_round(store, RoundRequest("try", ["ada", "ben"], pilot=True, seed=1))
     for who, grade in (("ada", 0), ("ben", 3)):
         grade_next(store, who, 40, grade)
-    assert agreement_report(store).between.judgments == 0
-    assert agreement_report(store, "try").between.raw.value == 0
+    assert make_agreement_report(store).between.judgments == 0
+    assert make_agreement_report(store, "try").between.raw.value == 0
 
 
 @pytest.mark.parametrize("name", [None, "first"])
@@ -153,7 +153,7 @@ def test_control_items_and_blind_duplicates_never_enter(store: Store, name: str 
     assert rows_of(store, "SELECT count(duplicate_of) FROM presentations")[0][0] > 0
     for who in ("ada", "ben"):
         grade_next(store, who, 300, 1)
-    report = agreement_report(store, name, details=True)
+    report = make_agreement_report(store, name, details=True)
     assert report.between.units == report.details.annotator_pairs[0].raw.n == 60
     assert report.between.single == (20 if name is None else 0)
     assert sum(report.details.confusion.pairs[1]) == 60
@@ -168,7 +168,7 @@ def test_boundaries_that_tie_are_all_named(store: Store) -> None:
         for who, grade in (("ada", 2 * (query % 2)), ("ben", 2 * ((query + (query % 7 == 0)) % 2)))
     ]
     import_grades(store, rows)
-    details = agreement_report(store, details=True).details
+    details = make_agreement_report(store, details=True).details
     assert "between grades below 1 and from 1 on, and below 2 and from 2 on: " in boundary_sentence(
         details.boundaries
     )
@@ -184,7 +184,7 @@ def test_tags_and_strata_of_the_project_are_parts(store: Store) -> None:
         cursor.execute("INSERT INTO samples VALUES ('s', '{}', '{}', now()::TIMESTAMP)")
         cursor.execute("INSERT INTO sample_queries VALUES ('s', 'query 2', 'head', 5, 0.5)")
         cursor.execute("INSERT INTO settings VALUES ('sample', 's')")
-    parts = agreement_report(store, details=True).details.types
+    parts = make_agreement_report(store, details=True).details.types
     assert [(part.kind, part.name, part.alpha.n) for part in parts] == [
         ("tag", "question", 2),
         ("tag", "no tag", 6),

@@ -8,14 +8,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from curation.agreement.report import agreement_report
+from curation.agreement.report import make_agreement_report
 from curation.agreement.report_sections import (
-    agreement_page,
-    feedback_section,
-    layers,
-    overview,
-    parts,
-    sections,
+    make_agreement_page,
+    make_breakdown_sections,
+    make_feedback_section,
+    make_overview,
+    make_section_layers,
+    make_sections,
 )
 from curation.agreement.signals import AnnotatorMetrics, Finding
 from curation.store import Store
@@ -39,7 +39,7 @@ def elements(svg: str) -> ElementTree.Element:
 
 def test_what_people_wrote_is_text(store: Store) -> None:
     judged(store, names=HOSTILE)
-    page = agreement_page(agreement_report(store, details=True))
+    page = make_agreement_page(make_agreement_report(store, details=True))
     assert "<img" not in page
     assert "&lt;img" in page
 
@@ -48,13 +48,13 @@ def test_every_section_has_a_sentence_and_well_formed_drawings_that_a_terminal_h
     store: Store,
 ) -> None:
     judged(store)
-    report = agreement_report(store, details=True)
-    shown = sections(report)
+    report = make_agreement_report(store, details=True)
+    shown = make_sections(report)
     assert all(section.sentence.endswith(".") for section in shown)
     drawn = [elements(drawing) for section in shown for drawing in section.drawings]
     assert len(drawn) >= 4
     assert all(drawing.get("aria-label") for drawing in drawn)
-    page = agreement_page(report)
+    page = make_agreement_page(report)
     for section in shown:
         assert section.heading in page
         assert len(section.charted) == len(section.drawings)
@@ -63,9 +63,9 @@ def test_every_section_has_a_sentence_and_well_formed_drawings_that_a_terminal_h
 
 def test_an_empty_project_has_a_page_that_says_why(store: Store) -> None:
     add_pairs(store, grid(2, 2))
-    report = agreement_report(store, details=True)
-    assert "Agreement between annotators has no figure: undefined" in agreement_page(report)
-    origins, (overall, *_) = layers(report)
+    report = make_agreement_report(store, details=True)
+    assert "Agreement between annotators has no figure: undefined" in make_agreement_page(report)
+    origins, (overall, *_) = make_section_layers(report)
     assert (origins, overall.drawings) == ([], ())
     assert overall.remark.count("no pair has grades of two annotators") == 1
 
@@ -74,28 +74,28 @@ def test_a_query_opens_the_pairs_on_which_its_grades_differ(store: Store) -> Non
     grades = {"a": (1, 1), "b": (0, 3), "c": (1, 2)}
     rows = [("q", d, who, grade) for d, two in grades.items() for who, grade in zip("xy", two, strict=True)]
     import_grades(store, rows)
-    (query,) = agreement_report(store, details=True).details.sources.queries
+    (query,) = make_agreement_report(store, details=True).details.sources.queries
     assert query.opinions == (("b", (("x", 0), ("y", 3))), ("c", (("x", 1), ("y", 2))))
 
 
 def test_no_finding_is_drawn_from_figures_that_are_not_shown(store: Store) -> None:
     """Two pairs are too few for every figure: no sentence may name one."""
     import_grades(store, [("q", d, who, grade) for d, grade in (("a", 0), ("b", 3)) for who in ("x", "y")])
-    report = agreement_report(store, details=True)
-    for section in (overview(report)[0], *parts(report, report.details).values()):
+    report = make_agreement_report(store, details=True)
+    for section in (make_overview(report)[0], *make_breakdown_sections(report, report.details).values()):
         assert not re.search(r"\d\.\d\d", section.sentence), section.sentence
 
 
 def test_what_to_talk_about_is_told_and_names_are_text() -> None:
     finding = Finding("bias", "Grades are 0.5 higher.", {})
     people = [AnnotatorMetrics("ben"), AnnotatorMetrics(HOSTILE, feedback=(finding,))]
-    section = feedback_section(people)
+    section = make_feedback_section(people)
     assert "1 of 2 annotators" in section.sentence
     assert section.tables[0].rows == ((HOSTILE, "bias", "Grades are 0.5 higher."),)
 
 
 def test_of_nobody_and_of_faultless_people_there_is_nothing_to_talk_about() -> None:
-    assert feedback_section([]).sentence == "Nobody has items here."
-    section = feedback_section([AnnotatorMetrics("ben")])
+    assert make_feedback_section([]).sentence == "Nobody has items here."
+    section = make_feedback_section([AnnotatorMetrics("ben")])
     assert "No findings about the work of 1 annotator." in section.sentence
     assert section.tables == ()

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from curation.agreement.fast_answers import MIN_AT_FLOOR, AnswerPace
-from curation.agreement.grades import grades_of
-from curation.agreement.inter_annotator import inter_agreement
-from curation.agreement.report import agreement_findings, agreement_report, near_chance, verdict_of
-from curation.agreement.round_findings import round_quality
+from curation.agreement.grades import make_grades
+from curation.agreement.inter_annotator import compute_agreement
+from curation.agreement.report import list_findings, make_agreement_report
+from curation.agreement.round_findings import check_round
+from curation.agreement.verdict import judge_alpha, near_chance
 from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.judging import Submission
@@ -82,15 +83,15 @@ def quick(store: Store) -> Store:
 
 
 def abouts(store: Store) -> set[tuple[str | None, str]]:
-    return {(name, finding.about) for name, finding in round_quality(store, "first").findings}
+    return {(name, finding.about) for name, finding in check_round(store, "first").findings}
 
 
 def test_two_scripts_that_answer_at_random_every_fraction_of_a_second_are_found_out(scripted: Store) -> None:
-    quality = round_quality(scripted, "first")
+    quality = check_round(scripted, "first")
     assert abouts(scripted) == {(None, "near chance"), ("anna", "pace"), ("ben", "pace")}
     assert {one.about for one in quality.not_checked} == {"agreement"}
     assert quality.conclusion == "3 findings in 7 checks; 2 of 9 need more data."
-    sentences = agreement_findings(agreement_report(scripted, "first"))
+    sentences = list_findings(make_agreement_report(scripted, "first"))
     assert sentences[0].startswith("Not checked: consistency")
     assert "near chance, grades drawn at random would agree about as well" in sentences[1]
     assert [one.partition(":")[0] for one in sentences[2:4]] == ["anna", "ben"]
@@ -98,7 +99,7 @@ def test_two_scripts_that_answer_at_random_every_fraction_of_a_second_are_found_
 
 
 def test_quick_readers_of_easy_pairs_are_not_accused(quick: Store) -> None:
-    quality = round_quality(quick, "first")
+    quality = check_round(quick, "first")
     assert quality.findings == ()
     assert "need more data" in quality.conclusion
 
@@ -115,7 +116,7 @@ def test_the_commands_say_the_same_with_what_could_not_be_checked_first(scripted
 
 
 def test_nothing_answered_is_nothing_checked(store: Store) -> None:
-    quality = round_quality(opened(store, 2), "first")
+    quality = check_round(opened(store, 2), "first")
     assert (quality.findings, quality.conclusion) == ((), "Nothing could be checked yet.")
     assert quality.not_checked[0].why == "undefined: no pair has grades of two annotators"
 
@@ -138,11 +139,11 @@ def test_near_chance_is_below_slight_agreement_or_a_narrow_interval_around_none(
 
 
 def test_an_alpha_below_0_is_called_worse_than_chance() -> None:
-    result = inter_agreement(grades_of([]), (0, 1, 2), 0)
+    result = compute_agreement(make_grades([]), (0, 1, 2), 0)
     states = []
     for alpha, low, high in ((-0.18, -0.9, 0.7), (-0.3, -0.5, -0.1), (-0.02, -0.3, 0.35), (0.1, -0.5, 0.7)):
         figures = {**result.figures, "ordinal": Estimate(alpha, low, high, 60)}
-        states.append(verdict_of(replace(result, figures=figures)).state)
+        states.append(judge_alpha(replace(result, figures=figures)).state)
     assert states == ["worse than chance", "worse than chance", "near chance", "undecided"]
 
 
@@ -164,4 +165,4 @@ def test_no_two_professional_raters_are_near_chance_even_on_a_dozen_queries(shar
         for _ in range(2):
             drawn = set(random.choice(queries, 12, replace=False).tolist())
             said = [row for row in rows if row[0] in drawn and row[2] in two]
-            assert verdict_of(inter_agreement(grades_of(said), (0, 1, 2, 3), 0)).state != "near chance"
+            assert judge_alpha(compute_agreement(make_grades(said), (0, 1, 2, 3), 0)).state != "near chance"

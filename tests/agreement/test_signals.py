@@ -14,7 +14,7 @@ from benchmarks import bench_raters
 from curation.agreement.agreement_with_others import OthersAgreement
 from curation.agreement.bias import AnnotatorBias
 from curation.agreement.fast_answers import MIN_ANSWERS, AnswerTimes
-from curation.agreement.grades import Grades, grades_of
+from curation.agreement.grades import Grades, make_grades
 from curation.agreement.round_findings import FALSE_ROUNDS
 from curation.agreement.signals import (
     DURING_ROUND,
@@ -22,20 +22,20 @@ from curation.agreement.signals import (
     AnnotatorMetrics,
     Finding,
     SignalResults,
-    annotator_metrics,
-    feedback,
+    compute_annotator_metrics,
+    find_feedback,
     run_signals,
 )
 from tests.support import examples
 
 PEOPLE = ["ada", "ben", "cleo", "dora"]
 ROUNDS = 150
-NO_TIMES, NO_GRADES = AnswerTimes([], [], []), grades_of([])
+NO_TIMES, NO_GRADES = AnswerTimes([], [], []), make_grades([])
 Random = np.random.Generator
 
 
 def looked(people: list[str], times: AnswerTimes = NO_TIMES, grades: Grades = NO_GRADES) -> SignalResults:
-    return run_signals(annotator_metrics(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
+    return run_signals(compute_annotator_metrics(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
 
 
 def raised(results: SignalResults) -> dict[str, Finding]:
@@ -76,7 +76,7 @@ def one_sided(random: Random) -> Grades:
 
 def given_grades(given: np.ndarray | list[list[int]]) -> Grades:
     """Everybody's grades of the same pairs, ten a query."""
-    return grades_of(
+    return make_grades(
         (f"q{pair // 10:03}", f"d{pair:04}", name, int(grade))
         for name, row in zip(PEOPLE, given, strict=False)
         for pair, grade in enumerate(row)
@@ -185,4 +185,4 @@ def test_what_is_told_depends_on_all_tests_together(
     agreement = OthersAgreement("ada", 300, 60, kappa=0.3, low=0.2, high=0.4, others=0.7, p=agreement_p)
     figures = {"bias": 0.0, "low": -0.1, "high": 0.1, "bias_p": 1.0, "trend": 0.3, "trend_p": 1.0}
     person = AnnotatorMetrics("ada", agreement, AnnotatorBias("ada", 300, 60, **{**figures, **bias}))
-    assert {finding.about for finding in feedback(person)} == expected
+    assert {finding.about for finding in find_feedback(person)} == expected

@@ -57,7 +57,7 @@ def test_the_verdict_is_there_before_the_rest_is_computed(
     def never(*_: object) -> None:
         raise InterruptedError
 
-    monkeypatch.setattr(agreement, "annotator_details", never)  # which only the rest needs
+    monkeypatch.setattr(agreement, "compute_annotator_details", never)  # which only the rest needs
     shown = page()
     assert shown.exception, "the rest was asked for"
     assert "12 pairs" in " ".join(one.proto.body for one in shown.get("html"))

@@ -14,10 +14,10 @@ from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.rule import MEDIAN, read_rule
 from curation.operations.jobs import jobs_of
 from curation.people.seal_access import openings
-from curation.releases.card import card_text
+from curation.releases.card import write_card
+from curation.releases.frozen_release import load_release
 from curation.releases.release_rows import find_release
-from curation.releases.sealed_log import monthly_limit
-from curation.releases.verify import load_release
+from curation.releases.sealed_log import read_monthly_limit
 from curation.splits.certificate import read_certificate
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
@@ -162,7 +162,7 @@ def test_a_lead_sets_how_many_sealed_evaluations_an_evaluator_has(project: Store
     assert not page.exception
     assert page.number_input[0].value == 25
     with project.reading() as cursor:
-        assert monthly_limit(cursor) == 25
+        assert read_monthly_limit(cursor) == 25
 
 
 def test_a_release_shows_its_card_and_difference_from_any_other(
@@ -180,7 +180,7 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
     assert "From release v1 to v2" in html(page), "whichever is chosen, the older comes first"
     page = shown("Card")
     assert "Known limits" in html(page)
-    assert card_text(load_release(store, "v2")).splitlines()[0] == "# v2"
+    assert write_card(load_release(store, "v2")).splitlines()[0] == "# v2"
     with store.transaction() as cursor:
         alter_part(cursor, "qrels", lambda text: text.replace("2", "3"))
     for view in ("Card", "Export"):

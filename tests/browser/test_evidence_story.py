@@ -17,7 +17,7 @@ from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from tests.support.accessibility import passes
 from tests.support.evidence_set import command
 from tests.support.marking import GUIDE

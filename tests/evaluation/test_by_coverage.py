@@ -16,7 +16,7 @@ from curation.evaluation.figures.means import EMPTY
 from curation.evaluation.report.page import write_report
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import parse_run_files
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.covered_release import QUERIES, covered_project, write_runs

@@ -16,7 +16,7 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile, parse_run_files
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.ingest.readers.formats import FileLayout
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.store import Store
 from tests.support.gold_project import TOPICS, frozen_project
 from tests.support.projects import per_test

@@ -12,8 +12,8 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.page import write_report
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.releases.card import card_text
-from curation.releases.verify import load_release
+from curation.releases.card import write_card
+from curation.releases.frozen_release import load_release
 from curation.store import Store
 from tests.support.evaluated_project import QUERIES, evaluated_project, ranked, write_run
 from tests.support.freezing import freeze
@@ -64,10 +64,10 @@ def test_a_release_says_which_model_wrote_a_query_and_not_for_which_document(sto
 
 
 def test_the_card_counts_them_by_model_and_names_the_limit(store: Store) -> None:
-    text = card_text(load_release(store, "v2"))
+    text = write_card(load_release(store, "v2"))
     assert f"Language models wrote the synthetic queries: {MODEL} 30" in text
     assert "30 of 60 queries (50.0%) were written by a language model, not asked by anybody" in text
-    older = card_text(load_release(store, "v1"))
+    older = write_card(load_release(store, "v1"))
     assert "language model" not in older.lower()
 
 

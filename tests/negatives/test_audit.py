@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.agreement.report import agreement_report
+from curation.agreement.report import make_agreement_report
 from curation.core.errors import InputError, RefusedError
 from curation.core.similarity.identical import Identical
 from curation.labeling.consensus.adjudication import decide_pair
@@ -274,7 +274,7 @@ def test_what_an_audit_judged_counts_everywhere_and_can_be_frozen(pooled: Store,
     answer(pooled, "bo")
     report = compute_contributions(pooled, read_relevance(pooled))
     assert (report.graded, report.relevant) == (12, 8)
-    assert agreement_report(pooled, "audit-1").consensus.majority == 36
+    assert make_agreement_report(pooled, "audit-1").consensus.majority == 36
     with pytest.raises(RefusedError, match="already in a round"):
         open_round(pooled, RoundRequest("rest", ["ada"], overlap=1))
     rules = Rules(paraphrase=None)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from curation.agreement.report import agreement_report
+from curation.agreement.report import make_agreement_report
 from curation.cli.relabel import DUE
 from curation.evaluation.stored_evaluations import list_evaluations, read_report
 from curation.labeling.consensus.disputes import list_disputes
@@ -26,7 +26,8 @@ from curation.operations.demo import CHUNKS, PASSWORD, PEOPLE, RELEASE, ROUND, b
 from curation.operations.stdlib_corpus import write_stdlib_corpus
 from curation.people.annotators import list_annotators
 from curation.people.sign_ins import authenticate
-from curation.releases.verify import load_release, verify
+from curation.releases.frozen_release import load_release
+from curation.releases.verify import verify
 from curation.store import Store, get_setting, open_store
 from curation.store.documents import snapshot_versions
 from tests.support import ROOT
@@ -84,7 +85,7 @@ def test_both_annotators_have_a_queue_with_blind_duplicates(built: Built) -> Non
 
 
 def test_the_sample_grades_show_agreement_and_open_disputes(built: Built) -> None:
-    report = agreement_report(built.store)
+    report = make_agreement_report(built.store)
     assert report.between.ordinal.n >= 90
     assert report.between.ordinal.value is not None
     assert report.evidence.units >= 15

@@ -24,9 +24,9 @@ from curation.relabeling.plan import make_plan
 from curation.relabeling.report import DriftReport, drift_report
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness import staleness
-from curation.releases.diff import diff
+from curation.releases.diff import compare_releases
 from curation.releases.freeze.reading import DOCUMENT
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -199,7 +199,7 @@ def the_next_release_names_its_parent_and_what_had_changed(store: Store) -> None
     assert load_release(store, "v2").header["parent"] == ids["v1"]
     assert "parent" not in load_release(store, "v0").header
     assert freeze(store, "again", override=DRAFT).release_id == ids["v2"], "the same content has the same id"
-    found = diff(store, "v0", "v2")
+    found = compare_releases(store, "v0", "v2")
     assert found.changes[f"re-labeled: {DOCUMENT}"] > 20
     assert found.moves == []
     retired = [query for query in found.queries_out if query["reason"]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.agreement.inter_annotator import confusion_counts
+from curation.agreement.coefficients import count_confusion
 from curation.core.digests import canonical_json, to_json_value
 from curation.core.errors import NotFoundError
 from curation.core.statistics.intervals import wilson
@@ -115,7 +115,7 @@ def test_kappas_are_those_of_the_textbook() -> None:
     assert row.shift.value == 0
     near = drift_row("all", [p._replace(after=p.after or 1) for p in pairs], SCALE)
     assert near.quadratic.value > near.kappa.value
-    counts = confusion_counts(((pair.before, pair.after) for pair in pairs), SCALE)
+    counts = count_confusion(((pair.before, pair.after) for pair in pairs), SCALE)
     assert counts == ((35, 0, 0, 15), (0,) * 4, (0,) * 4, (15, 0, 0, 35))
 
 

@@ -28,7 +28,7 @@ from curation.relabeling.sections import due_sentences
 from curation.relabeling.staleness import staleness
 from curation.relabeling.stored_plans import plan_pairs
 from curation.releases.freeze.checklist import checklist
-from curation.releases.freeze.draft import draft_of
+from curation.releases.freeze.draft import make_draft
 from curation.releases.freeze.reading import read_rows
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
@@ -188,7 +188,7 @@ def test_a_release_has_the_old_grade_while_new_votes_disagree_and_the_checklist_
     answer_round(project, "2026-Q4", differing)
     make_split(project, SplitRequest((("dev", 1.0),), 1, LEXICAL))
     with project.reading() as cursor:
-        content = draft_of(read_rows(cursor))
+        content = make_draft(read_rows(cursor))
     rows = {(row["query_id"], row["document_id"]): row for row in content.tables["qrels"]}
     assert {pair for pair, row in rows.items() if row["how"] == "kept"} == again
     assert {pair: row["grade"] for pair, row in rows.items()} == before

@@ -18,9 +18,8 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
-from curation.releases.diff import diff
-from curation.releases.release_id import release_id_of
-from curation.releases.release_rows import signed_row
+from curation.releases.checksums import compute_release_id, sign_row
+from curation.releases.diff import compare_releases
 from curation.releases.seal import open_sealed
 from curation.releases.verify import verify
 from curation.splits.request import SplitRequest
@@ -144,7 +143,7 @@ def works(store: Store, folder: Path) -> list[Callable[[], object]]:
         lambda: make_split(store, SplitRequest(tuple(PARTS.items()), 5, LEXICAL)),
         refused,
         lambda: freeze(store, "v2", allow_changed=True, override="a try"),
-        lambda: diff(store, "v1", "v2", reason="a try"),
+        lambda: compare_releases(store, "v1", "v2", reason="a try"),
         lambda: export(store, "v1", "csv", folder / "csv", reason="a try"),
         lambda: open_sealed(store, "v1", "look", "a try"),
     ]
@@ -165,19 +164,19 @@ def forge(store: Store, name: str, change: Callable[[dict[str, str]], object]) -
         texts = texts_of(cursor, release_id)
     change(texts)
     sums = {part: text_of(text).sums for part, text in texts.items()}
-    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
+    release_id = compute_release_id({part: found.sha256 for part, found in sums.items()})
     manifest = {"parts": {part: found._asdict() for part, found in sums.items()}}
     with store.transaction() as cursor:
         add_texts(cursor, release_id, texts)
-        append_rows(cursor, "releases", [signed_row(name, release_id, manifest, utc_now(), "x")])
+        append_rows(cursor, "releases", [sign_row(name, release_id, manifest, utc_now(), "x")])
 
 
 def readers(store: Store, name: str, out: Path) -> list[Callable[[], object]]:
     return [
         lambda: verify(store, name),
         lambda: export(store, name, "csv", out, reason="x"),
-        lambda: diff(store, "v1", name),
-        lambda: diff(store, name, "v1"),
+        lambda: compare_releases(store, "v1", name),
+        lambda: compare_releases(store, name, "v1"),
         lambda: open_sealed(store, name, "look", "x"),
     ]
 
@@ -200,7 +199,7 @@ def test_a_part_that_is_not_json_is_told_though_its_sum_fits(gold: Store, tmp_pa
     freeze(gold, "v1")
     forge(gold, "broken", lambda texts: texts.update(qrels=text))
     with pytest.raises(RefusedError, match=r"The part 'qrels' of the release 'broken' .* is not JSON"):
-        diff(gold, "v1", "broken")
+        compare_releases(gold, "v1", "broken")
     with pytest.raises(CurationError, match="is not JSON"):
         export(gold, "broken", "csv", tmp_path / "out", reason="x")
     assert not (tmp_path / "out").exists()

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.core.digests import canonical_json, digest
+from curation.releases.checksums import round_floats
 from curation.releases.export.formats import FORMATS
-from curation.releases.release_id import rounded
 from curation.store import Store
 from tests.support.command_line import Done, invoke
 from tests.support.projects import add_names, new_project, rows_of
@@ -209,7 +209,7 @@ def test_the_figures_of_an_evaluation_stay(made: Store) -> None:
         assert {(drop.pop("n"), drop.pop("why")) for drop in system["drop"].values()} == {(12, None)}
     files = [file for run in found["runs"] for file in run["files"]]
     assert [(file.pop("chunks"), file.pop("remarks")) for file in files] == [(None, [])] * len(files)
-    assert sum_of(canonical_json(rounded(found)).encode()) == EVALUATION
+    assert sum_of(canonical_json(round_floats(found)).encode()) == EVALUATION
 
 
 def sum_of_files(folder: Path) -> str:

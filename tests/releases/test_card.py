@@ -18,9 +18,9 @@ from curation.people.accounts import add_identity
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.stored_tags import set_tags
-from curation.releases.card import card_text, limits_of
-from curation.releases.freeze.pseudonyms import without_names
-from curation.releases.verify import FrozenRelease, load_release
+from curation.releases.card import list_limits, write_card
+from curation.releases.freeze.pseudonyms import replace_names
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -90,7 +90,7 @@ def section(card: str, title: str) -> str:
 
 
 def test_the_card_tells_how_queries_were_sampled(drawn: FrozenRelease) -> None:
-    text = section(card_text(drawn), "Queries")
+    text = section(write_card(drawn), "Queries")
     assert "Sampled from traffic: 4 distinct queries, design stratified, strata by band" in text
     assert "seed 7" in text
     assert "Window of the log: from its beginning to its end (UTC)" in text
@@ -100,15 +100,15 @@ def test_the_card_tells_how_queries_were_sampled(drawn: FrozenRelease) -> None:
 
 
 def test_the_card_tells_who_labelled_by_number_and_under_which_guide(drawn: FrozenRelease) -> None:
-    text = section(card_text(drawn), "Labels")
+    text = section(write_card(drawn), "Labels")
     assert "1 annotator gave 8 judgments, 0 of them “cannot tell”" in text
     assert f"Guide “Graded relevance”, hash {drawn.rows('guides')[0]['guide_hash']}" in text
     assert "| 3 | Exactly it |" in text
-    assert not [name for name in ("zoe", "miller", ".csv") if name in card_text(drawn)]
+    assert not [name for name in ("zoe", "miller", ".csv") if name in write_card(drawn)]
 
 
 def test_undefined_agreement_and_the_override_are_said_with_their_reasons(drawn: FrozenRelease) -> None:
-    text = section(card_text(drawn), "Agreement")
+    text = section(write_card(drawn), "Agreement")
     assert "| Krippendorff's alpha, ordinal | undefined: " in text
     assert "Demanded of ordinal alpha: 0.667; undefined" in text
     assert "The release was frozen against this demand by somebody who judged nothing of this release" in text
@@ -116,14 +116,14 @@ def test_undefined_agreement_and_the_override_are_said_with_their_reasons(drawn:
 
 
 def test_coverage_is_counted_from_pools_and_grades(drawn: FrozenRelease) -> None:
-    text = section(card_text(drawn), "Coverage")
+    text = section(write_card(drawn), "Coverage")
     assert "8 of 12 documents (66.7%) have a grade for some query." in text
     assert "12 pairs were pooled; 8 (66.7%) have a grade." in text
     assert "| bm25 | 12 | 3 | 66.7% |" in text
 
 
 def test_known_limits_follow_from_the_content(drawn: FrozenRelease) -> None:
-    limits = " ".join(limits_of(drawn))
+    limits = " ".join(list_limits(drawn))
     for limit in (
         "8 of 8 grades (100.0%) rest on a single judgment",
         "Agreement (ordinal) is undefined",
@@ -139,28 +139,28 @@ def test_known_limits_follow_from_the_content(drawn: FrozenRelease) -> None:
 def test_limits_that_do_not_hold_are_not_claimed(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     freeze(store, "v1")
-    limits = " ".join(limits_of(load_release(store, "v1")))
+    limits = " ".join(list_limits(load_release(store, "v1")))
     assert "The queries are no sample" in limits
     for limit in ("single judgment", "undefined", "candidate pairs", "another version", "although"):
         assert limit not in limits
 
 
 def test_what_was_replaced_in_the_log_is_counted(drawn: FrozenRelease) -> None:
-    text = section(card_text(drawn), "Personal data")
+    text = section(write_card(drawn), "Personal data")
     assert "Replaced by placeholders: email in 1 row." in text
     assert "goldgrade does not search them" in text
     assert "ada@example.org" not in "".join(map(str, drawn.texts.values()))
 
 
 def test_an_unknown_licence_is_said_plainly(drawn: FrozenRelease) -> None:
-    assert "Unknown: nobody said under which licence" in section(card_text(drawn), "Licence")
-    assert "cc-by-4.0, as stated by" in section(card_text(drawn, "cc-by-4.0"), "Licence")
+    assert "Unknown: nobody said under which licence" in section(write_card(drawn), "Licence")
+    assert "cc-by-4.0, as stated by" in section(write_card(drawn, "cc-by-4.0"), "Licence")
 
 
 def test_split_and_certificate_figures_name_no_pair(tmp_path: Path) -> None:
     store = pooled_project(tmp_path)
     freeze(store, "v1")
-    text = section(card_text(load_release(store, "v1")), "Split")
+    text = section(write_card(load_release(store, "v1")), "Split")
     assert "parts asked for: dev 0.5, test 0.5" in text
     assert "| query text | 16 | 0.65 | 0.20 | 0 | 0 |" in text
     assert "| near-duplicate document | 20 | 0.8 | 0.43 | 0 | 0 |" in text
@@ -194,8 +194,8 @@ def test_reasons_of_reviewers_name_nobody(tmp_path: Path) -> None:
 
 def test_a_name_is_found_as_a_whole_word_only_and_short_ones_stay() -> None:
     people = {"ann": "a1", "x": "a2"}
-    assert without_names("ann saw annual figures; x is 1", people) == "a1 saw annual figures; x is 1"
-    assert without_names("Ann and ANN are other words", people) == "Ann and ANN are other words"
+    assert replace_names("ann saw annual figures; x is 1", people) == "a1 saw annual figures; x is 1"
+    assert replace_names("Ann and ANN are other words", people) == "Ann and ANN are other words"
 
 
 def test_the_command_prints_the_card(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
-from curation.releases.diff import Diff, compared, diff
-from curation.releases.diff_sections import diff_sections, findings
+from curation.releases.diff import Diff, compare, compare_releases
+from curation.releases.diff_sections import list_diff_findings, make_diff_sections
+from curation.releases.frozen_release import FrozenRelease
 from curation.releases.release_rows import ReleaseRow
-from curation.releases.verify import FrozenRelease
 from curation.store import Store, utc_now
 from curation.store.release_parts import PartText
 from curation.store.rows import Query
@@ -65,17 +65,17 @@ def two(folder: Path) -> Store:
 
 @pytest.mark.slow
 def test_queries_that_came_left_and_moved_are_named_with_their_text(two: Store) -> None:
-    changes = diff(two, "v1", "v2")
+    changes = compare_releases(two, "v1", "v2")
     assert [tuple(row.values()) for row in changes.queries_in] == [("q-late", LATE, "dev", 1, "")]
     assert changes.queries_out == []
     assert [tuple(row.values()) for row in changes.moves] == [(MOVED, "best violin", "test", "dev")]
-    back = diff(two, "v2", "v1")
+    back = compare_releases(two, "v2", "v1")
     assert [row["query_id"] for row in back.queries_out] == ["q-late"]
     assert (back.moves[0]["before"], back.moves[0]["after"]) == ("dev", "test")
 
 
 def test_grades_of_open_parts_are_named_with_how_each_came_about(two: Store) -> None:
-    changes = diff(two, "v1", "v2")
+    changes = compare_releases(two, "v1", "v2")
     assert [(row["query_id"], row["before"], row["after"]) for row in changes.regrades] == [
         ("q-kettle", 1, 2)
     ]
@@ -88,14 +88,14 @@ def test_grades_of_open_parts_are_named_with_how_each_came_about(two: Store) -> 
 
 
 def test_grades_that_either_release_has_sealed_are_counted_and_not_named(two: Store) -> None:
-    for found in (diff(two, "v1", "v2"), diff(two, "v2", "v1")):
+    for found in (compare_releases(two, "v1", "v2"), compare_releases(two, "v2", "v1")):
         assert found.sealed == 2
         named = {row["query_id"] for row in (*found.regrades, *found.pairs_new, *found.pairs_gone)}
         assert not {"q-glacier", MOVED} & named
-        everything = repr([diff_sections(found, 1_000), found.settings])
+        everything = repr([make_diff_sections(found, 1_000), found.settings])
         assert "glacier-1" not in everything
         assert "violin-1" not in everything
-    counts = diff(two, "v1", "v2").grades
+    counts = compare_releases(two, "v1", "v2").grades
     assert counts["test"] == {
         "kept": 5, "higher": 0, "lower": 1, "new": 0, "gone": 0, "sealed": 1,
     }  # fmt: skip
@@ -105,7 +105,7 @@ def test_grades_that_either_release_has_sealed_are_counted_and_not_named(two: St
 
 
 def test_with_a_reason_sealed_grades_are_named_and_both_openings_logged(two: Store) -> None:
-    changes = diff(two, "v1", "v2", reason="release notes")
+    changes = compare_releases(two, "v1", "v2", reason="release notes")
     assert {(row["query_id"], row["before"], row["after"]) for row in changes.regrades} == {
         *(("q-kettle", 1, 2), (MOVED, 3, 1), ("q-glacier", 3, 2))
     }
@@ -117,19 +117,19 @@ def test_with_a_reason_sealed_grades_are_named_and_both_openings_logged(two: Sto
 def test_who_is_no_lead_gets_no_sealed_grade(two: Store) -> None:
     add_names(two, "ada")
     with pytest.raises(RefusedError, match="lead"):
-        diff(two, "v1", "v2", reason="curious", actor="ada")
+        compare_releases(two, "v1", "v2", reason="curious", actor="ada")
     with pytest.raises(RefusedError, match="--reason"):
-        diff(two, "v1", "v2", reason=" ")
+        compare_releases(two, "v1", "v2", reason=" ")
 
 
 def test_documents_gone_new_and_of_another_version_are_named(two: Store) -> None:
-    changes = diff(two, "v1", "v2")
+    changes = compare_releases(two, "v1", "v2")
     assert changes.documents == {"gone": {"passport-2": 1}, "new": {"fresh-1": 0}, "changed": {"kettle-1": 1}}
     assert changes.documents_kept == 14
 
 
 def test_agreement_stands_before_and_after_with_intervals(two: Store) -> None:
-    figures = diff(two, "v1", "v2").agreement
+    figures = compare_releases(two, "v1", "v2").agreement
     before, _ = figures["alpha, ordinal (pairs)"]
     assert (before.value, before.n) == (0.970588, 16)
     assert before.low < before.value
@@ -137,28 +137,28 @@ def test_agreement_stands_before_and_after_with_intervals(two: Store) -> None:
 
 
 def test_what_the_releases_were_made_with_is_compared(two: Store) -> None:
-    settings_ = diff(two, "v1", "v2").settings
+    settings_ = compare_releases(two, "v1", "v2").settings
     assert settings_["release: changed"] == (None, "1")
     assert "corpus: snapshot" in settings_
     assert not [name for name in settings_ if name.startswith(("guide", "consensus", "split"))]
 
 
 def test_a_release_does_not_differ_from_itself(two: Store) -> None:
-    changes = diff(two, "v1", "v1")
+    changes = compare_releases(two, "v1", "v1")
     assert changes.same
-    assert findings(changes) == ["v1 and v1 have the same content: nothing differs."]
+    assert list_diff_findings(changes) == ["v1 and v1 have the same content: nothing differs."]
     assert (changes.regrades, changes.sealed, changes.settings) == ([], 0, {})
 
 
 def test_an_altered_or_unknown_release_is_not_compared(two: Store) -> None:
     with pytest.raises(NotFoundError, match="no release 'v9'"):
-        diff(two, "v1", "v9")
+        compare_releases(two, "v1", "v9")
     with two.transaction() as cursor:
         cursor.execute("CREATE TABLE kept AS SELECT * FROM release_parts")
         alter_part(cursor, "rounds", lambda text: f"?{text}")
     try:
         with pytest.raises(RefusedError, match="is not as it was frozen: the part 'rounds' was altered"):
-            diff(two, "v1", "v2")
+            compare_releases(two, "v1", "v2")
     finally:
         with two.transaction() as cursor:
             cursor.execute(
@@ -169,8 +169,8 @@ def test_an_altered_or_unknown_release_is_not_compared(two: Store) -> None:
 
 
 def test_longer_tables_than_asked_for_say_so(two: Store) -> None:
-    changes = diff(two, "v1", "v2", reason="all of it")
-    (grades,) = [section for section in diff_sections(changes, 1) if section.heading == "Grades"]
+    changes = compare_releases(two, "v1", "v2", reason="all of it")
+    (grades,) = [section for section in make_diff_sections(changes, 1) if section.heading == "Grades"]
     table = grades.tables[1]
     assert (table.caption, len(table.rows)) == ("Other grades: 3, the first 1 shown", 1)
 
@@ -214,7 +214,7 @@ def test_every_change_of_a_grade_is_named_or_counted_as_sealed(
     new_parts: dict[str, str],
 ) -> None:
     releases = opened_release("old", old, old_parts), opened_release("new", new, new_parts)
-    closed, full = compared(*releases), compared(*releases, reason="why")
+    closed, full = compare(*releases), compare(*releases, reason="why")
     both = {query for query, _ in old} & {query for query, _ in new}
     expected = {
         pair for pair in old.keys() | new.keys() if pair[0] in both and old.get(pair) != new.get(pair)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from curation.core.digests import ListDigest, canonical_json, digest
-from curation.releases.pair_codes import PairCodes, documents_of, number_in
+from curation.releases.pair_codes import PairCodes, count_common, count_documents
 from curation.store import release_parts
 from curation.store.release_parts import DAMAGED, PartText, pack, sorted_lines, unpack
 from tests.support.stored_parts import part_text, text_of
@@ -88,6 +88,6 @@ def test_pairs_are_counted_as_numbers_as_they_are_as_tuples() -> None:
     ]
     few, many = ({(row["query_id"], row["document_id"]) for row in side} for side in sides)
     first, second = (codes.of(side) for side in sides)
-    assert (len(first), number_in(first, second)) == (len(few), len(few & many))
-    assert documents_of(first) == len({document_id for _, document_id in few})
-    assert number_in(first, codes.of([])) == number_in(codes.of([]), first) == 0
+    assert (len(first), count_common(first, second)) == (len(few), len(few & many))
+    assert count_documents(first) == len({document_id for _, document_id in few})
+    assert count_common(first, codes.of([])) == count_common(codes.of([]), first) == 0

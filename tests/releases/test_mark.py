@@ -12,7 +12,7 @@ from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.stored_evaluations import read_report
-from curation.releases.gate_override import MARK, gate_overrides
+from curation.releases.gate_override import MARK, read_overrides
 from curation.releases.release_rows import find_release
 from curation.store import Annotator, Store
 from tests.support.command_line import invoke
@@ -81,7 +81,7 @@ def test_records_carry_the_mark(project: Store, run_file: Path) -> None:
     assert release.mark == release.evaluate({"a": run_file}).mark == f"{MARK}: ordinal alpha is too low"
     assert goldgrade.release("v1", project.path).mark is None
     with project.reading() as cursor:
-        assert set(gate_overrides(cursor)) == {"v2"}
+        assert set(read_overrides(cursor)) == {"v2"}
         assert read_choices(cursor, find_release(cursor, "v2")).mark == release.mark
 
 

@@ -22,11 +22,12 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.scoring.system_files import parse_run_files
-from curation.releases.diff import diff
+from curation.releases.diff import compare_releases
 from curation.releases.export.pack import export_zip, pack_release
-from curation.releases.manifest import manifest_text
+from curation.releases.frozen_release import load_release
+from curation.releases.manifest import format_manifest
 from curation.releases.requests import ExportRequest
-from curation.releases.verify import load_release, verify
+from curation.releases.verify import verify
 from curation.store import Store
 from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
 from tests.support.freezing import export
@@ -174,7 +175,7 @@ def test_verifying_says_of_which_parts_the_id_cannot_be_computed(project: Projec
 def test_a_file_compared_with_its_project_differs_in_nothing_but_says_what_is_not_compared(
     project: Project, tmp_path: Path
 ) -> None:
-    changes = diff(project.store, "v1", str(project.packed))
+    changes = compare_releases(project.store, "v1", str(project.packed))
     assert (changes.same, changes.settings, changes.regrades, changes.pairs_gone) == (True, {}, [], [])
     assert changes.not_compared == len(sealed_queries(project.store))
 
@@ -231,7 +232,7 @@ def _rewrite(path: Path, change: Callable[[dict[str, bytes]], None]) -> None:
     for name, content in files.items():
         manifest["files"][name] = {"sha256": sha256(content).hexdigest(), "bytes": len(content)}
     with ZipFile(path, "w") as packed:
-        for name, content in {**files, "manifest.json": manifest_text(manifest).encode()}.items():
+        for name, content in {**files, "manifest.json": format_manifest(manifest).encode()}.items():
             packed.writestr(name, content)
 
 

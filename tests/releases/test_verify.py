@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import RefusedError
-from curation.releases.verify import load_release, verify
+from curation.releases.frozen_release import load_release
+from curation.releases.verify import verify
 from curation.store import Store
 from curation.store.release_parts import pack
 from tests.support import examples

@@ -10,7 +10,7 @@ from curation.core.digests import digest
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store

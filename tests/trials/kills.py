@@ -33,7 +33,7 @@ from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
 from curation.operations.backup import back_up, sums_path, verify_sums
 from curation.operations.doctor import examine
-from curation.releases.verify_export import verify_export
+from curation.releases.verify import verify_export
 from curation.store import Store, open_store
 from curation.store.rows import load_arrow
 from curation.store.write_ahead_log import log_of

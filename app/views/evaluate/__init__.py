@@ -29,7 +29,7 @@ from curation.evaluation.leaderboard import (
 from curation.evaluation.report.systems import QUERY_BY_QUERY
 from curation.evaluation.stored_evaluations import SubmittedEvaluation, list_evaluations, read_report
 from curation.people.annotators import EVALUATING
-from curation.releases.gate_override import gate_override_sentences, gate_overrides, with_gate_override
+from curation.releases.gate_override import mark_name, read_overrides, warn_of_override
 from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Annotator, Store
 
@@ -41,7 +41,7 @@ def show(annotator: Annotator) -> None:
     ui.lead("Scores of systems on a release, each with its interval and size.")
     context = read_context(annotator, (FORM,))
     with context.store.reading() as cursor:
-        releases, overrides = list_releases(cursor), gate_overrides(cursor)
+        releases, overrides = list_releases(cursor), read_overrides(cursor)
         evaluations = list_evaluations(cursor, annotator)
     if not releases:
         st.info("There is no release yet. Freeze a release to score runs here.")
@@ -49,7 +49,7 @@ def show(annotator: Annotator) -> None:
         return
     *places, column = st.columns([1, 1, 2])
     release, part = _choose(context.store, releases, overrides, places)
-    ui.warnings(gate_override_sentences(release.row.name, release.mark))
+    ui.warnings(warn_of_override(release.row.name, release.mark))
     job = context.jobs.get(FORM)
     if job is not None and job.started_by == annotator.name:
         context.show_result(FORM)
@@ -78,7 +78,7 @@ def _choose(
     """
     by_name = {row.name: row for row in reversed(releases)}
     name = places[0].selectbox(
-        "Release", list(by_name), format_func=lambda name: with_gate_override(name, overrides.get(name))
+        "Release", list(by_name), format_func=lambda name: mark_name(name, overrides.get(name))
     )
     with store.reading() as cursor:
         release = read_choices(cursor, by_name[name])
@@ -103,7 +103,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
     measure = release.measures[0]
     rows, remark, left_out = _ranked(runs, measure, state)
     columns = ["Rank", "System", f"{measure} (95 %)", "Queries", "Group", "By"]
-    caption = f"Runs on {with_gate_override(release.row.name, release.mark)}, {part}"
+    caption = f"Runs on {mark_name(release.row.name, release.mark)}, {part}"
     ui.table(caption, columns, [_row(*submitted) for submitted in rows], words=True)
     ui.quiet(
         "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
@@ -133,9 +133,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
         for measure, figure in row.shown.items()
     ]
     columns = ["System", "Measure", "Figure", "By"]
-    ui.table(
-        f"Runs on {with_gate_override(release.row.name, release.mark)}, {part}", columns, rows, words=True
-    )
+    ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
     ui.quiet("Each figure is rounded to its standard error. Only leads see full results on a sealed part.")
 
 
@@ -186,7 +184,7 @@ def _show_result(
         return
     with store.reading() as cursor:
         report, result = read_report(cursor, evaluation.evaluation_id, annotator)
-    above = gate_override_sentences(release.row.name, release.mark)  # the page has them as warnings
+    above = warn_of_override(release.row.name, release.mark)  # the page has them as warnings
     ui.sentences(*(line for line in (report.lead, *report.findings) if line not in above))
     by_query.show(
         store, annotator, evaluation, [other for other in here if other != evaluation and evaluation in here]
@@ -201,7 +199,7 @@ def _show_result(
 
 def _label(evaluation: SubmittedEvaluation, overrides: Mapping[str, str]) -> str:
     systems = ", ".join(evaluation.systems[:4]) + (" …" if len(evaluation.systems) > 4 else "")
-    name = with_gate_override(evaluation.name, overrides.get(evaluation.name))
+    name = mark_name(evaluation.name, overrides.get(evaluation.name))
     return (
         f"{evaluation.made_at:%d %b %Y %H:%M} UTC, {evaluation.author}: {systems} on {name}, "
         f"{', '.join(evaluation.parts)}"

@@ -29,8 +29,8 @@ from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
 from curation.evaluation.scoring.measure_names import list_additional_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
 from curation.operations.jobs.files import discard_upload, uploads_folder
-from curation.releases.export.trec import release_topics
-from curation.releases.sealed_log import left_this_month
+from curation.releases.export.trec import write_release_topics
+from curation.releases.sealed_log import count_remaining
 from curation.store import Store, utc_now
 
 USUAL_FACETS = ("stratum", "tag")
@@ -195,7 +195,7 @@ def _ask(
     shown = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
     if not is_lead:
         with context.store.reading() as cursor:
-            left = left_this_month(cursor, context.annotator.name, [part], utc_now())
+            left = count_remaining(cursor, context.annotator.name, [part], utc_now())
         shown = (
             "You see the headline measure of each system, rounded to its standard error. Only leads see full "
             f"results. You have {pluralize(left, 'sealed evaluation')} left this month. A refusal counts."
@@ -253,7 +253,7 @@ def _evaluate(
 
 def _topics(store: Store, release_id: str) -> str:
     with store.reading() as cursor:
-        return release_topics(cursor, release_id)
+        return write_release_topics(cursor, release_id)
 
 
 def _refuse_unready(request: EvaluateRequest, uploads: Uploads, sealed: bool) -> None:

@@ -9,7 +9,7 @@ from app.app_page import LEADS, RELEASE, AppPage
 from app.components.state import stage_row
 from app.page_context import read_context
 from app.views.releases import freezing, gate, relabel, release, rule, split
-from curation.agreement.gate import gate_now
+from curation.agreement.gate import compute_gate
 from curation.operations.jobs.figures import figures_of
 from curation.operations.jobs.files import remove_old_results
 from curation.operations.workflow.project_workflow import build_release_stages, read_state
@@ -37,7 +37,10 @@ def show(annotator: Annotator) -> None:
         data_state = figures.state()
         ui.data_time(data_state)
         with st.spinner("Computing intervals…"):
-            state, gate_result = figures.figure(data_state, read_state), figures.figure(data_state, gate_now)
+            state, gate_result = (
+                figures.figure(data_state, read_state),
+                figures.figure(data_state, compute_gate),
+            )
         rows = ""
         for number, step in enumerate(build_release_stages(context.store, state, gate_result), 1):
             rows += stage_row(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))

@@ -23,7 +23,7 @@ from curation.operations.backup_schedule import note_download
 from curation.operations.jobs.files import remove_old_results
 from curation.operations.jobs.stored import Job, find_job
 from curation.people.annotators import require_role
-from curation.releases.export.pack import zip_name
+from curation.releases.export.pack import name_zip
 
 ADDRESS = "/exports"
 GONE = "This file is deleted. Prepare the file again on its page."
@@ -51,7 +51,7 @@ def find_file(job: Job) -> Path | None:
     """Find the file that an export job or a backup job made; None if the file does not exist."""
     folder = Path(job.parameters["folder"])
     if job.kind == "export":
-        path = folder / zip_name(job.parameters["name"], job.parameters["format"])
+        path = folder / name_zip(job.parameters["name"], job.parameters["format"])
     else:
         path = next(folder.glob(f"*{project_store().path.suffix}"), folder)
     return path if job.outcome == "done" and path.is_file() else None

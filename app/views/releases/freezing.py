@@ -20,7 +20,7 @@ from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow.stage import Action, State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck, checklist
 from curation.releases.freeze.draft import ReleaseDraft
-from curation.releases.freeze.freeze import freeze_problem, readiness
+from curation.releases.freeze.freeze import find_freeze_problem, prepare_draft
 from curation.releases.freeze.reading import HOW_TO_SPLIT, NO_SPLIT
 from curation.releases.freeze.sharing import IDENTICAL
 from curation.releases.requests import FreezeRequest
@@ -38,7 +38,7 @@ def show(context: PageContext) -> None:
         names = ("allow_disputed", "allow_changed", "only_complete")
         options = {name: st.session_state.get(_make_form({}).widget_key(name), False) for name in names}
         with st.spinner("Reading the contents of the next release…"):
-            draft = figures_of(context.store).now(readiness, FreezeRequest(**options))
+            draft = figures_of(context.store).now(prepare_draft, FreezeRequest(**options))
         with context.store.reading() as cursor:
             certificate = read_visible_certificate(cursor)
     except CurationError as error:
@@ -109,7 +109,7 @@ def _ask_freeze(context: PageContext, draft: ReleaseDraft) -> None:
         if not is_open:
             form.ask("override")
         submitted = context.submit_button(
-            "Freeze the release", FREEZE, freeze_problem(draft), "A frozen release never changes."
+            "Freeze the release", FREEZE, find_freeze_problem(draft), "A frozen release never changes."
         )
     if submitted:
         request = form.request(name=name)

@@ -7,8 +7,16 @@ import streamlit as st
 from app import ui
 from app.page_context import PageContext
 from app.views.releases.bars import draw_threshold
-from curation.agreement.gate import ALPHA, CONSISTENCY, Demand, GateCheck, gate_now, read_demand, set_demand
-from curation.agreement.inter_annotator import READING
+from curation.agreement.gate import (
+    ALPHA,
+    CONSISTENCY,
+    Demand,
+    GateCheck,
+    compute_gate,
+    read_demand,
+    set_demand,
+)
+from curation.agreement.verdict import READING
 from curation.core.text import decimal
 from curation.operations.jobs.figures import figures_of
 
@@ -31,7 +39,7 @@ FORM = "gate"
 
 
 def show(context: PageContext) -> None:
-    gate = figures_of(context.store).now(gate_now)
+    gate = figures_of(context.store).now(compute_gate)
     left, right = st.columns(2, gap="large")
     for column, check in zip((left, right), gate.checks, strict=True):
         with column:

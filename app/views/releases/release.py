@@ -18,26 +18,27 @@ from curation.core.reports.page import Table
 from curation.core.text import pluralize
 from curation.operations.jobs import Job
 from curation.people.seal_access import openings
-from curation.releases.card import UNKNOWN, card_text
-from curation.releases.diff import Diff, diff
-from curation.releases.diff_sections import diff_sections, findings, title_of
-from curation.releases.export.export import graded_parts
+from curation.releases.card import UNKNOWN, write_card
+from curation.releases.diff import Diff, compare_releases
+from curation.releases.diff_sections import list_diff_findings, make_diff_sections, make_title
+from curation.releases.export.export import choose_parts
 from curation.releases.export.formats import FORMATS
-from curation.releases.gate_override import gate_overrides, with_gate_override
+from curation.releases.frozen_release import load_release
+from curation.releases.gate_override import mark_name, read_overrides
 from curation.releases.overview import (
     ShownRelease,
-    export_table,
-    opening_table,
-    override_sentence,
-    release_table,
-    sealed_table,
+    explain_override,
+    make_export_table,
+    make_opening_table,
+    make_release_table,
+    make_sealed_table,
 )
-from curation.releases.overview import releases as listed_releases
-from curation.releases.overview import show as show_release
+from curation.releases.overview import list_release_overviews as listed_releases
+from curation.releases.overview import show_release as show_release
 from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.releases.requests import ExportRequest
-from curation.releases.sealed_log import monthly_limit, sealed_evaluations, set_monthly_limit
-from curation.releases.verify import Verified, load_release, verify
+from curation.releases.sealed_log import read_monthly_limit, read_sealed_evaluations, set_monthly_limit
+from curation.releases.verify import Verified, verify
 from curation.splits.certificate import read_visible_certificate
 from curation.splits.certificate_page import make_certificate_page
 from curation.store import Store
@@ -52,7 +53,7 @@ EXPORT = "export"
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
-        releases, overrides = list_releases(cursor), gate_overrides(cursor)
+        releases, overrides = list_releases(cursor), read_overrides(cursor)
     if not releases:
         st.info(
             "There is no release yet. A release keeps the grades at the time of its freeze. Check the "
@@ -70,7 +71,7 @@ def show(context: PageContext) -> None:
             index=initial_index,
             width=320,
             key="release",
-            format_func=lambda name: with_gate_override(name, overrides.get(name)),
+            format_func=lambda name: mark_name(name, overrides.get(name)),
         )
         view = st.selectbox("Show", list(VIEWS), width=240, key="view", bind="query-params")
     try:
@@ -84,7 +85,7 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
     store = context.store
     try:
         shown_release = show_release(store, release.name)
-        ui.warnings(override_sentence(shown_release))
+        ui.warnings(explain_override(shown_release))
         _show_parts(shown_release)
     except CurationError as error:
         ui.problem(error)
@@ -92,7 +93,7 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
         with st.spinner("Verifying the checksum of every line…"):
             _show_verified(verify(store, release.name))
     _show_certificate(store, release)
-    ui.tables(release_table(listed_releases(store)[::-1]))
+    ui.tables(make_release_table(listed_releases(store)[::-1]))
 
 
 def _show_parts(shown_release: ShownRelease) -> None:
@@ -102,7 +103,7 @@ def _show_parts(shown_release: ShownRelease) -> None:
         f"{pluralize(shown_release.documents, 'document')}."
     )
     draw_part_bars(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
-    override = override_sentence(shown_release)  # the page has it above, as a warning
+    override = explain_override(shown_release)  # the page has it above, as a warning
     ui.sentences(*(line for line in shown_release.sentences if line not in override))
 
 
@@ -124,7 +125,7 @@ def _show_certificate(store: Store, release: ReleaseRow) -> None:
 def _show_card(context: PageContext, release: ReleaseRow) -> None:
     """Show the dataset card without unsafe HTML, images and addresses that a browser would fetch."""
     licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
-    text = card_text(load_release(context.store, release.name), licence)
+    text = write_card(load_release(context.store, release.name), licence)
     ui.download("Download the card", text, f"{release.name}.md")
     card_html = markdown_to_html(text)
     st.html(
@@ -135,16 +136,16 @@ def _show_card(context: PageContext, release: ReleaseRow) -> None:
 def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
     """Show the people who exported a release, opened its sealed grades, or evaluated on its sealed parts."""
     with context.store.reading() as cursor:
-        exports = export_table(cursor, release.release_id)
+        exports = make_export_table(cursor, release.release_id)
         unsealings = openings(cursor, release.release_id)
-        evaluations = sealed_evaluations(cursor, release.release_id)
+        evaluations = read_sealed_evaluations(cursor, release.release_id)
     ui.quiet(
         "The log includes entries of releases with the same content but a different name. Viewing a page "
         "does not count as an export."
     )
     _show_log(exports, "Nobody has exported this release yet.")
-    _show_log(opening_table(unsealings), "Nobody has opened sealed grades.")
-    _show_log(sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
+    _show_log(make_opening_table(unsealings), "Nobody has opened sealed grades.")
+    _show_log(make_sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
     _ask_monthly_limit(context)
 
 
@@ -152,7 +153,7 @@ def _ask_monthly_limit(context: PageContext) -> None:
     """Show a form that sets how many sealed evaluations an evaluator may start in a month."""
     form = context.acts.form("sealed limit")
     with context.store.reading() as cursor:
-        limit = monthly_limit(cursor)
+        limit = read_monthly_limit(cursor)
     with st.form(f"sealed limit {form.key}", border=False):
         new_limit = st.number_input(
             "Sealed evaluations of an evaluator on a sealed part in a month", 0, None, limit, 1, width=320
@@ -192,9 +193,9 @@ def show_difference(context: PageContext, release: ReleaseRow) -> None:
     other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
     before, after = sorted((other, release), key=lambda row: order.index(row.name))
     difference = _compare(store, (before.name, before.release_id), (after.name, after.release_id))
-    ui.heading(title_of(difference))
-    ui.findings(findings(difference))
-    ui.folded(diff_sections(difference), OPEN_SECTIONS, words=True)
+    ui.heading(make_title(difference))
+    ui.findings(list_diff_findings(difference))
+    ui.folded(make_diff_sections(difference), OPEN_SECTIONS, words=True)
 
 
 @st.cache_resource(
@@ -204,7 +205,7 @@ def _compare(store: Store, before: tuple[str, str], after: tuple[str, str]) -> D
     """Compare two releases, given by name and id. The result is cached, because a frozen release never
     changes.
     """
-    return diff(store, before[0], after[0])
+    return compare_releases(store, before[0], after[0])
 
 
 def show_export(context: PageContext, release: ReleaseRow) -> None:
@@ -230,7 +231,7 @@ def _make_export_form(shown_release: ShownRelease, format: str) -> Form[ExportRe
     ]
     header = {"queries": shown_release.queries, "sealed": list(shown_release.sealed)}
     initial_parts = tuple(
-        part for part in offered if part in graded_parts(ExportRequest(format=format), header)
+        part for part in offered if part in choose_parts(ExportRequest(format=format), header)
     )
     start = ExportRequest(shown_release.name, format=format, parts=initial_parts)
     return Form(ExportRequest, start, f"{shown_release.release_id} {format}", {"parts": offered})

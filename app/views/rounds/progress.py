@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from curation.agreement.fingerprint import set_fingerprint
+from curation.agreement.fingerprint import read_set_fingerprint
 from curation.core.reports.page import QueryName
 from curation.core.text import left_out_sentences
 from curation.guides.questions import build_question_table, list_questions
@@ -37,7 +37,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
 def _follow(store: Store, first: RoundStatus) -> None:
     """Draw the progress of a round; read the progress again if the project has changed."""
     with store.reading() as cursor:
-        version = set_fingerprint(cursor)
+        version = read_set_fingerprint(cursor)
     before: tuple[object, RoundStatus, list[AnnotatorWork]] | None = st.session_state.get(_SHOWN)
     if before is not None and before[0] == version:
         _, status, work = before

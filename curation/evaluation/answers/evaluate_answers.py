@@ -48,7 +48,7 @@ from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import check_access, log_figures, log_refusals, make_sealed_request
 from curation.ingest.importers.nuggets import Nugget, nuggets_of_rows
 from curation.labeling.answer_matching import exact_match, token_f1
-from curation.releases.verify import FrozenRelease, load_release
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
 
 UNANSWERABLE = "unanswerable"

@@ -30,8 +30,8 @@ from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import nuggets_of_rows
 from curation.ingest.readers.formats import FileLayout
 from curation.labeling.rounds.query_draw import UNIT_FIELD
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.release_rows import list_releases
-from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Store, open_store
 
 CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"

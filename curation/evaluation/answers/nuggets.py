@@ -52,7 +52,7 @@ from curation.evaluation.llm_judges.human_sample import (
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
 from curation.ingest.importers.nuggets import Nugget
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.store import open_store
 
 PARTIAL, OKAY_WEIGHT = 0.5, 0.5

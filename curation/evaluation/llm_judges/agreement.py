@@ -20,16 +20,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.breakdowns import AnnotatorPair, Part, annotator_pairs, breakdown
-from curation.agreement.grades import grades_of, value_counts
+from curation.agreement.breakdowns import (
+    AgreementSlice,
+    AnnotatorPair,
+    compare_annotator_pairs,
+    compute_breakdowns,
+)
+from curation.agreement.coefficients import COEFFICIENTS, count_confusion
+from curation.agreement.grades import count_values, make_grades
 from curation.agreement.inter_annotator import (
-    COEFFICIENTS,
     Judgeable,
-    basis_of,
-    confusion_counts,
-    figure_of,
-    figures_of,
-    inter_agreement,
+    compute_agreement,
+    estimate_coefficients,
+    make_estimate,
+    select_doubly_judged,
     why_not_shown,
 )
 from curation.core.errors import RefusedError
@@ -105,8 +109,8 @@ class JudgeAgreement:
     difference: Estimate
     confusion: tuple[tuple[int, ...], ...]
     grades: tuple[JudgedGrade, ...]
-    types: tuple[Part, ...]
-    boundaries: tuple[Part, ...]
+    types: tuple[AgreementSlice, ...]
+    boundaries: tuple[AgreementSlice, ...]
     judgeable: Judgeable
     coverage: dict[str, int]
     left_out: dict[str, int]
@@ -228,10 +232,10 @@ def measure_judge_agreement(
     rows: list[tuple[str, str, str, int | None]] = []
     for pair, grade in by_judge.items():
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
-    grades = grades_of(rows)
-    whole = inter_agreement(grades, people.scale, seed)
-    met = next(iter(annotator_pairs(grades, people.scale, seed)[0]), None)
-    types, boundaries = breakdown(grades, people.scale, people.types, seed)
+    grades = make_grades(rows)
+    whole = compute_agreement(grades, people.scale, seed)
+    met = next(iter(compare_annotator_pairs(grades, people.scale, seed)[0]), None)
+    types, boundaries = compute_breakdowns(grades, people.scale, people.types, seed)
     return JudgeAgreement(
         judge=judge,
         release=people.release,
@@ -240,7 +244,7 @@ def measure_judge_agreement(
         seed=seed,
         figures=_figures_beside_people(whole.figures, met, people, both, seed),
         difference=met.difference if met else Estimate(n=len(both), why=FEW_PAIRS),
-        confusion=confusion_counts(both.values(), people.scale),
+        confusion=count_confusion(both.values(), people.scale),
         grades=_shares_by_grade(both, people.scale, seed),
         types=types,
         boundaries=boundaries,
@@ -291,8 +295,8 @@ def _figures_beside_people(
     seed: int,
 ) -> dict[str, tuple[Estimate, Estimate]]:
     among = people.given_for(both)
-    basis = basis_of(value_counts(among, people.scale), among.unit_queries)
-    others = figures_of(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
+    basis = select_doubly_judged(count_values(among, people.scale), among.unit_queries)
+    others = estimate_coefficients(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
     figures = {name: (judge[name], others[name]) for name in _LABELS if name != KAPPA}
     kappa = met.kappa if met else Estimate(n=len(both), why=FEW_PAIRS)
     return figures | {KAPPA: (kappa, Estimate(why=OF_TWO))}
@@ -325,7 +329,7 @@ def _judged_grade(value: int, step: int, steps: Ints, index: Ints, queries: int,
         (values,) = resampled_figures([Sums(there, per_query[there], _shares)], queries, seed, RESAMPLES)
     points = _shares(per_query.sum(axis=0, keepdims=True))[0]
     same, lower, higher = (
-        figure_of(float(point), drawn, pairs, len(there), NEVER_GIVEN)
+        make_estimate(float(point), drawn, pairs, len(there), NEVER_GIVEN)
         for point, drawn in zip(points, values.T, strict=True)
     )
     return JudgedGrade(value, pairs, same, lower, higher)

@@ -42,7 +42,7 @@ from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, read_run
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.releases.verify import FrozenRelease, load_release
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
 

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curation.agreement.grades import Grades, QueryTypes, grades_of, read_grades, read_types
+from curation.agreement.breakdowns import QueryTypes, read_query_types
+from curation.agreement.grades import Grades, make_grades, read_grades
 from curation.evaluation.scoring.release import choose_parts, read_scale
 from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import read_consensus
 from curation.people.seal_access import sealed_parts, sealed_queries
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.release_rows import NOT_COUNTED, Table
 from curation.releases.seal import open_sealed
-from curation.releases.verify import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Cursor, Store
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class HumanGrades:
         """Keep only the annotators' grades of these pairs."""
         queries = [self.given.query_ids[query] for query in self.given.unit_queries.tolist()]
         chosen = [pair in pairs for pair in zip(queries, self.given.documents, strict=True)]
-        return self.given.only(np.asarray(chosen, dtype=bool)[self.given.units])
+        return self.given.select(np.asarray(chosen, dtype=bool)[self.given.units])
 
 
 def read_live_grades(cursor: Cursor) -> HumanGrades:
@@ -95,7 +96,7 @@ def read_live_grades(cursor: Cursor) -> HumanGrades:
         consensus=grades,
         versions={pair: versions[pair] for pair in grades if pair in versions},
         given=read_grades(cursor),
-        types=read_types(cursor) | {"segment": _queries_by_name(segments)},
+        types=read_query_types(cursor) | {"segment": _queries_by_name(segments)},
         inside=None,
         sealed=sealed,
         left_out={},
@@ -160,7 +161,7 @@ def _grades_by_annotator(
             given[*pair, row["annotator"]].add(row["grade"])
     rows = [(*key, next(iter(grades))) for key, grades in sorted(given.items()) if len(grades) == 1]
     twice = Counter({TWICE: len(given) - len(rows)})
-    return grades_of(rows), dict(+twice)
+    return make_grades(rows), dict(+twice)
 
 
 def _query_types(queries: Table) -> QueryTypes:

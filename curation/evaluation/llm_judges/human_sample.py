@@ -24,7 +24,7 @@ import numpy as np
 from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Floats, Mask
 from curation.core.text import pluralize
-from curation.releases.verify import FrozenRelease
+from curation.releases.frozen_release import FrozenRelease
 from curation.store import Cursor, get_setting
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from curation.evaluation.scoring.facets import CLUSTER, GRID
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
-from curation.releases.coverage import about_grid, about_map
+from curation.releases.coverage import describe_grid, describe_map
 
 MAX_ROWS = 30
 """Maximum number of differences in a drawing; the tables have all differences."""
@@ -147,7 +147,7 @@ def _facet_section(evaluation: Evaluation, facet: str) -> Section:
     sentence += f"\n{rest}" if rest else ""
     sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
-        sentence += f"\n{about_grid(evaluation.coverage)}"
+        sentence += f"\n{describe_grid(evaluation.coverage)}"
     title, systems = f"{headline} by {facet}", [system.name for system in evaluation.runs]
     marked, rows = [], []
     for value in values:
@@ -187,7 +187,7 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
 
 
 def _summary_section(evaluation: Evaluation, summary: StrataSummary) -> Section:
-    sentences = [about_map(evaluation.coverage)] if evaluation.coverage is not None else []
+    sentences = [describe_map(evaluation.coverage)] if evaluation.coverage is not None else []
     sentences.append(describe_summary(summary))
     figures = tuple(
         (system, *(format_figure(means[name]) for name in AGGREGATIONS))

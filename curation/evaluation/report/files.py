@@ -24,8 +24,8 @@ from curation.evaluation.figures.comparison import describe_deciding_test
 from curation.evaluation.report.page import EvaluationReport
 from curation.evaluation.report.section import format_figure, format_interval
 from curation.evaluation.scoring.measure_names import Measure, parse_measures
-from curation.releases.export.trec import without_space
-from curation.releases.gate_override import with_gate_override
+from curation.releases.export.trec import encode_ids
+from curation.releases.gate_override import mark_name
 
 _SAME = {
     **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},
@@ -52,7 +52,7 @@ def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterato
     """Yield the lines of one system, each with its line feed; a sealed part has no lines by query."""
     names = {measure.name: to_trec_name(measure) for measure in parse_measures(evaluation.measures)}
     printed = 0
-    exported = without_space(evaluation.query_ids or ())
+    exported = encode_ids(evaluation.query_ids or ())
     for index, query in enumerate(evaluation.query_ids or ()):
         values = {name: (system.per_query or {})[name][index] for name in evaluation.measures}
         lines = [
@@ -91,7 +91,7 @@ def make_system_table(evaluation: Evaluation) -> Table:
             (format_figure(run.overall[name]), marks.get((run.name, name))) for name in evaluation.measures
         ]
         rows.append((run.name, *(" ".join(filter(None, cell)) for cell in figures)))
-    name = with_gate_override(evaluation.release, evaluation.mark)
+    name = mark_name(evaluation.release, evaluation.mark)
     queries = pluralize(evaluation.queries, "query", "queries")
     caption = f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {about}"
     return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))

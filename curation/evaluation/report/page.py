@@ -35,8 +35,8 @@ from curation.evaluation.report.systems import (
     write_sealed,
     write_systems,
 )
-from curation.releases.card import synthetic_sentence
-from curation.releases.gate_override import gate_override_sentences, with_gate_override
+from curation.releases.card import say_synthetic
+from curation.releases.gate_override import mark_name, warn_of_override
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     write_systems,
@@ -91,7 +91,7 @@ def list_detail_headings(evaluation: Evaluation) -> list[str]:
 def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """Write the most important findings in sentences."""
     headline = choose_headlines(evaluation)
-    sentences = gate_override_sentences(evaluation.release, evaluation.mark)
+    sentences = warn_of_override(evaluation.release, evaluation.mark)
     if answers is not None:
         sentences += write_triple_findings(evaluation, answers)
     else:
@@ -106,7 +106,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     if gains := explain_gains(evaluation):
         sentences.append(gains)
     if evaluation.synthetic:
-        sentences.append(synthetic_sentence(evaluation.synthetic, evaluation.queries))
+        sentences.append(say_synthetic(evaluation.synthetic, evaluation.queries))
     if evaluation.sealed_count:
         sentences.append(evaluation.sealed_count.sentence)
         sentences.append(
@@ -128,8 +128,7 @@ def write_report(
     triple = [] if answers is None else write_triples(evaluation, answers)
     return EvaluationReport(
         title=(
-            f"Evaluation on {with_gate_override(evaluation.release, evaluation.mark)}, "
-            f"{', '.join(evaluation.parts)}"
+            f"Evaluation on {mark_name(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}"
         ),
         lead=(
             f"{pluralize(evaluation.queries, 'query', 'queries')}; relevant is grade "
@@ -158,13 +157,10 @@ def write_answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
         for system in evaluation.systems
     ]
     return EvaluationReport(
-        title=(
-            f"Answers on {with_gate_override(evaluation.release, evaluation.mark)}, "
-            f"{', '.join(evaluation.parts)}"
-        ),
+        title=(f"Answers on {mark_name(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}"),
         lead=count_compared_queries(evaluation),
         findings=(
-            *gate_override_sentences(evaluation.release, evaluation.mark),
+            *warn_of_override(evaluation.release, evaluation.mark),
             *findings,
             *write_support_findings(evaluation),
             *([evaluation.sealed_count.sentence] if evaluation.sealed_count else []),

@@ -21,7 +21,7 @@ from curation.evaluation.report.section import (
     make_measure_table,
 )
 from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
-from curation.releases.gate_override import with_gate_override
+from curation.releases.gate_override import mark_name
 
 QUERY_BY_QUERY = "Query by query"
 RESULTS = ("won", "lost", "tied", "zero")
@@ -162,7 +162,7 @@ def write_method(evaluation: Evaluation) -> list[Section]:
     """Describe the measures, and everything that is needed to repeat the evaluation."""
     measures = tuple((name, evaluation.about[name]) for name in evaluation.measures)
     facts = [
-        ("release", with_gate_override(evaluation.release, evaluation.mark)),
+        ("release", mark_name(evaluation.release, evaluation.mark)),
         ("release id", evaluation.release_id),
         ("parts", ", ".join(evaluation.parts)),
         ("sealed parts evaluated", ", ".join(evaluation.sealed) or "none"),

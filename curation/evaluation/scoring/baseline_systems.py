@@ -30,7 +30,7 @@ from curation.evaluation.scoring.run_chunks import ChunkLocation
 from curation.evaluation.scoring.splitters import Split
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.systems import Systems
-from curation.releases.verify import FrozenRelease
+from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import Hit, Retriever
 from curation.retrieval.engines.asking import StoredList, ask_missing, delete_answers, read_asked
 from curation.retrieval.engines.client import EngineClient

@@ -47,9 +47,9 @@ from curation.evaluation.scoring.splitters import parse_splitters
 from curation.ingest.importers.corpus import content_hash_of
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import sort_system_names
-from curation.releases.export.trec import without_space
+from curation.releases.export.trec import encode_ids
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import refuse_unknown_parts
-from curation.releases.verify import FrozenRelease, load_release
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.retrieval.engines.client import EngineClient
 from curation.store import COMMAND_LINE, Document, Query, Store, note_event
@@ -232,14 +232,14 @@ class _ExportedIds:
     """The ids of a release's queries and documents in its TREC export."""
 
     def __init__(self, release: FrozenRelease) -> None:
-        self.queries = without_space(row["query_id"] for row in release.rows("queries"))
-        self.documents = without_space(row["document_id"] for row in release.rows("documents"))
+        self.queries = encode_ids(row["query_id"] for row in release.rows("queries"))
+        self.documents = encode_ids(row["document_id"] for row in release.rows("documents"))
         pairs = [*self.queries.items(), *self.documents.items()]
         self.mapped = sum(exported != id for id, exported in pairs)
 
     def of_hits(self, hits: Sequence[Hit]) -> dict[str, str]:
         """Map the document id of each hit to its exported id; the release may lack the document."""
-        written = without_space(hit.document_id for hit in hits)
+        written = encode_ids(hit.document_id for hit in hits)
         return {document_id: self.documents.get(document_id, other) for document_id, other in written.items()}
 
 

@@ -32,7 +32,7 @@ from curation.ingest.importers.unknown_names import like_known
 from curation.ingest.readers.fields import ChunkFields, file_column
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_text
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.store import Store
 
 COLUMNS = ("chunk_id", *ChunkLocation._fields)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
-from curation.releases.search_weights import search_weights
+from curation.releases.search_weights import compute_search_weights
 
 
 class DrawnQueries(NamedTuple):
@@ -48,7 +48,7 @@ def find_drawn_queries(
     drawn, population: stratum → the number of queries that the sample drew, and that the stratum has.
     design: 'stratified', 'pps', or None if there is no sample.
     """
-    weights = search_weights(stratum, traffic, probability, drawn)
+    weights = compute_search_weights(stratum, traffic, probability, drawn)
     queries = np.flatnonzero(~np.isnan(weights))
     names, strata = np.unique([stratum[query] for query in queries.tolist()], return_inverse=True)
     sizes = np.array([population.get(name, 0) for name in names.tolist()], np.float64)

@@ -14,7 +14,7 @@ from curation.core.statistics.arrays import Ints
 from curation.core.words import word_starts
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.evidence import OPEN
-from curation.releases.verify import FrozenRelease
+from curation.releases.frozen_release import FrozenRelease
 from curation.store import Store
 
 

@@ -21,9 +21,9 @@ from curation.evaluation.scoring.pooled_pairs import PooledPairs, read_pooled_pa
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.people.seal_access import sealed_parts
-from curation.releases.coverage import ReleasedCoverage, released_coverage
+from curation.releases.coverage import ReleasedCoverage, read_coverage
+from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import refuse_not_in_file
-from curation.releases.verify import FrozenRelease, load_release
 from curation.store import Query, Store
 
 MIN_QUERIES = 10
@@ -132,7 +132,7 @@ def read_release(
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
         ),
-        coverage=released_coverage(release),
+        coverage=read_coverage(release),
         frozen=release,
         bodies=PinnedBodies(store, release),
     )

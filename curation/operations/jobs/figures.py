@@ -11,7 +11,7 @@ reviewers make a new state once a minute; all other changes, and grades of leads
 
     figures = figures_of(store)
     state = figures.state()
-    figures.figure(state, agreement_report, "round 1")
+    figures.figure(state, make_agreement_report, "round 1")
 
 The process is `python -m curation.operations.jobs.figures COPY`. The process receives pickled functions and
 sends their pickled return values. The process ends when its input ends, or after `IDLE_SECONDS` without a
@@ -36,7 +36,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from curation.agreement.fingerprint import TABLES, read_fingerprint, set_fingerprint
+from curation.agreement.fingerprint import TABLES, read_fingerprint, read_set_fingerprint
 from curation.core import log
 from curation.core.digests import digest
 from curation.core.errors import CurationError, RefusedError
@@ -158,7 +158,7 @@ def _read_state(cursor: Cursor) -> tuple[DataState, str]:
     activity = cursor.execute(_LEAD_ACTIVITY).fetchall()
     other_key = digest(read_fingerprint(cursor, other_tables), str(activity))
     ((judgment_count,),) = cursor.execute("SELECT count(*) FROM judgment_events").fetchall()
-    key = digest(set_fingerprint(cursor), other_key)
+    key = digest(read_set_fingerprint(cursor), other_key)
     return DataState(key, utc_now(), judgment_count >= MIN_LARGE_JUDGMENTS), other_key
 
 

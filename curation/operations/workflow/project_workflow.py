@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from curation.agreement.gate import ALPHA, Gate, gate_now
+from curation.agreement.gate import ALPHA, Gate, compute_gate
 from curation.core.errors import CurationError
 from curation.labeling.consensus.rule import DESCRIPTIONS, read_rule
 from curation.labeling.rounds.pace import AnnotatorWork
@@ -67,7 +67,7 @@ def read_figures(store: Store, now: datetime | None = None) -> SlowFigures:
         needs_calendar = work is None and bool(list_releases(cursor))
     gate, due, not_computed = None, None, []
     try:
-        gate = gate_now(store) if is_judged else None
+        gate = compute_gate(store) if is_judged else None
     except CurationError as error:
         not_computed.append(f"Agreement: {error.found}")
     try:

@@ -12,15 +12,15 @@ from curation.operations.workflow.judging import SettledGrades
 from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import DONE, OPEN, PLANNED, QuarterWork, present_quarter, read_work
 from curation.relabeling.staleness import RelabelingCalendar
-from curation.releases.gate_override import gate_overrides, shortfall, with_gate_override
+from curation.releases.gate_override import describe_shortfall, mark_name, read_overrides
 from curation.releases.release_rows import (
     ReleaseRow,
-    graded_pairs,
-    half_judged,
-    half_judged_sentence,
+    count_graded_pairs,
+    count_half_judged,
     list_releases,
+    say_half_judged,
 )
-from curation.releases.sealed_log import SealedEvaluation, sealed_evaluations
+from curation.releases.sealed_log import SealedEvaluation, read_sealed_evaluations
 from curation.store import Cursor
 
 RELABEL_PARAMETERS = {"stage": "Re-label"}
@@ -62,7 +62,7 @@ class NewestRelease(NamedTuple):
     @property
     def name(self) -> str:
         """The name of the release, with the warning."""
-        return with_gate_override(self.row.name, self.gate_override)
+        return mark_name(self.row.name, self.gate_override)
 
 
 def read_newest(cursor: Cursor) -> NewestRelease | None:
@@ -74,9 +74,9 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
     values = {"at": row.frozen_at, "release": row.release_id}
     [(answers_since, evaluations, systems)] = cursor.execute(_ACTIVITY, values).fetchall()
     leads = {name for (name,) in cursor.execute("SELECT name FROM annotators WHERE role = 'lead'").fetchall()}
-    sealed = sealed_evaluations(cursor, row.release_id)
+    sealed = read_sealed_evaluations(cursor, row.release_id)
     by_others = tuple(evaluation for evaluation in sealed if evaluation.evaluated_by not in leads)
-    gate_override = gate_overrides(cursor).get(row.name)
+    gate_override = read_overrides(cursor).get(row.name)
     return NewestRelease(row, answers_since, evaluations, systems, len(sealed), by_others, gate_override)
 
 
@@ -102,7 +102,7 @@ def freeze_stage(
             see_gate = Action("See the gate", page, "goldgrade gate", {"stage": "Gate"})
             return Stage("freeze", "needs attention", line, see_gate)
         return Stage("freeze", "not begun", line, freeze)
-    count = graded_pairs(newest_release.row)
+    count = count_graded_pairs(newest_release.row)
     size = "altered since" if count is None else pluralize(count, "grade")
     line = (
         f"{newest_release.name}: {size}, frozen on {newest_release.row.frozen_at:%d %b %Y} by "
@@ -114,7 +114,7 @@ def freeze_stage(
         if is_settled:
             again = replace(freeze, label="Freeze again")
             return Stage("freeze", "needs attention", f"{line} {shut_gate}".rstrip(), again)
-    for sentence in half_judged_sentence(half_judged(newest_release.row)):
+    for sentence in say_half_judged(count_half_judged(newest_release.row)):
         return Stage("freeze", "needs attention", f"{line} {sentence}", freeze)
     return Stage("freeze", "done", line, Action("See the releases", page, "goldgrade releases"))
 
@@ -154,7 +154,7 @@ def describe_shut_gate(gate: Gate | None) -> str:
     """Say which figures shut the gate; '' if the gate is open or not known."""
     if gate is None or gate.open:
         return ""
-    shortfalls = (shortfall(check.figure, check.state) for check in gate.against)
+    shortfalls = (describe_shortfall(check.figure, check.state) for check in gate.against)
     return f"The gate is shut: {' and '.join(shortfalls)}."
 
 

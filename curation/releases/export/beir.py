@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import json_line, split_names, write_evidence, write_lines, write_table
+from curation.releases.export.files import json_line, name_splits, write_evidence, write_lines, write_table
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -51,7 +51,7 @@ def write_beir(folder: Path, source: ExportSource) -> Written:
     write_lines(folder / "queries.jsonl", map(json_line, queries))
     (folder / "qrels").mkdir()
     files = {"corpus": {"corpus": "corpus.jsonl"}, "queries": {"queries": "queries.jsonl"}}
-    for part, split in split_names(source.parts).items():
+    for part, split in name_splits(source.parts).items():
         write_table(folder / "qrels" / f"{part}.tsv", QRELS, _walk_grades(source, part), "\t")
         files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
         objects = (dict(zip(QRELS, row, strict=True)) for row in _walk_grades(source, part))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.characters import quote_formula
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import ABOUT_QUERIES, csv_types, write_parquet, write_table
+from curation.releases.export.files import ABOUT_QUERIES, describe_csv_types, write_parquet, write_table
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -25,10 +25,7 @@ def write_csv(folder: Path, source: ExportSource) -> Written:
         for row in source.judged()
     )
     write_table(folder / "qrels.csv", COLUMNS, rows, ",")
-    return Written({"default": {"qrels": "qrels.csv"}}, loading=csv_types(COLUMNS))
-
-
-CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")
+    return Written({"default": {"qrels": "qrels.csv"}}, loading=describe_csv_types(COLUMNS))
 
 
 def write_parquet_table(folder: Path, source: ExportSource) -> Written:
@@ -40,6 +37,9 @@ def write_parquet_table(folder: Path, source: ExportSource) -> Written:
     columns = (*COLUMNS, *source.about_grades, *ABOUT_QUERIES)
     write_parquet(folder / "qrels.parquet", columns, rows, source.release.row.release_id)
     return Written({"default": {"qrels": "qrels.parquet"}})
+
+
+CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")
 
 
 PARQUET = ExportFormat(

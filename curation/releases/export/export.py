@@ -30,11 +30,11 @@ from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS, GONE
 from curation.releases.export.readme import write_readme
-from curation.releases.gate_override import gate_override_sentences
-from curation.releases.manifest import MANIFEST, manifest_text
+from curation.releases.gate_override import warn_of_override
+from curation.releases.manifest import MANIFEST, format_manifest
 from curation.releases.requests import ExportRequest
 from curation.releases.seal import open_sealed, refuse_unknown_parts
-from curation.releases.verify import verified_and_opened
+from curation.releases.verify import verify_and_load
 from curation.store import COMMAND_LINE, Store, note_event
 from curation.store.staging import replace_folder, staged, sync_all
 
@@ -78,7 +78,7 @@ class Exported:
         grades = pluralize(sum(self.counts["grades"].values()), "grade")
         files = pluralize(len(self.files) + 1, "file")
         remarks = [f"Exported {self.name} as {self.format}: {files}, {grades}."]
-        remarks += gate_override_sentences(self.name, self.mark)
+        remarks += warn_of_override(self.name, self.mark)
         if self.without_grades:
             remarks.append(f"The export lacks the grades of {', '.join(self.without_grades)}.")
         if self.opening is not None:
@@ -100,22 +100,7 @@ class Exported:
         return (Table(f"Exported {self.name} as {self.format}", ("file", "bytes", "sha256"), rows),)
 
 
-def _check_request(request: ExportRequest) -> None:
-    format = request.format
-    problems = out_of_bounds(ExportRequest, vars(request))
-    if format in GONE:
-        problems.append(GONE[format])
-    elif format not in FORMATS:
-        problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
-    elif request.unjudged and not FORMATS[format].takes_unjudged:
-        others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
-        problems.append(f"the format {format} has no place for pairs without a grade; choose {others}")
-    if not request.licence.strip() or not request.licence.isprintable():
-        problems.append(f"The licence {request.licence!r}: expected its name on one line")
-    refuse_problems(problems)
-
-
-def graded_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str, ...]:
+def choose_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the parts of the split whose grades are written, in order, for a release with this header.
 
     Raises
@@ -136,6 +121,61 @@ def graded_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str
     if not parts and not format.sealed_by_default:
         chosen -= set(sealed)
     return tuple(sorted(chosen.difference(request.without_grades)))
+
+
+def export(
+    store: Store, request: ExportRequest, out: Path, actor: str = COMMAND_LINE, progress: Progress = silent
+) -> Exported:
+    """Export a release in one of `FORMATS` into the folder `out`.
+
+    An export of the same release in the same format is replaced. The same options give the same bytes. A
+    folder with other files is refused. The reason for taking sealed grades is logged before any of these
+    grades is written.
+
+    Raises
+    ------
+    InputError: no such format, part or option; the folder cannot be used or written.
+    NotFoundError: there is no such release, or the project does not know the actor.
+    RefusedError: the release was altered, or a newer goldgrade froze it; sealed grades would be written
+        without a reason, or by somebody who is no lead; the export would have no row.
+    """
+    _check_request(request)
+    out = out.resolve()
+    verified, release = verify_and_load(store, request.name, progress)
+    if not verified.intact:
+        raise RefusedError(
+            f"The release {request.name!r} is not as it was frozen and will not be exported: "
+            f"{verified.problems[0]}.",
+            command=f"`goldgrade verify {request.name}` lists all problems.",
+        )
+    graded = choose_parts(request, release.header)
+    _refuse_other_content(out, verified.release_id, request.format)
+    opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, graded)
+    exported = _write_export(ExportSource(store, release, graded, request), out, opening)
+    if release.file is None:
+        detail = {
+            "name": request.name,
+            "release": verified.release_id,
+            "format": request.format,
+            "without grades": list(exported.without_grades),
+        }
+        note_event(store, "export", detail, actor)
+    return exported
+
+
+def _check_request(request: ExportRequest) -> None:
+    format = request.format
+    problems = out_of_bounds(ExportRequest, vars(request))
+    if format in GONE:
+        problems.append(GONE[format])
+    elif format not in FORMATS:
+        problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
+    elif request.unjudged and not FORMATS[format].takes_unjudged:
+        others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
+        problems.append(f"the format {format} has no place for pairs without a grade; choose {others}")
+    if not request.licence.strip() or not request.licence.isprintable():
+        problems.append(f"The licence {request.licence!r}: expected its name on one line")
+    refuse_problems(problems)
 
 
 def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) -> Exported:
@@ -200,7 +240,7 @@ def _write_manifest(folder: Path, exported: Exported, request: ExportRequest) ->
     }
     if exported.mark:
         manifest["mark"] = exported.mark
-    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
+    (folder / MANIFEST).write_text(format_manifest(manifest), encoding="utf-8")
 
 
 def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
@@ -226,43 +266,3 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
             "replace only an export of the same release in the same format.",
             path=out,
         )
-
-
-def export(
-    store: Store, request: ExportRequest, out: Path, actor: str = COMMAND_LINE, progress: Progress = silent
-) -> Exported:
-    """Export a release in one of `FORMATS` into the folder `out`.
-
-    An export of the same release in the same format is replaced. The same options give the same bytes. A
-    folder with other files is refused. The reason for taking sealed grades is logged before any of these
-    grades is written.
-
-    Raises
-    ------
-    InputError: no such format, part or option; the folder cannot be used or written.
-    NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: the release was altered, or a newer goldgrade froze it; sealed grades would be written
-        without a reason, or by somebody who is no lead; the export would have no row.
-    """
-    _check_request(request)
-    out = out.resolve()
-    verified, release = verified_and_opened(store, request.name, progress)
-    if not verified.intact:
-        raise RefusedError(
-            f"The release {request.name!r} is not as it was frozen and will not be exported: "
-            f"{verified.problems[0]}.",
-            command=f"`goldgrade verify {request.name}` lists all problems.",
-        )
-    graded = graded_parts(request, release.header)
-    _refuse_other_content(out, verified.release_id, request.format)
-    opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, graded)
-    exported = _write_export(ExportSource(store, release, graded, request), out, opening)
-    if release.file is None:
-        detail = {
-            "name": request.name,
-            "release": verified.release_id,
-            "format": request.format,
-            "without grades": list(exported.without_grades),
-        }
-        note_event(store, "export", detail, actor)
-    return exported

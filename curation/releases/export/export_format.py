@@ -21,7 +21,7 @@ class Written:
     ids: changes of ids.
     rows: file → number of rows, for formats that make a row from several grades.
     left_out: reason → number.
-    loading: further fields of the configs, such as `csv_types`.
+    loading: further fields of the configs, such as `describe_csv_types`.
     """
 
     configs: Mapping[str, Mapping[str, str]]

@@ -14,10 +14,10 @@ import numpy as np
 from curation.core.digests import canonical_json
 from curation.ingest.importers.known_queries import PREFIXES
 from curation.negatives.requests import NEAR_DUPLICATE
+from curation.releases.frozen_release import FrozenRelease
 from curation.releases.release_rows import Table
 from curation.releases.requests import ExportRequest
-from curation.releases.search_weights import search_weights
-from curation.releases.verify import FrozenRelease
+from curation.releases.search_weights import compute_search_weights
 from curation.store import Document, Store
 
 
@@ -154,7 +154,7 @@ class ExportSource:
                 np.array([row[name] for row in rows], np.float64)
                 for name in ("traffic", "inclusion_probability")
             )
-            weights = search_weights([row["stratum"] for row in rows], traffic, chance, self.drawn)
+            weights = compute_search_weights([row["stratum"] for row in rows], traffic, chance, self.drawn)
             for row, weight in zip(rows, weights.tolist(), strict=True):
                 about[row["query_id"]] = row | {"traffic_weight": None if isnan(weight) else weight}
         return about

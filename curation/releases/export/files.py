@@ -60,7 +60,7 @@ def write_parquet(
     ranges = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())])
     types = {"list<string>": pa.list_(pa.string()), "ranges": pa.list_(ranges)}
     schema = pa.schema(
-        [(name, types.get(kind) or pa.type_for_alias(kind)) for name, kind in types_of(columns).items()],
+        [(name, types.get(kind) or pa.type_for_alias(kind)) for name, kind in map_types(columns).items()],
         metadata={"goldset_release_id": release_id} if release_id else None,
     )
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
@@ -70,14 +70,14 @@ def write_parquet(
             writer.write_batch(pa.record_batch(data, schema=schema))
 
 
-def types_of(columns: Iterable[str]) -> dict[str, str]:
+def map_types(columns: Iterable[str]) -> dict[str, str]:
     """Map each column of an exported table to its type."""
     return {name: TYPES.get(name, "string") for name in columns}
 
 
-def csv_types(columns: Iterable[str]) -> dict[str, Any]:
+def describe_csv_types(columns: Iterable[str]) -> dict[str, Any]:
     """Return the column types for configs of CSV files. Without types, 007 becomes a number and NA a null."""
-    types = [{"name": name, "dtype": kind} for name, kind in types_of(columns).items()]
+    types = [{"name": name, "dtype": kind} for name, kind in map_types(columns).items()]
     return {"keep_default_na": False, "features": types}
 
 
@@ -109,12 +109,12 @@ def write_parts(
     """Write a file of lines for each part, named after the part, and return a map from split to file."""
     for part in source.parts:
         write_lines(folder / f"{part}{ending}", lines(part))
-    return files_of_parts(source, ending)
+    return map_files(source, ending)
 
 
-def files_of_parts(source: ExportSource, ending: str) -> dict[str, str]:
+def map_files(source: ExportSource, ending: str) -> dict[str, str]:
     """Return a map from split to file, for files that are named after the parts."""
-    return {split: f"{part}{ending}" for part, split in split_names(source.parts).items()}
+    return {split: f"{part}{ending}" for part, split in name_splits(source.parts).items()}
 
 
 def json_array(objects: Iterable[Any]) -> Iterator[str]:
@@ -126,7 +126,7 @@ def json_array(objects: Iterable[Any]) -> Iterator[str]:
     yield "[]" if before == "[" else "]"
 
 
-def split_names(parts: Iterable[str]) -> dict[str, str]:
+def name_splits(parts: Iterable[str]) -> dict[str, str]:
     """Map each part to a valid name of a split in `datasets`: letters, digits and underscores.
 
     Different parts always get different names.

@@ -39,27 +39,16 @@ gold = gold.merge(pd.read_parquet("qrels.parquet"), on="query_id")
 gold = gold.rename(columns={"document_id": "doc_id", "grade": "relevance"})"""
 
 
-def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part of the release, without judgments of these queries."""
-    for row in rows:
-        if part == "split":
-            yield _open_split(row, closed)
-        elif part == "queries" or closed.isdisjoint(map(row.get, ("query_id", "query_a", "query_b"))):
-            yield row
-        elif part == "query_coverage":
-            yield {**row, **OF_RELEVANT}
+class _WholeDocuments:
+    """Yield the rows of the part 'documents', with all fields of each document."""
 
+    def __init__(self, source: ExportSource) -> None:
+        self._source = source
 
-def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
-    """Return the row of the split, with a certificate that names no documents of these queries."""
-    from curation.splits.certificate import parse_certificate
-    from curation.splits.sealed_ties import hide_sealed_documents
-
-    certificate = parse_certificate(canonical_json(row), "The release")
-    return {
-        **row,
-        "certificate": json.loads(canonical_json(asdict(hide_sealed_documents(certificate, closed)))),
-    }
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        rows = self._source.release.walk("documents")
+        for row, document in zip(rows, self._source.documents(), strict=True):
+            yield {**row, **{name: getattr(document, name) for name in TEXT_COLUMNS}}
 
 
 def write_full(folder: Path, source: ExportSource) -> Written:
@@ -87,16 +76,25 @@ def write_full(folder: Path, source: ExportSource) -> Written:
     return Written({**configs, "default": configs.get("qrels", configs["queries"])}, rows=rows)
 
 
-class _WholeDocuments:
-    """Yield the rows of the part 'documents', with all fields of each document."""
+def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a part of the release, without judgments of these queries."""
+    for row in rows:
+        if part == "split":
+            yield _open_split(row, closed)
+        elif part == "queries" or closed.isdisjoint(map(row.get, ("query_id", "query_a", "query_b"))):
+            yield row
+        elif part == "query_coverage":
+            yield {**row, **OF_RELEVANT}
 
-    def __init__(self, source: ExportSource) -> None:
-        self._source = source
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        rows = self._source.release.walk("documents")
-        for row, document in zip(rows, self._source.documents(), strict=True):
-            yield {**row, **{name: getattr(document, name) for name in TEXT_COLUMNS}}
+def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
+    """Return the row of the split, with a certificate that names no documents of these queries."""
+    from curation.splits.certificate import parse_certificate
+    from curation.splits.sealed_ties import hide_sealed_documents
+
+    certificate = parse_certificate(canonical_json(row), "The release")
+    visible = hide_sealed_documents(certificate, closed)
+    return {**row, "certificate": json.loads(canonical_json(asdict(visible)))}
 
 
 FULL = ExportFormat(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from curation.releases.export.beir import QRELS
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import ABOUT_QUERIES, split_names, write_parquet
+from curation.releases.export.files import ABOUT_QUERIES, name_splits, write_parquet
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -39,7 +39,7 @@ def write_hf(folder: Path, source: ExportSource) -> Written:
     files = {"corpus": {"corpus": "corpus/corpus.parquet"}, "queries": {"queries": "queries/queries.parquet"}}
     write_parquet(folder / files["corpus"]["corpus"], CORPUS, corpus)
     write_parquet(folder / files["queries"]["queries"], QUERIES, queries)
-    for part, split in split_names(source.parts).items():
+    for part, split in name_splits(source.parts).items():
         rows = (
             (f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade, *row.about)
             for row in source.judged(part)

@@ -13,11 +13,11 @@ from curation.core.errors import CurationError, InputError
 from curation.core.progress import Progress, silent
 from curation.releases.export.export import Exported, export
 from curation.releases.export.full import FULL
-from curation.releases.gate_override import gate_override_sentences
+from curation.releases.frozen_release import load_release
+from curation.releases.gate_override import warn_of_override
 from curation.releases.packed import PackedRelease
 from curation.releases.release_rows import SUFFIX
 from curation.releases.requests import ExportRequest
-from curation.releases.verify import load_release
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import staged, sync_all
 
@@ -26,7 +26,31 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 MODE = 0o100644 << 16
 
 
-def zip_name(name: str, format: str) -> str:
+class PackedFile(NamedTuple):
+    """The report on a packed release and the export in its file. `sha256` is the checksum of the file."""
+
+    file: Path
+    bytes: int
+    sha256: str
+    exported: Exported
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return sentences on the written file, and on the sealed grades in the file."""
+        exported = self.exported
+        lines = [f"Packed {exported.name}: {self.file}, {self.bytes:,} bytes."]
+        lines += warn_of_override(exported.name, exported.mark)
+        if exported.without_grades:
+            lines.append(
+                f"The file lacks the judgments of sealed parts: {', '.join(exported.without_grades)}."
+            )
+        if exported.opening is not None:
+            parts = ", ".join(exported.opening.parts)
+            lines.append(f"The file has the sealed grades of {parts}, which is logged.")
+        return [*lines, f"sha256: {self.sha256}", f"release id: {exported.release_id}"]
+
+
+def name_zip(name: str, format: str) -> str:
     """Return the file name for a release exported in a format."""
     return f"{name}{SUFFIX}" if format == FULL.name else f"{name}-{format}.zip"
 
@@ -44,34 +68,10 @@ def export_zip(
     try:
         exported = export(store, request, whole, actor, progress)
         progress("packing", 0, 0)
-        _write_zip(whole, folder / zip_name(request.name, request.format), is_packed)
+        _write_zip(whole, folder / name_zip(request.name, request.format), is_packed)
     finally:
         shutil.rmtree(whole, ignore_errors=True)
     return exported
-
-
-class PackedFile(NamedTuple):
-    """The report on a packed release and the export in its file. `sha256` is the checksum of the file."""
-
-    file: Path
-    bytes: int
-    sha256: str
-    exported: Exported
-
-    @property
-    def sentences(self) -> list[str]:
-        """Return sentences on the written file, and on the sealed grades in the file."""
-        exported = self.exported
-        lines = [f"Packed {exported.name}: {self.file}, {self.bytes:,} bytes."]
-        lines += gate_override_sentences(exported.name, exported.mark)
-        if exported.without_grades:
-            lines.append(
-                f"The file lacks the judgments of sealed parts: {', '.join(exported.without_grades)}."
-            )
-        if exported.opening is not None:
-            parts = ", ".join(exported.opening.parts)
-            lines.append(f"The file has the sealed grades of {parts}, which is logged.")
-        return [*lines, f"sha256: {self.sha256}", f"release id: {exported.release_id}"]
 
 
 def pack_release(
@@ -106,7 +106,7 @@ def pack_release(
         with staged(file.resolve(), private=True) as folder:
             request = ExportRequest(row.name, FULL.name, str(folder), parts, reason=reason)
             exported = export_zip(store, request, actor, progress)
-            new = folder / zip_name(row.name, FULL.name)
+            new = folder / name_zip(row.name, FULL.name)
             sha256 = file_digest(new)
             sync_all(folder)
             new.replace(file)

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from curation.releases.card import card_text, template
+from curation.releases.card import load_template, write_card
 from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.export_source import ExportSource
 
@@ -31,9 +31,9 @@ def write_readme(folder: Path, source: ExportSource, format: ExportFormat, writt
     import yaml
 
     queries = Counter(source.part_of.values())
-    text = template(__package__, "readme.md").render(
-        matter=yaml.safe_dump(front_matter(source, written), sort_keys=False, allow_unicode=True),
-        card=card_text(source.release, source.request.licence),
+    text = load_template(__package__, "readme.md").render(
+        matter=yaml.safe_dump(make_front_matter(source, written), sort_keys=False, allow_unicode=True),
+        card=write_card(source.release, source.request.licence),
         parts=[(part, queries[part], number) for part, number in source.with_relevant.items()],
         above_lowest=source.above_lowest,
         reading=format.reading if source.drawn else "",
@@ -42,7 +42,7 @@ def write_readme(folder: Path, source: ExportSource, format: ExportFormat, writt
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
 
-def front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
+def make_front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
     """Return the machine-readable front matter of the data-set card."""
     licence = source.request.licence
     row = source.release.row

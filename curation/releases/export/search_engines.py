@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.files import (
-    csv_types,
-    files_of_parts,
+    describe_csv_types,
     json_array,
     json_line,
+    map_files,
     write_parts,
     write_table,
 )
@@ -35,12 +35,7 @@ def write_ratings(folder: Path, source: ExportSource) -> Written:
     """Write a table of ratings for each part."""
     for part in source.parts:
         write_table(folder / f"{part}.csv", COLUMNS, (row[1:4] for row in source.judged(part)), ",")
-    return Written({"default": files_of_parts(source, ".csv")}, loading=csv_types(COLUMNS))
-
-
-RATINGS = ExportFormat(
-    "ratings", write_ratings, readers="Quepid and the Search Relevance Workbench: query, docid, rating"
-)
+    return Written({"default": map_files(source, ".csv")}, loading=describe_csv_types(COLUMNS))
 
 
 def write_rank_eval(folder: Path, source: ExportSource) -> Written:
@@ -54,12 +49,17 @@ def write_rank_eval(folder: Path, source: ExportSource) -> Written:
     return Written({"default": write_parts(folder, source, ".json", body)}, loading={"field": "requests"})
 
 
-RANK_EVAL = ExportFormat(
-    "rank-eval", write_rank_eval, readers="Elasticsearch and OpenSearch: the body of a _rank_eval request"
-)
-
-
 def _walk_requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
     for (query_id, text), rows in groupby(source.judged(part), lambda row: row[:2]):
         ratings = [{"_index": INDEX, "_id": row.document_id, "rating": row.grade} for row in rows]
         yield {"id": query_id, "template_id": "search", "params": {"query": text}, "ratings": ratings}
+
+
+RATINGS = ExportFormat(
+    "ratings", write_ratings, readers="Quepid and the Search Relevance Workbench: query, docid, rating"
+)
+
+
+RANK_EVAL = ExportFormat(
+    "rank-eval", write_rank_eval, readers="Elasticsearch and OpenSearch: the body of a _rank_eval request"
+)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import files_of_parts, write_evidence, write_lines, write_table
+from curation.releases.export.files import map_files, write_evidence, write_lines, write_table
 from curation.store import Cursor
 from curation.store.release_parts import read_part
 
@@ -27,9 +27,9 @@ _SPACE = re.compile(r"[\s%]")
 
 def write_trec(folder: Path, source: ExportSource) -> Written:
     """Write the topics of all parts and the qrels, on request with -1 for pairs without a grade."""
-    queries = without_space(query["query_id"] for query in source.queries)
-    documents = without_space(source.release.versions)
-    write_lines(folder / "topics.tsv", topic_lines(source.queries, queries))
+    queries = encode_ids(query["query_id"] for query in source.queries)
+    documents = encode_ids(source.release.versions)
+    write_lines(folder / "topics.tsv", write_topic_lines(source.queries, queries))
     wanted = source.unjudged() if source.request.unjudged else []
     unjudged = [(*pair, UNJUDGED, source.part_of[pair[0]]) for pair in wanted]
 
@@ -42,26 +42,26 @@ def write_trec(folder: Path, source: ExportSource) -> Written:
     write_lines(folder / "qrels.txt", lines(None))
     for part in source.parts:
         write_lines(folder / f"qrels.{part}.txt", lines(part))
-    mapped = write_encoded(folder, query=queries, document=documents)
-    splits = {split: f"qrels.{name}" for split, name in files_of_parts(source, ".txt").items()}
+    mapped = write_id_table(folder, query=queries, document=documents)
+    splits = {split: f"qrels.{name}" for split, name in map_files(source, ".txt").items()}
     configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
     configs |= write_evidence(folder, source, queries.__getitem__, documents.__getitem__)
     return Written(configs, {"mapped": mapped})
 
 
-def topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str, str]) -> Iterator[str]:
+def write_topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str, str]) -> Iterator[str]:
     """Write a line with id and text for each query. `written` maps an id to its form in the file."""
     return (f"{written[query['query_id']]}\t{' '.join(query['text'].split())}" for query in queries)
 
 
-def release_topics(cursor: Cursor, release_id: str) -> str:
+def write_release_topics(cursor: Cursor, release_id: str) -> str:
     """Make the topics file of a release, with the queries of all its parts."""
     queries = list(read_part(cursor, release_id, "queries"))
-    ids = without_space(query["query_id"] for query in queries)
-    return "".join(f"{line}\n" for line in topic_lines(queries, ids))
+    ids = encode_ids(query["query_id"] for query in queries)
+    return "".join(f"{line}\n" for line in write_topic_lines(queries, ids))
 
 
-def without_space(ids: Iterable[str]) -> dict[str, str]:
+def encode_ids(ids: Iterable[str]) -> dict[str, str]:
     """Map each id to a form without white space.
 
     If any id has white space, '%' is also encoded in all ids, so that different ids stay different.
@@ -72,7 +72,7 @@ def without_space(ids: Iterable[str]) -> dict[str, str]:
     return {name: _SPACE.sub(lambda match: quote(match[0]), name) for name in known}
 
 
-def write_encoded(folder: Path, **ids: Mapping[str, str]) -> int:
+def write_id_table(folder: Path, **ids: Mapping[str, str]) -> int:
     """Write ids.tsv with the ids that were encoded, if any, and return their number."""
     encoded = [
         (kind, written, original)

@@ -26,7 +26,7 @@ from curation.core.errors import RefusedError
 from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.negatives.hard_negatives import JUDGED
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import files_of_parts, json_line, write_lines
+from curation.releases.export.files import json_line, map_files, write_lines
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -85,7 +85,7 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
             f"{reasons or 'there is no grade'}. Negatives are documents that people graded below relevant, "
             "and that a pool ranked or an import brought."
         )
-    splits = {split: name for split, name in files_of_parts(source, ".jsonl").items() if name in rows}
+    splits = {split: name for split, name in map_files(source, ".jsonl").items() if name in rows}
     configs = {"default": splits, "ids": {split: f"ids/{name}" for split, name in splits.items()}}
     return Written(configs, rows=rows, left_out=counts)
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from curation.agreement.agreement_with_others import uninformative_of
-from curation.agreement.gate import Gate, gate_of
-from curation.agreement.inter_annotator import MINIMUM_UNITS, inter_agreement
-from curation.agreement.intra_annotator import intra_agreement
+from curation.agreement.gate import Gate, check_gate
+from curation.agreement.inter_annotator import MINIMUM_UNITS, compute_agreement
+from curation.agreement.intra_annotator import compute_consistency
+from curation.agreement.outliers import find_uninformative
 from curation.core.digests import canonical_json
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.consensus.consensus import ConsensusCounts
 from curation.labeling.consensus.dawid_skene import estimate_errors
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.consensus.votes import Votes
+from curation.releases.checksums import round_floats
 from curation.releases.freeze.reading import Rows
-from curation.releases.release_id import rounded
 from curation.releases.release_rows import NO_NUMBER, Table
 
 AGREEMENT_SEED = 0
@@ -25,17 +25,21 @@ BETWEEN = "nominal ordinal raw units queries single annotators judgments cannot_
 """Agreement figures between annotators that a release contains."""
 
 
-def agreement_part(rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, str]) -> tuple[Gate, Table]:
+def make_agreement_part(
+    rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, str]
+) -> tuple[Gate, Table]:
     """Return the agreement gate, which compares figures with the project's threshold, and the part's rows.
 
     Parameters
     ----------
     numbers: annotator's name → their number in the release.
     """
-    between = inter_agreement(rows.grades, rows.labels.scale, AGREEMENT_SEED)
-    within = [intra_agreement(repeats) for repeats in rows.repeats]
-    uninformative = uninformative_of(rows.grades)
-    gate = gate_of(between.ordinal, within, rows.all_imported, rows.demand, uninformative, between.annotators)
+    between = compute_agreement(rows.grades, rows.labels.scale, AGREEMENT_SEED)
+    within = [compute_consistency(repeats) for repeats in rows.repeats]
+    uninformative = find_uninformative(rows.grades)
+    gate = check_gate(
+        between.ordinal, within, rows.all_imported, rows.demand, uninformative, between.annotators
+    )
     figures = vars(between) | between.figures
     # judgments about older texts are not compared; only releases that have such judgments count them
     older = {"older": between.older} if between.older else {}
@@ -47,7 +51,7 @@ def agreement_part(rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, st
         "consensus": _describe_consensus(counts, rows.labels.votes, numbers),
         "gate": [check._asdict() for check in gate.checks],
     }
-    return gate, [rounded(row)]
+    return gate, [round_floats(row)]
 
 
 def _describe_consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]:

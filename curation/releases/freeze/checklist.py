@@ -54,6 +54,35 @@ def check_table(checks: Sequence[FreezeCheck]) -> Table:
     return Table("Checklist", ("Check", "State", "Figure", "What it says"), rows, words=True)
 
 
+def refuse_open(draft: ReleaseDraft) -> None:
+    """Refuse labels with open disputes that may not be left out, and labels that make an empty release.
+
+    Raises
+    ------
+    RefusedError: disputes are open, or the release would be empty.
+    """
+    disputed, left_out = draft.disputed, draft.left_out
+    if disputed and not draft.request.allow_disputed:
+        raise RefusedError(
+            f"{pluralize(disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide the "
+            "disputed pairs first, or leave them out.",
+            command="`goldgrade disputes` shows the pairs. --allow-disputed leaves disputed pairs out.",
+        )
+    if sum(draft.grades.values()):
+        return
+    if CHANGED in left_out:
+        raise RefusedError(
+            f"The release would be empty: {left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
+            "Judge these pairs again, or keep their grades.",
+            command="`goldgrade round open NAME --again` opens a round for these pairs. --allow-changed "
+            "keeps their grades.",
+        )
+    raise RefusedError(
+        "No graded pair is in a part of the split, so the release would be empty. Split again.",
+        command="`goldgrade split` splits.",
+    )
+
+
 def _check_opinions(opinions: Counter[tuple[int, int]]) -> FreezeCheck:
     grades = opinions.total()
     if not grades:
@@ -108,32 +137,3 @@ def _check_seal(sealed: Sequence[str]) -> FreezeCheck:
         sentence = f"To see grades of {join_words(sealed)}, people must give a reason, which is logged."
         return FreezeCheck("seal", "ok", sentence, ", ".join(sealed))
     return FreezeCheck("seal", "warn", "No part is sealed, so teams can tune systems on every grade.", "–")
-
-
-def refuse_open(draft: ReleaseDraft) -> None:
-    """Refuse labels with open disputes that may not be left out, and labels that make an empty release.
-
-    Raises
-    ------
-    RefusedError: disputes are open, or the release would be empty.
-    """
-    disputed, left_out = draft.disputed, draft.left_out
-    if disputed and not draft.request.allow_disputed:
-        raise RefusedError(
-            f"{pluralize(disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide the "
-            "disputed pairs first, or leave them out.",
-            command="`goldgrade disputes` shows the pairs. --allow-disputed leaves disputed pairs out.",
-        )
-    if sum(draft.grades.values()):
-        return
-    if CHANGED in left_out:
-        raise RefusedError(
-            f"The release would be empty: {left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
-            "Judge these pairs again, or keep their grades.",
-            command="`goldgrade round open NAME --again` opens a round for these pairs. --allow-changed "
-            "keeps their grades.",
-        )
-    raise RefusedError(
-        "No graded pair is in a part of the split, so the release would be empty. Split again.",
-        command="`goldgrade split` splits.",
-    )

@@ -20,7 +20,7 @@ from curation.queries.coverage.query_shapes import (
     measure_shape,
 )
 from curation.queries.coverage.stored_map import CURRENT_MAP, read_current_map_id, read_map
-from curation.releases.release_id import rounded
+from curation.releases.checksums import round_floats
 from curation.releases.release_rows import PartRows
 from curation.store import Cursor, Store, get_setting
 
@@ -35,7 +35,7 @@ def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
         return str(error)
 
 
-def coverage_tables(
+def measure_coverage(
     store: Store,
     coverage_map: CoverageMap,
     queries: PartRows,
@@ -51,7 +51,7 @@ def coverage_tables(
     """
     clusters = _clusters_of_queries(store, queries, coverage_map, progress)
     shapes = _shapes_of_queries(qrels, relevant_grade, coverage_map, clusters)
-    spread, aligned = (cut and Tertiles(*map(rounded, cut)) for cut in find_cuts(shapes.values()))
+    spread, aligned = (cut and Tertiles(*map(round_floats, cut)) for cut in find_cuts(shapes.values()))
     cuts = (spread, aligned)
     asked = frozenset().union(*clusters.values())
     rows = [_query_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
@@ -100,7 +100,7 @@ def _shapes_of_queries(
                 coverage_map.find_clusters(coverage_map.document_entities.get(row["document_id"], ()))
             )
     shapes = {query_id: measure_shape(asked, relevant[query_id]) for query_id, asked in clusters.items()}
-    return {query_id: shape and QueryShape(*map(rounded, shape)) for query_id, shape in shapes.items()}
+    return {query_id: shape and QueryShape(*map(round_floats, shape)) for query_id, shape in shapes.items()}
 
 
 def _map_row(relevant_grade: int, coverage_map: CoverageMap, asked: Clusters, cuts: Cuts) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _map_row(relevant_grade: int, coverage_map: CoverageMap, asked: Clusters, cu
     spread, aligned = cuts
     return {
         "map_id": coverage_map.map_id,
-        "parameters": rounded(dict(coverage_map.parameters)),
+        "parameters": round_floats(dict(coverage_map.parameters)),
         "relevant_grade": relevant_grade,
         "clusters": [
             {

@@ -17,7 +17,7 @@ another version of a text is kept if the text still contains its words. Releases
 the part 'evidence'.
 
 The row of a query in the release contains the query's filter, if any. Pairs outside the filter have the
-lowest grade, with the reason (see `freeze.sharing.grade_outside`).
+lowest grade, with the reason (see `freeze.sharing.grade_outside_filter`).
 
 A grade belongs to the text that was judged. A pair that was judged only on another version of its document is
 left out, or kept and marked `"version": "changed"`. Judgments and decisions about another version of a
@@ -36,12 +36,12 @@ from curation.ingest.filters import NO_FILTERS, Filters
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.rounds.rounds import RoundState
+from curation.releases.checksums import round_floats
 from curation.releases.freeze import parts
-from curation.releases.freeze.agreement_part import agreement_part
-from curation.releases.freeze.pseudonyms import without_names
+from curation.releases.freeze.agreement_part import make_agreement_part
+from curation.releases.freeze.pseudonyms import replace_names
 from curation.releases.freeze.reading import Rows, Split
-from curation.releases.release_id import rounded
-from curation.releases.release_rows import FORMAT, NO_NUMBER, PartRows, Table, without_relevant
+from curation.releases.release_rows import FORMAT, NO_NUMBER, PartRows, Table, find_without_relevant
 from curation.releases.requests import FreezeRequest
 from curation.splits.inputs import GradedQueries, collect_graded_queries
 from curation.store.release_parts import PartText, table_rows
@@ -135,107 +135,8 @@ class ReleaseDraft:
     def count_without_relevant(self) -> None:
         """Set the field `without_relevant`, once all grades are known."""
         relevant_grade = self.split.parameters["relevant_grade"]
-        lacking = without_relevant(self.tables["queries"], self.tables["qrels"], relevant_grade)
+        lacking = find_without_relevant(self.tables["queries"], self.tables["qrels"], relevant_grade)
         self.without_relevant = dict(sorted(Counter(self.split.parts[name] for name in lacking).items()))
-
-
-def draft_of(
-    rows: Rows, request: FreezeRequest = FreezeRequest(), filters: Filters = NO_FILTERS
-) -> ReleaseDraft:
-    """Make the draft of a release from the project's rows, as the request asks.
-
-    Parameters
-    ----------
-    filters: the filters of queries, for the part of queries.
-    """
-    split = rows.split
-    consensus = compute_consensus(rows.labels.votes)
-    selection = _PairSelection(rows, request, filters)
-    sure = consensus.rule != MAJORITY
-    qrels = PartText.of_rows(parts.qrel(pair, sure) for pair in consensus if selection.takes(pair))
-    judgments, annotators, rounds, used = parts.judgments(rows, selection.queries)
-    people = parts.people_of(rows, selection.queries, annotators)
-    gate, agreement = agreement_part(rows, consensus.counts, annotators)
-    tables: dict[str, PartRows] = {
-        "queries": parts.queries(rows, selection.queries, filters.queries),
-        "qrels": qrels,
-        "documents": PartText.of_rows(table_rows(rows.labels.snapshot)),
-        "edges": parts.edges(rows, selection.queries),
-        "judgments": judgments,
-        "rounds": parts.rounds(rows, rounds),
-        "guides": parts.guides(rows, used),
-        "adjudications": parts.adjudications(rows, selection.queries, people),
-        "agreement": agreement,
-        "sampling": parts.sampling(rows),
-        **parts.pools(rows, selection.queries),
-    }
-    where_any = {  # releases without such rows have no such part, and keep their ids
-        "pool_sample": parts.pool_sample(rows, selection.queries),
-        "answers": parts.answers(rows, selection.queries),
-        "nuggets": parts.nuggets(rows, selection.queries),
-        "relabeled": parts.relabeled(rows, selection.relabeled),
-        "evidence": selection.evidence,
-    }
-    tables |= {part: table for part, table in where_any.items() if table}
-    relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
-    return ReleaseDraft(
-        request=request,
-        tables=tables,
-        split=split,
-        scale=rows.labels.scale,
-        gate=gate,
-        graded=collect_graded_queries(relevant, consensus),
-        queries=_count_by_part(split, Counter(split.parts[query_id] for query_id in selection.queries)),
-        grades=_count_by_part(split, selection.grades),
-        documents=rows.labels.snapshot.num_rows,
-        snapshot_id=rows.labels.snapshot_id,
-        people=people,
-        changed=selection.changed,
-        kept=selection.kept,
-        disputed_anywhere=consensus.counts.disputed,
-        left_out=selection.left_out,
-        left_out_documents=selection.left_out_documents,
-        relabelings=rows.relabelings,
-        opinions=selection.opinions,
-        open_rounds=rows.open_rounds,
-        held=rows.held,
-    )
-
-
-def header(draft: ReleaseDraft, override: Override | None = None) -> Table:
-    """Return the header row, which describes the release.
-
-    The header leaves out fields that the release does not need.
-    """
-    described = {
-        "format": FORMAT,
-        "split_id": draft.split.split_id,
-        "snapshot_id": draft.snapshot_id,
-        "documents": draft.documents,
-        "queries": draft.queries,
-        "grades": draft.grades,
-        "sealed": list(draft.sealed),
-        "left_out": draft.left_out,
-    }
-    where_any = {
-        "changed": draft.changed,
-        "only_complete": draft.request.only_complete,
-        "held": draft.held,
-        "sharing": draft.sharing,
-    }
-    described |= draft.relabelings | {name: value for name, value in where_any.items() if value}
-    if override is not None:
-        people = {override.by: NO_NUMBER, **draft.people}
-        described["override"] = {
-            "by": people[override.by],
-            "reason": without_names(override.reason, people),
-            "against": [rounded(check._asdict()) for check in override.against],
-        }
-    return [described]
-
-
-def _count_by_part(split: Split, counts: Mapping[str, int]) -> dict[str, int]:
-    return {part: counts.get(part, 0) for part in split.parameters["parts"]}
 
 
 class _PairSelection:
@@ -336,3 +237,102 @@ class _PairSelection:
     def _count_lacking(self, pair: PairConsensus) -> int:
         """Count the planned opinions on a pair that nobody gave; 0 after a reviewer's decision."""
         return 0 if pair.how == "adjudicated" else self._rows.unanswered.get(pair[:2], 0)
+
+
+def make_draft(
+    rows: Rows, request: FreezeRequest = FreezeRequest(), filters: Filters = NO_FILTERS
+) -> ReleaseDraft:
+    """Make the draft of a release from the project's rows, as the request asks.
+
+    Parameters
+    ----------
+    filters: the filters of queries, for the part of queries.
+    """
+    split = rows.split
+    consensus = compute_consensus(rows.labels.votes)
+    selection = _PairSelection(rows, request, filters)
+    sure = consensus.rule != MAJORITY
+    qrels = PartText.of_rows(parts.make_qrel(pair, sure) for pair in consensus if selection.takes(pair))
+    judgments, annotators, rounds, used = parts.make_judgments(rows, selection.queries)
+    people = parts.map_names(rows, selection.queries, annotators)
+    gate, agreement = make_agreement_part(rows, consensus.counts, annotators)
+    tables: dict[str, PartRows] = {
+        "queries": parts.make_queries(rows, selection.queries, filters.queries),
+        "qrels": qrels,
+        "documents": PartText.of_rows(table_rows(rows.labels.snapshot)),
+        "edges": parts.make_edges(rows, selection.queries),
+        "judgments": judgments,
+        "rounds": parts.make_rounds(rows, rounds),
+        "guides": parts.make_guides(rows, used),
+        "adjudications": parts.make_adjudications(rows, selection.queries, people),
+        "agreement": agreement,
+        "sampling": parts.make_sampling(rows),
+        **parts.make_pools(rows, selection.queries),
+    }
+    where_any = {  # releases without such rows have no such part, and keep their ids
+        "pool_sample": parts.make_pool_sample(rows, selection.queries),
+        "answers": parts.make_answers(rows, selection.queries),
+        "nuggets": parts.make_nuggets(rows, selection.queries),
+        "relabeled": parts.make_relabeled(rows, selection.relabeled),
+        "evidence": selection.evidence,
+    }
+    tables |= {part: table for part, table in where_any.items() if table}
+    relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
+    return ReleaseDraft(
+        request=request,
+        tables=tables,
+        split=split,
+        scale=rows.labels.scale,
+        gate=gate,
+        graded=collect_graded_queries(relevant, consensus),
+        queries=_count_by_part(split, Counter(split.parts[query_id] for query_id in selection.queries)),
+        grades=_count_by_part(split, selection.grades),
+        documents=rows.labels.snapshot.num_rows,
+        snapshot_id=rows.labels.snapshot_id,
+        people=people,
+        changed=selection.changed,
+        kept=selection.kept,
+        disputed_anywhere=consensus.counts.disputed,
+        left_out=selection.left_out,
+        left_out_documents=selection.left_out_documents,
+        relabelings=rows.relabelings,
+        opinions=selection.opinions,
+        open_rounds=rows.open_rounds,
+        held=rows.held,
+    )
+
+
+def make_header(draft: ReleaseDraft, override: Override | None = None) -> Table:
+    """Return the header row, which describes the release.
+
+    The header leaves out fields that the release does not need.
+    """
+    described = {
+        "format": FORMAT,
+        "split_id": draft.split.split_id,
+        "snapshot_id": draft.snapshot_id,
+        "documents": draft.documents,
+        "queries": draft.queries,
+        "grades": draft.grades,
+        "sealed": list(draft.sealed),
+        "left_out": draft.left_out,
+    }
+    where_any = {
+        "changed": draft.changed,
+        "only_complete": draft.request.only_complete,
+        "held": draft.held,
+        "sharing": draft.sharing,
+    }
+    described |= draft.relabelings | {name: value for name, value in where_any.items() if value}
+    if override is not None:
+        people = {override.by: NO_NUMBER, **draft.people}
+        described["override"] = {
+            "by": people[override.by],
+            "reason": replace_names(override.reason, people),
+            "against": [round_floats(check._asdict()) for check in override.against],
+        }
+    return [described]
+
+
+def _count_by_part(split: Split, counts: Mapping[str, int]) -> dict[str, int]:
+    return {part: counts.get(part, 0) for part in split.parameters["parts"]}

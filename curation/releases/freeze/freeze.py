@@ -23,16 +23,15 @@ from curation.people.annotators import require_author
 from curation.people.seal_access import unseal
 from curation.pooling.pool import read_texts
 from curation.queries.coverage.coverage_map import CoverageMap
+from curation.releases.checksums import compute_release_id, round_floats, sign_row
 from curation.releases.freeze.checklist import FreezeCheck, check_table, checklist, refuse_open
-from curation.releases.freeze.coverage_part import coverage_tables, read_current_map
-from curation.releases.freeze.draft import Override, ReleaseDraft, draft_of, header
+from curation.releases.freeze.coverage_part import measure_coverage, read_current_map
+from curation.releases.freeze.draft import Override, ReleaseDraft, make_draft, make_header
 from curation.releases.freeze.reading import read_rows
-from curation.releases.freeze.sharing import check_rule, grade_outside, share_grades
-from curation.releases.overview import part_table
-from curation.releases.release_id import release_id_of, rounded
-from curation.releases.release_rows import signed_row
+from curation.releases.freeze.sharing import check_rule, grade_outside_filter, share_grades
+from curation.releases.overview import make_part_table
 from curation.releases.requests import FreezeRequest
-from curation.releases.seal import chosen_seals
+from curation.releases.seal import choose_seals
 from curation.splits.certificate import Certificate, make_certificate
 from curation.splits.certify import certify
 from curation.splits.groups import describe_edge
@@ -127,11 +126,11 @@ class Frozen:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Tables of the parts of the release, and of the checklist of the freeze."""
-        parts = part_table(f"Release {self.name}", self.queries, self.grades, self.sealed)
+        parts = make_part_table(f"Release {self.name}", self.queries, self.grades, self.sealed)
         return (parts, check_table(self.checks))
 
 
-def readiness(store: Store, request: FreezeRequest) -> ReleaseDraft:
+def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
     """Make the draft of the release that `freeze` would make, without tables and a check of the split.
 
     Raises
@@ -141,13 +140,13 @@ def readiness(store: Store, request: FreezeRequest) -> ReleaseDraft:
     filters = read_filters(store)
     with store.reading() as cursor:
         rows = read_rows(cursor)
-    draft = draft_of(rows, request, filters)
+    draft = make_draft(rows, request, filters)
     _complete_draft(store, draft, filters)
     draft.tables.clear()
     return draft
 
 
-def freeze_problem(draft: ReleaseDraft) -> str | None:
+def find_freeze_problem(draft: ReleaseDraft) -> str | None:
     """Return the problem for which a freeze would be refused even with a reason; None without a problem."""
     try:
         refuse_open(draft)
@@ -183,7 +182,7 @@ def freeze(
         rows = read_rows(cursor)
         corpus = current_corpus(cursor) if request.share else None
         coverage_map = read_current_map(cursor)
-    draft = draft_of(rows, request, filters)
+    draft = make_draft(rows, request, filters)
     del rows  # as large as the draft
     if request.share is not None and corpus is not None:
         share_grades(draft, request.share, read_texts(store, corpus).identical)
@@ -196,7 +195,7 @@ def freeze(
     texts = _part_texts(draft, certificate, override)
     draft.tables.clear()
     sums = {table: text.sums for table, text in texts.items()}
-    release_id = release_id_of({table: table_sum.sha256 for table, table_sum in sums.items()})
+    release_id = compute_release_id({table: table_sum.sha256 for table, table_sum in sums.items()})
     created = _store_release(store, release_id, texts, draft, actor, override)
     return Frozen(
         name=request.name,
@@ -220,10 +219,23 @@ def freeze(
     )
 
 
+def check_name(name: str) -> None:
+    """Refuse a text that cannot be the name of a release.
+
+    Raises
+    ------
+    InputError: the name is too long, or has other characters.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
+        )
+
+
 def _complete_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Add the grades of filters, the sealed parts, and the numbers of queries without a relevant document."""
-    grade_outside(store, draft, filters)
-    draft.sealed = chosen_seals(draft.queries, draft.request.seal)
+    grade_outside_filter(store, draft, filters)
+    draft.sealed = choose_seals(draft.queries, draft.request.seal)
     draft.count_without_relevant()
 
 
@@ -234,7 +246,7 @@ def _add_coverage(
     if not isinstance(coverage_map, CoverageMap):
         return coverage_map and f"The release has no clusters of its queries: {coverage_map}"
     relevant_grade = draft.split.parameters["relevant_grade"]
-    sentence, added = coverage_tables(
+    sentence, added = measure_coverage(
         store, coverage_map, draft.tables["queries"], draft.tables["qrels"], relevant_grade, progress
     )
     draft.tables |= added
@@ -276,19 +288,6 @@ def _gate_override(gate: Gate, actor: str, reason: str | None) -> Override | Non
     )
 
 
-def check_name(name: str) -> None:
-    """Refuse a text that cannot be the name of a release.
-
-    Raises
-    ------
-    InputError: the name is too long, or has other characters.
-    """
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
-        )
-
-
 def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certificate:
     """Check the split against the current labels, which may be newer than the split."""
     split = draft.split
@@ -322,8 +321,8 @@ def _part_texts(
     """Map part names to texts: the tables of the draft, and the parts 'split' and 'release'."""
     split = {"split_id": draft.split.split_id, "parameters": draft.split.parameters}
     tables = draft.tables | {
-        "split": [split | {"certificate": rounded(asdict(certificate))}],
-        "release": header(draft, override),
+        "split": [split | {"certificate": round_floats(asdict(certificate))}],
+        "release": make_header(draft, override),
     }
     return {
         table: rows if isinstance(rows, PartText) else PartText.of_rows(rows)
@@ -343,11 +342,11 @@ def _store_release(
     name, sums = draft.request.name, {table: text.sums for table, text in texts.items()}
     manifest = {
         **({"half_judged": draft.half_judged} if draft.half_judged else {}),
-        "gate": rounded([check._asdict() for check in draft.gate.checks]),
+        "gate": round_floats([check._asdict() for check in draft.gate.checks]),
         "parts": {table: table_sum._asdict() for table, table_sum in sums.items()},
         "versions": {"goldgrade": __version__, **{package: version(package) for package in _VERSIONED}},
     }
-    row = signed_row(name, release_id, manifest, utc_now(), actor)
+    row = sign_row(name, release_id, manifest, utc_now(), actor)
     detail = {"name": name, "release": release_id, "queries": draft.queries, "grades": draft.grades}
     if override is not None:
         against = [check.sentence for check in override.against]

@@ -13,15 +13,15 @@ from typing import Any
 
 from curation.core.digests import ListDigest, canonical_json, digest
 from curation.labeling.consensus.consensus import PairConsensus
-from curation.releases.freeze.pseudonyms import pseudonyms, without_names
-from curation.releases.freeze.reading import Rows, columns
-from curation.releases.release_id import rounded
+from curation.releases.checksums import round_floats
+from curation.releases.freeze.pseudonyms import assign_pseudonyms, replace_names
+from curation.releases.freeze.reading import Rows, iterate_rows
 from curation.releases.release_rows import NO_NUMBER, PartRows, Table
 from curation.store import Round
 from curation.store.release_parts import PartText, sorted_lines, table_rows
 
 
-def judgments(
+def make_judgments(
     rows: Rows, queries: Collection[str]
 ) -> tuple[PartText, dict[str, str], dict[str, str], frozenset[str]]:
     """Make the part of judgments, with numbers for the annotators and rounds.
@@ -31,11 +31,11 @@ def judgments(
     judged, guides = _digest_judgments(_walk_judgments(rows, queries))
     judged_rounds = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
-    about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
+    about |= {row.annotator: digest(round_floats(row[1:])) for row in rows.repeats}
     about_rounds = {
         row.round_id: digest(_layout_of_round(row)) for row in rows.rounds if row.round_id in judged_rounds
     }
-    annotators, rounds = pseudonyms(about, about_rounds, judged)
+    annotators, rounds = assign_pseudonyms(about, about_rounds, judged)
     numbered = (
         row | {"annotator": annotators[row["annotator"]], "round": rounds[row["round"]]}
         for row in _walk_judgments(rows, queries)
@@ -43,9 +43,180 @@ def judgments(
     return PartText.of_rows(numbered, ordered=True), annotators, rounds, guides
 
 
+def make_rounds(rows: Rows, numbers: Mapping[str, str]) -> Table:
+    """Make the part of labeling rounds, from the rounds that have a number."""
+    used = [
+        {"round": numbers[row.round_id], **_layout_of_round(row)}
+        for row in rows.rounds
+        if row.round_id in numbers
+    ]
+    return sorted(used, key=canonical_json)
+
+
+def make_adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
+    """Make the part of the reviewers' decisions, with reasons from which names are removed."""
+    pinned = dict(iterate_rows(rows.labels.snapshot))
+    table = []
+    for row in rows.adjudications.to_pylist():
+        del row["reviewer"]
+        read = row.pop("content_hash")
+        if row["query_id"] in queries and row["document_id"] in pinned:
+            row["reason"] = replace_names(row["reason"], people)
+            changed = read is not None and read != pinned[row["document_id"]]
+            table.append(row | ({"version": "changed"} if changed else {}))
+    return table
+
+
+def map_names(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) -> dict[str, str]:
+    """Map each name of the people who judged or decided pairs of these queries to the person's number.
+
+    The names of other accounts stay in texts, because an account name may be an ordinary word.
+    """
+    reviewers = {row["reviewer"] for row in rows.adjudications.to_pylist() if row["query_id"] in queries}
+    inside = numbers.keys() | reviewers
+    return {known: numbers.get(name, NO_NUMBER) for known, name in rows.people.items() if name in inside}
+
+
+def make_queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
+    """Make the part of queries: draw and filter of each query, and the language model that wrote it.
+
+    The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
+    """
+    about = {row.pop("query_id"): row for row in rows.about_queries.to_pylist()}
+    table = []
+    for query in rows.labels.queries:
+        if query.query_id not in chosen:
+            continue
+        known = about[query.query_id]
+        row: dict[str, Any] = {
+            "query_id": query.query_id,
+            "text": query.text,
+            "source": query.source,
+            "information_need": query.information_need,
+            **{name: known[name] for name in ("segment", "tags", "stratum", "traffic")},
+            "inclusion_probability": round_floats(known["inclusion_probability"]),
+            "part": rows.split.parts[query.query_id],
+            "group": rows.split.groups[query.query_id],
+        }
+        if known["model"] is not None:
+            prompts = json.loads(known["detail"]).get("prompts", {})
+            share = round_floats(known["share"])
+            row["written_by"] = {"model": known["model"], "prompts": prompts, "share_judged": share}
+        if query.query_id in filters:
+            row["filter"] = filters[query.query_id]
+        table.append(row)
+    return table
+
+
+def make_qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
+    """Make the row of a pair's grade, with the confidence of the grade if `sure`.
+
+    A disputed pair has an older grade, with the origin 'kept'.
+    """
+    row: dict[str, Any] = {
+        "query_id": pair.query_id,
+        "document_id": pair.document_id,
+        "grade": pair.grade,
+        "how": "kept" if pair.how == "disputed" else pair.how,
+        "votes": {str(grade): count for grade, count in pair.votes.items()},
+        "cannot_tell": pair.cannot_tell,
+    }
+    if sure:
+        row["confidence"] = pair.confidence
+    return row | ({"version": "changed"} if pair.changed else {})
+
+
+def make_edges(rows: Rows, queries: Collection[str]) -> Table:
+    """Make the part of ties between the release's queries."""
+    return [
+        round_floats({**row, "detail": json.loads(row["detail"])})
+        for row in rows.edges.to_pylist()
+        if row["query_a"] in queries and row["query_b"] in queries
+    ]
+
+
+def make_guides(rows: Rows, judged_by: Collection[str]) -> Table:
+    """Make the part of labeling guides: the current guide, and the guides of the judgments."""
+    used = {*judged_by, rows.guide_hash}
+    return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
+
+
+def make_sampling(rows: Rows) -> Table:
+    """Make the part on the draw of the current sample of queries; empty without a sample."""
+    return [
+        {
+            "sample_id": sample_id,
+            "parameters": json.loads(parameters),
+            "report": round_floats(json.loads(report)),
+            "log": _describe_log(rows),
+        }
+        for sample_id, parameters, report in iterate_rows(rows.samples)
+    ]
+
+
+def make_answers(rows: Rows, queries: Collection[str]) -> Table:
+    """Make the part of reference answers to the queries."""
+    return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
+
+
+def make_nuggets(rows: Rows, queries: Collection[str]) -> Table:
+    """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
+    return [
+        {
+            "query_id": query_id,
+            "nugget_id": nugget.id_for(query_id),
+            "text": nugget.text,
+            "vital": nugget.vital,
+        }
+        for query_id, written in rows.nuggets.items()
+        for nugget in written
+        if query_id in queries
+    ]
+
+
+def make_pool_sample(rows: Rows, queries: Collection[str]) -> Table:
+    """Make the part of the documents that were drawn from a sampled pool, by query and band."""
+    return [
+        {**row, "inclusion_probability": round_floats(row["inclusion_probability"])}
+        for row in rows.pool_sample.to_pylist()
+        if row["query_id"] in queries
+    ]
+
+
+def make_relabeled(rows: Rows, pairs: Collection[tuple[str, str]]) -> Table:
+    """Make the part of re-labeled pairs, with the quarter of the re-labeling and the change."""
+    names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
+    return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
+
+
+def make_pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
+    """Make the parts of candidates and pools: each candidate with the system that proposed it."""
+    pools = list(iterate_rows(rows.pools))
+    known, used = {pool_id for pool_id, *_ in pools}, set()
+
+    def candidates() -> Iterator[dict[str, Any]]:
+        for row in table_rows(rows.candidates):
+            if row["query_id"] not in queries:
+                continue
+            row["score"] = round_floats(row["score"])
+            used.add(row["pool_id"])
+            if row["pool_id"] not in known:
+                row["pool_id"] = None  # imported with judgments: the round's id would carry a file's name
+            yield row
+
+    return {
+        "candidates": PartText.of_rows(candidates(), ordered=True),
+        "pools": [
+            {"pool_id": pool_id, "snapshot_id": snapshot_id, "parameters": json.loads(parameters)}
+            for pool_id, snapshot_id, parameters in pools
+            if pool_id in used
+        ],
+    }
+
+
 def _walk_judgments(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield the judgments of these queries on documents of the corpus."""
-    pinned = dict(columns(rows.labels.snapshot))
+    pinned = dict(iterate_rows(rows.labels.snapshot))
     for row in table_rows(rows.judgments):
         if row["query_id"] in queries and row["document_id"] in pinned:
             if row.pop("content_hash") != pinned[row["document_id"]]:
@@ -71,16 +242,6 @@ def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str,
     return {source: digests[number].value() for source, number in numbers.items()}, frozenset(guides)
 
 
-def rounds(rows: Rows, numbers: Mapping[str, str]) -> Table:
-    """Make the part of labeling rounds, from the rounds that have a number."""
-    used = [
-        {"round": numbers[row.round_id], **_layout_of_round(row)}
-        for row in rows.rounds
-        if row.round_id in numbers
-    ]
-    return sorted(used, key=canonical_json)
-
-
 def _layout_of_round(row: Round) -> dict[str, Any]:
     """Describe a labeling round without names: its kind, its guide, and the parameters of its layout."""
     parameters = json.loads(row.parameters)
@@ -90,110 +251,9 @@ def _layout_of_round(row: Round) -> dict[str, Any]:
     return {"kind": row.kind, "guide": row.guide_hash, "parameters": kept}
 
 
-def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
-    """Make the part of the reviewers' decisions, with reasons from which names are removed."""
-    pinned = dict(columns(rows.labels.snapshot))
-    table = []
-    for row in rows.adjudications.to_pylist():
-        del row["reviewer"]
-        read = row.pop("content_hash")
-        if row["query_id"] in queries and row["document_id"] in pinned:
-            row["reason"] = without_names(row["reason"], people)
-            changed = read is not None and read != pinned[row["document_id"]]
-            table.append(row | ({"version": "changed"} if changed else {}))
-    return table
-
-
-def people_of(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) -> dict[str, str]:
-    """Map each name of the people who judged or decided pairs of these queries to the person's number.
-
-    The names of other accounts stay in texts, because an account name may be an ordinary word.
-    """
-    reviewers = {row["reviewer"] for row in rows.adjudications.to_pylist() if row["query_id"] in queries}
-    inside = numbers.keys() | reviewers
-    return {known: numbers.get(name, NO_NUMBER) for known, name in rows.people.items() if name in inside}
-
-
-def queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
-    """Make the part of queries: draw and filter of each query, and the language model that wrote it.
-
-    The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
-    """
-    about = {row.pop("query_id"): row for row in rows.about_queries.to_pylist()}
-    table = []
-    for query in rows.labels.queries:
-        if query.query_id not in chosen:
-            continue
-        known = about[query.query_id]
-        row: dict[str, Any] = {
-            "query_id": query.query_id,
-            "text": query.text,
-            "source": query.source,
-            "information_need": query.information_need,
-            **{name: known[name] for name in ("segment", "tags", "stratum", "traffic")},
-            "inclusion_probability": rounded(known["inclusion_probability"]),
-            "part": rows.split.parts[query.query_id],
-            "group": rows.split.groups[query.query_id],
-        }
-        if known["model"] is not None:
-            prompts = json.loads(known["detail"]).get("prompts", {})
-            share = rounded(known["share"])
-            row["written_by"] = {"model": known["model"], "prompts": prompts, "share_judged": share}
-        if query.query_id in filters:
-            row["filter"] = filters[query.query_id]
-        table.append(row)
-    return table
-
-
-def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
-    """Make the row of a pair's grade, with the confidence of the grade if `sure`.
-
-    A disputed pair has an older grade, with the origin 'kept'.
-    """
-    row: dict[str, Any] = {
-        "query_id": pair.query_id,
-        "document_id": pair.document_id,
-        "grade": pair.grade,
-        "how": "kept" if pair.how == "disputed" else pair.how,
-        "votes": {str(grade): count for grade, count in pair.votes.items()},
-        "cannot_tell": pair.cannot_tell,
-    }
-    if sure:
-        row["confidence"] = pair.confidence
-    return row | ({"version": "changed"} if pair.changed else {})
-
-
-def edges(rows: Rows, queries: Collection[str]) -> Table:
-    """Make the part of ties between the release's queries."""
-    return [
-        rounded({**row, "detail": json.loads(row["detail"])})
-        for row in rows.edges.to_pylist()
-        if row["query_a"] in queries and row["query_b"] in queries
-    ]
-
-
-def guides(rows: Rows, judged_by: Collection[str]) -> Table:
-    """Make the part of labeling guides: the current guide, and the guides of the judgments."""
-    used = {*judged_by, rows.guide_hash}
-    return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
-
-
-def sampling(rows: Rows) -> Table:
-    """Make the part on the draw of the current sample of queries; empty without a sample."""
-    return [
-        {
-            "sample_id": sample_id,
-            "parameters": json.loads(parameters),
-            "report": rounded(json.loads(report)),
-            "log": _describe_log(rows),
-        }
-        for sample_id, parameters, report in columns(rows.samples)
-    ]
-
-
 def _describe_log(rows: Rows) -> dict[str, Any]:
     """Describe the query logs of the sample: rows, times, left-out rows, and replaced personal data."""
-    logs = list(columns(rows.logs))
+    logs = list(iterate_rows(rows.logs))
     left_out: Counter[str] = Counter()
     for _, reasons, _, _ in logs:
         left_out.update(json.loads(reasons))
@@ -203,65 +263,5 @@ def _describe_log(rows: Rows) -> dict[str, Any]:
         "left_out": dict(sorted(left_out.items())),
         "first": min((first for _, _, first, _ in logs if first), default=None),
         "last": max((last for *_, last in logs if last), default=None),
-        "personal_data": dict(columns(rows.personal)),
-    }
-
-
-def answers(rows: Rows, queries: Collection[str]) -> Table:
-    """Make the part of reference answers to the queries."""
-    return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
-
-
-def nuggets(rows: Rows, queries: Collection[str]) -> Table:
-    """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
-    return [
-        {
-            "query_id": query_id,
-            "nugget_id": nugget.id_for(query_id),
-            "text": nugget.text,
-            "vital": nugget.vital,
-        }
-        for query_id, written in rows.nuggets.items()
-        for nugget in written
-        if query_id in queries
-    ]
-
-
-def pool_sample(rows: Rows, queries: Collection[str]) -> Table:
-    """Make the part of the documents that were drawn from a sampled pool, by query and band."""
-    return [
-        {**row, "inclusion_probability": rounded(row["inclusion_probability"])}
-        for row in rows.pool_sample.to_pylist()
-        if row["query_id"] in queries
-    ]
-
-
-def relabeled(rows: Rows, pairs: Collection[tuple[str, str]]) -> Table:
-    """Make the part of re-labeled pairs, with the quarter of the re-labeling and the change."""
-    names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
-    return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
-
-
-def pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
-    """Make the parts of candidates and pools: each candidate with the system that proposed it."""
-    pools = list(columns(rows.pools))
-    known, used = {pool_id for pool_id, *_ in pools}, set()
-
-    def candidates() -> Iterator[dict[str, Any]]:
-        for row in table_rows(rows.candidates):
-            if row["query_id"] not in queries:
-                continue
-            row["score"] = rounded(row["score"])
-            used.add(row["pool_id"])
-            if row["pool_id"] not in known:
-                row["pool_id"] = None  # imported with judgments: the round's id would carry a file's name
-            yield row
-
-    return {
-        "candidates": PartText.of_rows(candidates(), ordered=True),
-        "pools": [
-            {"pool_id": pool_id, "snapshot_id": snapshot_id, "parameters": json.loads(parameters)}
-            for pool_id, snapshot_id, parameters in pools
-            if pool_id in used
-        ],
+        "personal_data": dict(iterate_rows(rows.personal)),
     }

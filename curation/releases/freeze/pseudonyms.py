@@ -25,7 +25,7 @@ Shorter names would match parts of ordinary sentences.
 _Node = tuple[str, str]  # 'a' or 'r', and the name
 
 
-def pseudonyms(
+def assign_pseudonyms(
     annotators: Mapping[str, str], rounds: Mapping[str, str], judged: Mapping[tuple[str, str], str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Number annotators and rounds: annotator's name → 'a1', 'a2', …; round id → 'r1', 'r2', …
@@ -41,6 +41,27 @@ def pseudonyms(
     while tied := _first_tied(colors):
         colors = _refine_colors(colors | {tied: digest(colors[tied], "first")}, judged)
     return _number_nodes("a", colors), _number_nodes("r", colors)
+
+
+def replace_names(text: str, people: Mapping[str, str]) -> str:
+    """Replace people's names in a text by their numbers, and personal data by placeholders.
+
+    A name is replaced as a whole word, in the same case, with composed or decomposed accents.
+
+    Parameters
+    ----------
+    people: every name by which the project knows somebody → their number.
+    """
+    forms = {
+        normalize(form, name): number
+        for name, number in people.items()
+        if len(name) >= MIN_NAME
+        for form in ("NFC", "NFD")
+    }
+    if forms:
+        names = "|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form)))
+        text = re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda match: forms[match[0]], text)
+    return redact(text).text
 
 
 def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
@@ -65,24 +86,3 @@ def _first_tied(colors: Mapping[_Node, str]) -> _Node | None:
 def _number_nodes(prefix: str, colors: Mapping[_Node, str]) -> dict[str, str]:
     ordered = sorted((color, name) for (kind, name), color in colors.items() if kind == prefix)
     return {name: f"{prefix}{number}" for number, (_, name) in enumerate(ordered, 1)}
-
-
-def without_names(text: str, people: Mapping[str, str]) -> str:
-    """Replace people's names in a text by their numbers, and personal data by placeholders.
-
-    A name is replaced as a whole word, in the same case, with composed or decomposed accents.
-
-    Parameters
-    ----------
-    people: every name by which the project knows somebody → their number.
-    """
-    forms = {
-        normalize(form, name): number
-        for name, number in people.items()
-        if len(name) >= MIN_NAME
-        for form in ("NFC", "NFD")
-    }
-    if forms:
-        names = "|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form)))
-        text = re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda match: forms[match[0]], text)
-    return redact(text).text

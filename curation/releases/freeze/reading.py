@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from curation.agreement.gate import Demand, all_imported, read_demand
+from curation.agreement.gate import Demand, has_only_imports, read_demand
 from curation.agreement.grades import Grades, read_grades
 from curation.agreement.intra_annotator import Repeats, read_repeats
 from curation.core.errors import RefusedError
@@ -246,7 +246,7 @@ def read_rows(cursor: Cursor) -> Rows:
         grades=read_grades(cursor, showings=SHOWINGS),
         repeats=read_repeats(cursor),
         demand=read_demand(cursor),
-        all_imported=all_imported(cursor),
+        all_imported=has_only_imports(cursor),
         about_queries=_read_table(cursor, _ABOUT_QUERIES, [sample_id]),
         logs=_read_table(cursor, _LOGS, [sample_id]),
         personal=_read_table(cursor, _PERSONAL, [sample_id]),
@@ -267,7 +267,7 @@ def read_rows(cursor: Cursor) -> Rows:
     return rows
 
 
-def columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:
+def iterate_rows(table: pa.Table) -> Iterable[tuple[Any, ...]]:
     """Yield the rows of an Arrow table as tuples."""
     return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
@@ -289,7 +289,7 @@ def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
     return {
         (query_id, document_id): people
         for table in tables
-        for query_id, document_id, people in columns(table)
+        for query_id, document_id, people in iterate_rows(table)
     }
 
 
@@ -299,11 +299,11 @@ def _number_texts(table: pa.Table) -> pa.Table:
     A column without a copy would keep DuckDB's memory.
     """
     every = pa.array(np.arange(table.num_rows))
-    columns = [
+    iterate_rows = [
         column.dictionary_encode() if pa.types.is_string(column.type) else column.take(every)
         for column in table.columns
     ]
-    return pa.table(columns, table.column_names)
+    return pa.table(iterate_rows, table.column_names)
 
 
 def _read_split(cursor: Cursor) -> Split:

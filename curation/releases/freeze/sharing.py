@@ -52,7 +52,7 @@ def share_grades(draft: ReleaseDraft, rule: str, identical: Identical) -> None:
     draft.sharing = {"rule": rule, "grades": len(rows), "conflicts": conflicts}
 
 
-def grade_outside(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
+def grade_outside_filter(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Give pairs outside the filter of their query the lowest grade."""
     tables = draft.tables
     reasons = filters.among(_pair_of(row) for part in ("candidates", "qrels") for row in tables[part])

@@ -14,7 +14,7 @@ from curation.evaluation.answers.graded_answers import read_answer_grades, write
 from curation.evaluation.answers.nuggets import score_answer
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.store import Store
 from tests.evaluation.answers.test_evaluate_answers import graded_project, jsonl, part
 from tests.support.freezing import freeze

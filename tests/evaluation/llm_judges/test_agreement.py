@@ -10,8 +10,8 @@ import krippendorff
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from curation.agreement.grades import grades_of
-from curation.agreement.inter_annotator import inter_agreement
+from curation.agreement.grades import make_grades
+from curation.agreement.inter_annotator import compute_agreement
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.llm_judges.agreement import measure_judge_agreement
 from curation.evaluation.llm_judges.imported import import_judge
@@ -75,7 +75,7 @@ def test_people_beside_it_are_compared_on_the_same_pairs(project: Store, tmp_pat
     consensus = consensus_of(project)
     agreement = measure_judge_agreement(project, "llm")
     rows = [row for row in PEOPLE if row[0] < "q06" and consensus[row[:2]] is not None]
-    alone = inter_agreement(grades_of(rows), SCALE, 0)
+    alone = compute_agreement(make_grades(rows), SCALE, 0)
     ours, theirs = agreement.figures["ordinal"][1], alone.ordinal
     assert ours == theirs
     assert agreement.coverage["not_judged"] == sum(

@@ -22,7 +22,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.draw import draw_sample, top_up
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store, append

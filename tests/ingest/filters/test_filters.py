@@ -39,7 +39,8 @@ from curation.pooling.contributions import compute_contributions
 from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.releases.verify import load_release, verify
+from curation.releases.frozen_release import load_release
+from curation.releases.verify import verify
 from curation.splits.inputs import find_graded_queries, read_labels
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split

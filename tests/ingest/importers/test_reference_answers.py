@@ -11,9 +11,9 @@ from curation.core.errors import InputError
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.query_items import QueryItemsImport
 from curation.ingest.importers.reference_answers import import_answers, read_answers, texts_of
-from curation.releases.card import card_text
-from curation.releases.diff import diff
-from curation.releases.verify import load_release
+from curation.releases.card import write_card
+from curation.releases.diff import compare_releases
+from curation.releases.frozen_release import load_release
 from curation.store import Store
 from tests.support.freezing import freeze
 from tests.support.gold_project import gold_project
@@ -120,6 +120,6 @@ def test_the_card_counts_queries_with_answers_and_a_comparison_says_that_answers
     for name, answer in (("v1", "steel"), ("v2", "copper")):
         import_answers(project, file(tmp_path / "a.jsonl", {"query_id": "q-kettle", "answers": [answer]}))
         freeze(project, name)
-    assert "1 of 8 queries have reference answers." in card_text(load_release(project, "v1"), "unknown")
-    difference = diff(project, "v1", "v2")
+    assert "1 of 8 queries have reference answers." in write_card(load_release(project, "v1"), "unknown")
+    difference = compare_releases(project, "v1", "v2")
     assert list(difference.settings) == ["reference answers: content"]

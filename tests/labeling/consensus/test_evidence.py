@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from curation.agreement.report import agreement_report
+from curation.agreement.report import make_agreement_report
 from curation.core.errors import InputError
 from curation.core.spans import Spans
 from curation.guides.guide_text import parse_guide
@@ -127,7 +127,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     assert (len(set(found.grades)), [one.evidence for one in found.opinions]) == (1, [((0, 3),), ((4, 8),)])
     with opened.reading() as cursor:
         assert read_settled(cursor).disputed == 1
-    assert agreement_report(opened).disputed == 1
+    assert make_agreement_report(opened).disputed == 1
     listed = invoke(["--project", str(opened.path), "disputes"]).stdout
     assert "1 of these disputes are only about evidence: the grades agree" in listed
     (case,) = read_case_queue(opened, "rita").showings

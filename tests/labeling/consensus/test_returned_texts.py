@@ -21,7 +21,7 @@ from curation.relabeling.plan import make_plan
 from curation.relabeling.report import drift_report
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.stored_plans import plan_pairs
-from curation.releases.diff import diff
+from curation.releases.diff import compare_releases
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store, migrations, put_setting
@@ -169,7 +169,7 @@ def test_releases_tell_of_a_text_that_came_back_as_of_a_changed_document(
         show(returned, tmp_path, version)
         make_split(returned, SplitRequest((("dev", 0.5), ("test", 0.5)), 1, APART))
         freeze(returned, name, override="for a test")
-    (found,) = diff(returned, "v2", "v3", "for a test").regrades
+    (found,) = compare_releases(returned, "v2", "v3", "for a test").regrades
     assert [found[name] for name in ("document_id", "before", "after", "change")] == [
         *(PAIR[1], 3, 2),
         "document changed",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from curation.agreement.grades import read_grades
-from curation.agreement.report import agreement_findings, agreement_report
+from curation.agreement.report import list_findings, make_agreement_report
 from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair
@@ -164,9 +164,9 @@ def test_agreement_compares_judgments_of_one_text_and_counts_the_others(twice: S
     with twice.reading() as cursor:
         grades = read_grades(cursor)
     assert (grades.grades.tolist(), grades.older) == ([0], 2)
-    report = agreement_report(twice)
+    report = make_agreement_report(twice)
     assert (report.between.units, report.between.older) == (0, 2)
-    assert any("2 judgments about an older text" in sentence for sentence in agreement_findings(report))
+    assert any("2 judgments about an older text" in sentence for sentence in list_findings(report))
 
 
 def test_a_pair_that_was_decided_on_an_older_text_is_no_control_item(twice: Store) -> None:

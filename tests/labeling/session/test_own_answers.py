@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.agreement.intra_annotator import read_repeats
-from curation.agreement.own_work import my_differences, my_work
+from curation.agreement.own_work import find_own_differences, measure_own_work
 from curation.core.errors import RefusedError
 from curation.labeling.consensus.queue import read_case_queue, read_case_view, read_recent_cases
 from curation.labeling.judging import Submission
@@ -41,8 +41,8 @@ def session(store: Store, put_off: str) -> Iterator[tuple[str, list[Any]]]:
             read_history_page(store, "ada", HistoryFilter(text=title)),
             read_previous_answer(store, "ada"),
             len(read_skipped_items(store, "ada")),
-            my_work(store, "ada", day),
-            str(my_differences(store, "ada", day)),
+            measure_own_work(store, "ada", day),
+            str(find_own_differences(store, "ada", day)),
         ]
         key = f"{step:03}-of-the-session"
         grade = step % 4 if kind == "grade" else None
@@ -71,7 +71,7 @@ def project(path: Path, *, items: int = 0, **options: Any) -> Store:
     grade_next(store, "ada", 32, grade=3)
     decide_pairs(store, {(f"query {q}", f"document {q}.0"): 1 for q in range(8)})
     set_round_state(store, "earlier", "closed")
-    assert len(my_differences(store, "ada").differences) == 8
+    assert len(find_own_differences(store, "ada").differences) == 8
     if items:
         add_pairs(
             store,

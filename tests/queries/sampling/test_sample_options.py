@@ -15,7 +15,7 @@ from curation.queries.requests import DrawRequest, read_quotas
 from curation.queries.sampling.designs import Stratum
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.stored_sample import SampleReport, sample_chart
-from curation.releases.release_rows import released_queries
+from curation.releases.release_rows import read_released_queries
 from curation.store import Store
 from tests.support.logged import Asked, drawn, log
 from tests.support.stored_parts import add_texts
@@ -121,7 +121,7 @@ def test_queries_that_a_round_shows_or_a_release_holds_can_be_left_out(store: St
             json.dumps({"query_id": "gone"}),
         ]
         add_texts(cursor, "x", {"queries": "\n".join([*lines, ""]), "qrels": "no"})
-    released = released_queries(store)
+    released = read_released_queries(store)
     report = draw_sample(store, DrawRequest(2, seed=0, exclude_judged=True), released=released)
     assert set(drawn(store)) == {"sampled", "new"}
     assert report.left_out == {"of 2 queries judged already": 3}

@@ -17,7 +17,7 @@ from curation.queries.sampling.draw import draw_sample, top_up
 from curation.queries.sampling.frame import read_frame
 from curation.queries.sampling.stored_sample import store_sample
 from curation.queries.stored_tags import set_tags
-from curation.releases.release_rows import released_queries
+from curation.releases.release_rows import read_released_queries
 from curation.retrieval import DEFAULT_MODEL
 from curation.store import Store, utc_now
 from tests.support.logged import Asked, drawn, log
@@ -175,7 +175,7 @@ def test_queries_of_releases_can_be_left_out(store: Store) -> None:
     request = DrawRequest(1, seed=0, exclude_released=True)
     with pytest.raises(RefusedError, match="A release was added while the sample was drawn"):
         draw_sample(store, request)
-    report = draw_sample(store, request, released=released_queries(store))
+    report = draw_sample(store, request, released=read_released_queries(store))
     assert set(strata_of(store)) == {"neither"}
     assert report.left_out == {"of 3 queries in a release already": 3}
     assert report.parameters["exclude_released"] is True

@@ -11,10 +11,10 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.releases.export.files import write_table
-from curation.releases.freeze.pseudonyms import without_names
-from curation.releases.manifest import manifest_text
-from curation.releases.overview import releases
-from curation.releases.verify_export import verify_export
+from curation.releases.freeze.pseudonyms import replace_names
+from curation.releases.manifest import format_manifest
+from curation.releases.overview import list_release_overviews
+from curation.releases.verify import verify_export
 from curation.store import Store
 from tests.support.freezing import export
 from tests.support.gold_project import frozen_project
@@ -49,7 +49,7 @@ def test_any_text_reads_back_from_a_table(tmp_path: Path, delimiter: str) -> Non
     ],
 )
 def test_a_name_is_found_however_its_letters_are_spelled(name: str, text: str) -> None:
-    assert without_names(text, {name: "a1"}) == "as a1 said"
+    assert replace_names(text, {name: "a1"}) == "as a1 said"
 
 
 @pytest.mark.parametrize("files", [None, 5, "corpus.jsonl"])
@@ -59,7 +59,7 @@ def test_a_manifest_that_is_none_any_more_protects_what_is_beside_it(
     out = tmp_path / "out"
     export(gold, "v1", "leaderboard", out)
     answer = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
-    (out / "manifest.json").write_text(manifest_text(answer | {"files": files}), encoding="utf-8")
+    (out / "manifest.json").write_text(format_manifest(answer | {"files": files}), encoding="utf-8")
     with pytest.raises(InputError, match="other files"):
         export(gold, "v1", "leaderboard", out)
 
@@ -78,4 +78,4 @@ def test_exports_into_one_folder_at_the_same_time_leave_one_whole(gold: Store, t
 def test_a_release_whose_manifest_is_lost_is_still_listed(gold: Store) -> None:
     with gold.transaction() as cursor:
         cursor.execute("UPDATE releases SET manifest = '{}'")
-    assert [(row.name, row.grades) for row in releases(gold)] == [("v1", None)]
+    assert [(row.name, row.grades) for row in list_release_overviews(gold)] == [("v1", None)]

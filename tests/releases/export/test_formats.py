@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from curation.core.errors import InputError
-from curation.releases.export.files import split_names
+from curation.releases.export.files import name_splits
 from curation.store import Store
 from tests.support.freezing import freeze
 from tests.support.gold_project import TOPICS, consensus_grades, export, pooled_project
@@ -100,4 +100,4 @@ def test_a_licence_without_an_identifier_of_the_hub_keeps_its_name(gold: Store, 
 
 
 def test_parts_get_names_that_datasets_takes_for_splits_each_its_own() -> None:
-    assert split_names(["dev", "a-b", "a_b"]) == {"dev": "dev", "a-b": "a_b", "a_b": "a_b_"}
+    assert name_splits(["dev", "a-b", "a_b"]) == {"dev": "dev", "a-b": "a_b", "a_b": "a_b_"}

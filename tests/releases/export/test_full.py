@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.releases.part_tables import batch_rows, write_part
-from curation.releases.release_id import release_id_of
-from curation.releases.verify import load_release
+from curation.releases.checksums import compute_release_id
+from curation.releases.frozen_release import load_release
+from curation.releases.part_tables import read_batch_rows, write_part
 from curation.store import Store
 from curation.store.release_parts import PartText
 from tests.support.covered_release import covered_project
@@ -30,7 +30,7 @@ SAID = ("qrels", "judgments", "adjudications", "candidates", "edges")
 def text_of(folder: Path, part: str) -> PartText:
     path = folder / f"{part}.parquet"
     batches = pq.ParquetFile(path).iter_batches() if path.exists() else []
-    return PartText.of_rows(row for batch in batches for row in batch_rows(batch))
+    return PartText.of_rows(row for batch in batches for row in read_batch_rows(batch))
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_the_release_id_follows_from_the_tables_of_a_full_export(
     release = load_release(store, "v1")
     export(store, "v1", "full", tmp_path / "out", parts=list(release.header["queries"]), reason="all of it")
     sums = {part: text_of(tmp_path / "out", part).sums.sha256 for part in release.texts}
-    assert release_id_of(sums) == release.row.release_id
+    assert compute_release_id(sums) == release.row.release_id
     store.close()
 
 

@@ -13,7 +13,7 @@ import pytest
 from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.readers.fields import JudgmentFields
-from curation.releases.verify import load_release
+from curation.releases.frozen_release import load_release
 from curation.store import Rehearsal, Store
 from tests.support.gold_project import Qrels, export
 from tests.support.projects import per_module

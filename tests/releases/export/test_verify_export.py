@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError
 from curation.releases.export.formats import FORMATS
-from curation.releases.verify_export import verify_export
+from curation.releases.verify import verify_export
 from curation.store import Store
 from tests.support import examples
 from tests.support.command_line import invoke

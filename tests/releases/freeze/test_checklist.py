@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from curation.agreement.report import agreement_report, not_checked
+from curation.agreement.report import list_unchecked, make_agreement_report
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.session.submit import submit_judgments
 from curation.operations.workflow.project_workflow import build_release_stages, read_figures, read_state
-from curation.releases.card import card_text
+from curation.releases.card import write_card
 from curation.releases.freeze.checklist import checklist
 from curation.releases.freeze.draft import INCOMPLETE
-from curation.releases.freeze.freeze import readiness
+from curation.releases.freeze.freeze import prepare_draft
+from curation.releases.frozen_release import load_release
 from curation.releases.requests import FreezeRequest
-from curation.releases.verify import load_release
 from curation.store import Store, utc_now
 from tests.support.command_line import invoke
 from tests.support.freezing import freeze
@@ -56,7 +56,7 @@ def half(folder: Path) -> Store:
 
 
 def checks(store: Store, request: FreezeRequest = FreezeRequest()) -> dict[str, tuple[str, str]]:
-    return {check.name: (check.state, check.sentence) for check in checklist(readiness(store, request))}
+    return {check.name: (check.state, check.sentence) for check in checklist(prepare_draft(store, request))}
 
 
 def test_grades_that_rest_on_fewer_opinions_than_planned_are_counted_before_a_freeze(half: Store) -> None:
@@ -74,7 +74,7 @@ def test_a_release_can_hold_only_pairs_with_all_their_votes_and_says_so(half: St
     assert step.state == "needs attention"
     said = "4 of these grades have fewer opinions than were planned."
     shown = invoke(["--project", str(half.path), "releases", "all"]).stdout
-    for text in (step.line, shown, card_text(load_release(half, "all"))):
+    for text in (step.line, shown, write_card(load_release(half, "all"))):
         assert said in text
     some = freeze(half, "some", allow_disputed=True, override=OVERRIDE, only_complete=True)
     assert sum(whole.grades.values()) - sum(some.grades.values()) == some.left_out[INCOMPLETE] == 4
@@ -87,7 +87,7 @@ def test_a_person_who_is_asked_in_two_rounds_has_one_opinion_planned(half: Store
     open_round(half, RoundRequest("second", ["ada", "ben"], overlap=2, duplicates=0, seed=2, again=True))
     others = "15 of 22 grades have 2 opinions of 4 planned"  # of two who were imported, and asked of two more
     assert checks(half)["opinions"] == ("warn", f"{others}; 4 of 22 grades have 1 opinion of 2 planned.")
-    some = readiness(half, FreezeRequest(only_complete=True))
+    some = prepare_draft(half, FreezeRequest(only_complete=True))
     assert some.left_out[INCOMPLETE] == 15 + 4
 
 
@@ -104,14 +104,14 @@ def test_a_dry_run_shows_the_checklist_and_freezes_nothing(half: Store) -> None:
 def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> None:
     figures = read_figures(half)
     steps = {stage.name: stage for stage in read_stages(half, figures)}
-    report, found = agreement_report(half), checks(half)
+    report, found = make_agreement_report(half), checks(half)
     waiting = len(find_disputes(half))
     assert waiting == report.disputed == 1
     assert steps["adjudicate"].line.startswith("1 pair waits for a decision")
     assert found["disputes"][1].startswith("1 pair is disputed")
     within = figures.gate.checks[1]
     assert within.why in found["consistency"][1]
-    assert f"Not checked: consistency of annotators with themselves: {within.why}." in not_checked(report)
+    assert f"Not checked: consistency of annotators with themselves: {within.why}." in list_unchecked(report)
     assert figures.gate.checks[0].value == report.between.ordinal.value
     stages = {one.name: one for one in build_release_stages(half, read_state(half), figures.gate)}
     assert (

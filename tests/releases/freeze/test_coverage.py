@@ -10,9 +10,10 @@ import pytest
 from curation.core.errors import RefusedError
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.stored_map import read_current_map_id, rename_cluster
-from curation.releases.card import card_text
-from curation.releases.diff import diff
-from curation.releases.verify import load_release, verify
+from curation.releases.card import write_card
+from curation.releases.diff import compare_releases
+from curation.releases.frozen_release import load_release
+from curation.releases.verify import verify
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -87,7 +88,7 @@ def test_without_a_map_nothing_is_added_so_that_older_releases_keep_their_ids(tm
     both = [load_release(store, name).texts for name in ("before", "after")]
     assert all(both[1][part].sums == text.sums for part, text in both[0].items())
     assert verify(store, "before").intact
-    told = diff(store, "before", "after").settings
+    told = compare_releases(store, "before", "after").settings
     assert told["coverage: map"] == (None, load_release(store, "after").rows("coverage")[0]["map_id"])
 
 
@@ -122,9 +123,9 @@ def test_the_name_that_a_lead_gave_a_cluster_is_in_the_next_release(store: Store
 
 
 def test_the_card_says_which_regions_have_no_query_and_where_the_grid_is_cut(store: Store) -> None:
-    card = card_text(load_release(store, "v1"))
+    card = write_card(load_release(store, "v1"))
     assert "3 of 3 regions of the corpus have a query" in card
     assert "Thirds end at Δ 0.500" in card
     change_text(store, "moon5")
     freeze(store, "plain")
-    assert "No coverage map" in card_text(load_release(store, "plain"))
+    assert "No coverage map" in write_card(load_release(store, "plain"))

@@ -11,10 +11,10 @@ from pyarrow import parquet
 
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.consensus.adjudication import decide_pair
-from curation.releases.diff import diff
+from curation.releases.diff import compare_releases
 from curation.releases.freeze.draft import APART, LOST
-from curation.releases.verify import load_release, verify
-from curation.releases.verify_export import verify_export
+from curation.releases.frozen_release import load_release
+from curation.releases.verify import verify, verify_export
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -76,7 +76,7 @@ def test_identical_documents_share_their_evidence_with_their_grade(marked: Store
 def test_two_releases_say_that_their_evidence_differs(frozen: Store) -> None:
     mark(frozen, "abe.jones", "All about the")
     freeze(frozen, "v2")
-    changed = set(diff(frozen, "v1", "v2").settings)
+    changed = set(compare_releases(frozen, "v1", "v2").settings)
     assert "evidence: content" in changed
     assert "evidence: pairs" not in changed
 

@@ -22,10 +22,11 @@ from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
-from curation.releases.card import card_text
+from curation.releases.card import write_card
 from curation.releases.freeze import reading
 from curation.releases.freeze.reading import read_rows
-from curation.releases.verify import load_release, verify
+from curation.releases.frozen_release import load_release
+from curation.releases.verify import verify
 from curation.splits import inputs
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
@@ -279,13 +280,13 @@ def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path:
 def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     assert freeze(store, "v1").without_relevant == {}
-    assert "have no relevant document" not in card_text(load_release(store, "v1"))
+    assert "have no relevant document" not in write_card(load_release(store, "v1"))
     for topic, grade in (("violin", 0), ("glacier", 0)):
         decide_pair(store, f"q-{topic}", f"{topic}-1", grade=grade, reason="nothing in it")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     frozen = freeze(store, "v2")
     assert sum(frozen.without_relevant.values()) == 2
-    card = card_text(load_release(store, "v2"))
+    card = write_card(load_release(store, "v2"))
     assert "2 of 8 queries (" in card
     assert "have no relevant document (of grade 1 or more)" in card
     assert frozen.sentences[1].startswith("2 queries have no relevant document (")
@@ -294,7 +295,7 @@ def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tm
     decide_pair(store, *DISPUTE, grade=0, reason="nothing in it")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     assert freeze(store, "v3").sentences[1].endswith("So no system can be evaluated on this release.")
-    assert "No query has a relevant document (grade 1 or more)" in card_text(load_release(store, "v3"))
+    assert "No query has a relevant document (grade 1 or more)" in write_card(load_release(store, "v3"))
 
 
 def test_open_disputes_stop_the_freeze_or_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -424,7 +425,7 @@ def test_qrels_of_one_judge_are_frozen_where_the_project_says_that_it_has_one(tm
     assert "the project says that it has one judge" in figures["gate"][0]["why"]
     sql = "SELECT detail->>'$.now.single_judge' FROM events WHERE action = 'gate'"
     assert (rows_of(store, sql), verify(store, "v1").intact) == ([("true",)], True)
-    assert "one judge, so no agreement can be known" in card_text(load_release(store, "v1"))
+    assert "one judge, so no agreement can be known" in write_card(load_release(store, "v1"))
 
 
 def test_who_judged_and_overrides_appears_under_their_number(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.releases.card import card_text
-from curation.releases.verify import load_release
+from curation.releases.card import write_card
+from curation.releases.frozen_release import load_release
 from curation.store import Store
 from tests.support.projects import per_test
 from tests.support.sampled_pool import QUERIES, sampled_pool_project
@@ -30,7 +30,7 @@ def test_a_release_has_each_querys_drawn_documents_with_their_probability(projec
 
 
 def test_the_card_says_that_a_sample_was_judged_and_at_which_rates(project: Store) -> None:
-    text = card_text(load_release(project, "v1"))
+    text = write_card(load_release(project, "v1"))
     assert "A random sample of the pool was judged." in text
     assert "| 1 to 5 |" in text
     assert "| 6 to 30 |" in text

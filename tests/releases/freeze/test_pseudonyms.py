@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.releases.freeze.pseudonyms import pseudonyms
+from curation.releases.freeze.pseudonyms import assign_pseudonyms
 
 Judged = dict[tuple[str, str], str]
 
@@ -16,7 +16,9 @@ VOICES = st.dictionaries(
 
 def released(judged: Judged) -> list[tuple[str, str, str]]:
     """What a release would say: judgments with the numbers of annotator and round."""
-    annotators, rounds = pseudonyms(dict.fromkeys("abcd", "same"), dict.fromkeys("wxyz", "same"), judged)
+    annotators, rounds = assign_pseudonyms(
+        dict.fromkeys("abcd", "same"), dict.fromkeys("wxyz", "same"), judged
+    )
     return sorted((annotators[a], rounds[r], said) for (a, r), said in judged.items())
 
 
@@ -32,6 +34,8 @@ def test_exchanged_names_change_nothing_in_what_is_released(
 
 
 def test_everyone_has_a_number_of_their_own() -> None:
-    annotators, rounds = pseudonyms({"a": "x", "b": "x", "c": "y"}, {"r": "", "s": ""}, {("a", "r"): "one"})
+    annotators, rounds = assign_pseudonyms(
+        {"a": "x", "b": "x", "c": "y"}, {"r": "", "s": ""}, {("a", "r"): "one"}
+    )
     assert sorted(annotators.values()) == ["a1", "a2", "a3"]
     assert sorted(rounds.values()) == ["r1", "r2"]

@@ -13,7 +13,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.releases.diff import diff
+from curation.releases.diff import compare_releases
 from curation.releases.verify import verify
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
@@ -126,7 +126,7 @@ def test_shared_grades_are_exported_and_compared_as_such(tmp_path: Path) -> None
     store = project(tmp_path)
     freeze(store, "v1")
     freeze(store, "v2", share="identical")
-    changes = diff(store, "v1", "v2", reason="a test")
+    changes = compare_releases(store, "v1", "v2", reason="a test")
     assert {(row["document_id"], row["how_after"]) for row in changes.pairs_new} == {
         *(("violin-8", "shared"), ("violin-9", "shared"), ("a-router", "shared"))
     }

@@ -1,0 +1,110 @@
+"""Outliers: annotators with whom nobody is compared.
+
+A few bad annotators make good annotators look biased. So annotators who clearly agree with nobody, give one
+grade only, or grade much higher or lower are excluded from the others, the worst first. Then all annotators
+are compared again, until no further annotator stands out. The outliers are always a minority, because a
+majority may be right.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curation.agreement.agreement_with_others import (
+    GradeTotals,
+    SharedGrades,
+    compare_with_others,
+    compute_mean_p,
+    reaches_share,
+)
+from curation.agreement.grades import Grades
+from curation.agreement.modal_grade import compute_one_grade_p, iterate_shared_grades
+from curation.core.statistics.arrays import Mask
+from curation.core.statistics.multiple_tests import threshold
+
+FAR_OFF = 0.25
+"""Bias in grades from which an annotator is an outlier."""
+LEVEL = 0.05
+"""Maximum average share of annotators who are outliers by chance alone."""
+AT_ONCE = 20
+"""One in this many annotators is excluded in each step, so that a large group needs few steps."""
+AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
+_Tests = dict[int, tuple[float, float]]
+"""Annotator → p value, and the figure by which the worst annotator comes first."""
+
+
+def find_outliers(grades: Grades) -> dict[str, str]:
+    """Find the annotators who are excluded when others are compared: name → reason.
+
+    Reason 'agreement': the annotator agrees with the others clearly less than half as well as the others
+    agree among themselves. Reason 'one grade': the annotator gives nearly always one grade on pairs with
+    different grades of others. Reason 'bias': the annotator grades much higher or lower.
+    """
+    graded = grades.graded_by_annotator
+    is_compared = np.ones(len(grades.names), dtype=bool)
+    outliers: dict[str, str] = {}
+    maximum = (len(np.unique(graded.people)) - 1) // 2
+    while len(outliers) < maximum:
+        worst = _find_worst(graded, is_compared)
+        if worst is None:
+            break
+        reason, annotators = worst
+        batch = annotators[: min(max(1, int(is_compared.sum()) // AT_ONCE), maximum - len(outliers))]
+        is_compared[batch] = False
+        outliers |= {grades.names[annotator]: reason for annotator in batch}
+    return dict(sorted(outliers.items()))
+
+
+def find_uninformative(grades: Grades) -> frozenset[str]:
+    """Find the annotators whose grades do not depend on the pair, so that repeating them shows no
+    consistency.
+    """
+    return frozenset(name for name, reason in find_outliers(grades).items() if reason != BIAS)
+
+
+def _find_worst(graded: Grades, is_compared: Mask) -> tuple[str, list[int]] | None:
+    """Find the reason and the annotators to exclude next, the worst first; None if no annotator stands
+    out.
+    """
+    totals = GradeTotals(graded, is_compared)
+    shared_of = {annotator: totals.share(annotator) for annotator in np.flatnonzero(is_compared).tolist()}
+    shared_of = {annotator: shared for annotator, shared in shared_of.items() if shared.has_enough}
+    agreement, followers = _test_agreement(totals, shared_of)
+    one_grade = {
+        annotator: (p := compute_one_grade_p(*grades), p)
+        for annotator, grades in enumerate(iterate_shared_grades(graded, is_compared))
+        if annotator in shared_of and annotator not in followers
+    }
+    for reason, tests in ((AGREEMENT, agreement), (ONE_GRADE, one_grade), (BIAS, _test_bias(shared_of))):
+        ps = [p for p, _ in tests.values()]
+        limit = threshold([*ps, *[1.0] * (len(shared_of) - len(ps))], LEVEL)
+        significant = sorted((figure, annotator) for annotator, (p, figure) in tests.items() if p <= limit)
+        if significant:
+            return reason, [annotator for _, annotator in significant]
+    return None
+
+
+def _test_agreement(totals: GradeTotals, shared_of: dict[int, SharedGrades]) -> tuple[_Tests, set[int]]:
+    """Test each annotator's agreement, and find the annotators who follow the others' grades."""
+    tests, followers = {}, set()
+    for annotator, shared in shared_of.items():
+        others = totals.compare_others(annotator, shared)
+        comparison = compare_with_others(shared, others)
+        if comparison is None:
+            continue
+        kappa, p = comparison
+        if p is not None:
+            tests[annotator] = (p, kappa)
+        if reaches_share(kappa, np.inf if others is None else others.kappa):
+            followers.add(annotator)
+    return tests, followers
+
+
+def _test_bias(shared_of: dict[int, SharedGrades]) -> _Tests:
+    tests = {}
+    for annotator, shared in shared_of.items():
+        differences = shared.grade - shared.mean
+        size = abs(differences.mean())
+        if size >= FAR_OFF:
+            tests[annotator] = (compute_mean_p(differences, shared.query), -size)
+    return tests

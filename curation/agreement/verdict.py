@@ -1,0 +1,105 @@
+"""The verdict on ordinal alpha: how far the labels can be relied on.
+
+The verdict is near chance if the whole interval of alpha is below 0.2, or if the interval contains 0 and ends
+below the level for tentative conclusions. Grades drawn at random could give such an interval. There is no
+verdict on chance without an interval, or if the interval contains 0 and ends above that level: on two
+queries, a quarter of professional raters would have a figure near chance. The verdict accuses nobody, because
+two annotators cannot show who causes the disagreement, and the guide may be unclear.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from curation.agreement.inter_annotator import InterAgreement, why_not_shown
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import decimal, interval_text, pluralize
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
+SLIGHT = 0.2
+"""Landis and Koch (1977), Biometrics 33: agreement up to 0.20 is slight."""
+READING = (
+    f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
+    "labels allow tentative conclusions (Krippendorff 2004)."
+)
+"""The interpretation of alpha, for reports, pages and commands."""
+State = Literal[
+    "reliable",
+    "tentative",
+    "undecided",
+    "too low",
+    "near chance",
+    "worse than chance",
+    "no interval",
+    "no figure",
+]
+_LOOK_FIRST = "Look first at what was graded and how fast, then at the guide"
+
+
+class Verdict(NamedTuple):
+    """The verdict on ordinal alpha: a state, and a sentence with alpha and the number of pairs.
+
+    `figure` is alpha as shown to people, or a dash.
+    """
+
+    state: State
+    sentence: str
+    figure: str = "–"
+
+
+def judge_alpha(result: InterAgreement) -> Verdict:
+    """Make the verdict on ordinal alpha."""
+    alpha = result.ordinal
+    why = why_not_shown(alpha)
+    if why or alpha.value is None:
+        return Verdict("no figure", f"Agreement between annotators has no figure: {why}.")
+    if alpha.low is None or alpha.high is None:
+        sentence = f"Ordinal alpha is {decimal(alpha.value)} on {pluralize(alpha.n, 'pair')}; {alpha.why}."
+        return Verdict("no interval", sentence, decimal(alpha.value))
+    state, words = _judge_interval(alpha, alpha.low, alpha.high)
+    return Verdict(
+        state,
+        f"Ordinal alpha is {decimal(alpha.value)} (95 % interval {interval_text(alpha.low, alpha.high)}) on "
+        f"{pluralize(alpha.n, 'pair')} of {pluralize(result.queries, 'query', 'queries')}: {words}.",
+        decimal(alpha.value),
+    )
+
+
+def near_chance(alpha: Estimate) -> bool:
+    """True if random grades would agree about as well; False if this is unknown."""
+    if chance_unknown(alpha) or alpha.low is None or alpha.high is None:
+        return False
+    return alpha.high < SLIGHT or alpha.low <= 0
+
+
+def chance_unknown(alpha: Estimate) -> str | None:
+    """Return the reason why alpha cannot be compared with chance; None if a comparison is possible."""
+    why = why_not_shown(alpha) or alpha.why
+    if why or alpha.low is None or alpha.high is None:
+        return why or "no interval"
+    if alpha.low <= 0 and alpha.high >= TENTATIVE:
+        return (
+            f"the interval of ordinal alpha, {interval_text(alpha.low, alpha.high)}, allows chance and more"
+        )
+    return None
+
+
+def _judge_interval(alpha: Estimate, low: float, high: float) -> tuple[State, str]:
+    if alpha.value is not None and alpha.value < 0 and (high < 0 or not near_chance(alpha)):
+        reach = ", though the interval reaches above 0" if high > 0 else ""
+        return "worse than chance", f"grades drawn at random would agree better{reach}. {_LOOK_FIRST}"
+    if near_chance(alpha):
+        how = "grades drawn at random would agree about as well" if low <= 0 else "agreement is slight"
+        return "near chance", f"near chance, {how}. {_LOOK_FIRST}"
+    if low >= RELIABLE:
+        return "reliable", f"reliable, the whole interval is above {RELIABLE}"
+    if low >= TENTATIVE:
+        return "tentative", f"good enough for tentative conclusions, the interval begins above {TENTATIVE}"
+    if high < TENTATIVE:
+        words = f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
+        return "too low", words
+    if low <= 0:
+        return "undecided", "undecided, grades drawn at random could give this; more doubly judged pairs help"
+    words = f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
+    return "undecided", words
