@@ -85,7 +85,7 @@ class Acts:
                 "A form was refused",
                 annotator=self.by,
                 form=form.name,
-                error_at=log.raised_at(error),
+                error_at=log.describe_origin(error),
             )
             show_refusal(error)
         else:

@@ -314,7 +314,7 @@ def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
             outcome["request"] = request_id()
             log.write(
                 logging.WARNING,
-                f"An answer was refused: {log.without_content(outcome['message'])}",
+                f"An answer was refused: {log.remove_content(outcome['message'])}",
                 request=outcome["request"],
                 annotator=annotator,
                 presentation=outcome.get("presentation_id"),

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from curation.core import log
+from curation.core.default_paths import VARIABLES, find_project_file
 from curation.core.errors import CurationError, InputError, StoreBusyError
-from curation.core.named_project import VARIABLES, named_project
 from curation.store import Store, open_store
 
 PROJECT = VARIABLES[0]
@@ -59,12 +59,12 @@ def project_store() -> Store:
     ------
     NotFoundError: the project does not exist.
     """
-    return open_store(named_project())
+    return open_store(find_project_file())
 
 
 def project_name() -> str:
     """Return the project's name: the name of its file, or of the folder if the file has a default name."""
-    path = named_project().absolute()
+    path = find_project_file().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
     return next(
         (name for name in names if name not in {"", "goldgrade", "goldset", "project", "data"}), path.stem

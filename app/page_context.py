@@ -12,7 +12,7 @@ from app import ui
 from app.acts import Acts, FormState, submit_button
 from app.context import project_store
 from curation.core.errors import CurationError
-from curation.core.operation import written
+from curation.core.request import dump_request
 from curation.operations.jobs import Job, find_problem, jobs_of, last_job, last_jobs, may_stop
 from curation.operations.jobs.files import new_result_folder, remove_result
 from curation.operations.jobs.stored import last_job_of
@@ -56,7 +56,7 @@ class PageContext(NamedTuple):
 
     def begin(self, kind: str, request: Any) -> Job:
         """Start a background job as part of the action of a form."""
-        parameters = request if isinstance(request, dict) else written(request)
+        parameters = request if isinstance(request, dict) else dump_request(request)
         return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.last_job_id or None)
 
     def begin_with_result(self, kind: str, request: Any, previous: Job | None) -> Job:
@@ -103,7 +103,7 @@ class PageContext(NamedTuple):
         """Return the reason why a job of this kind cannot start now, for a request or for any request; None
         if it can start.
         """
-        parameters = request if request is None or isinstance(request, dict) else written(request)
+        parameters = request if request is None or isinstance(request, dict) else dump_request(request)
         return self.find_wait(kind) or find_problem(self.store, kind, parameters)
 
     def find_wait(self, kind: str) -> str | None:
@@ -152,7 +152,7 @@ def _follow_job(store: Store, annotator: Annotator, job_id: str) -> None:
     if running is None:
         st.rerun()
     job, (step, done, total) = running
-    doing = OPERATIONS[job.kind].doing
+    doing = OPERATIONS[job.kind].in_progress
     progress = step
     if total:
         progress = f"{step}: {done:,} of {total:,}"
@@ -184,8 +184,8 @@ def _show_result(job: Job) -> None:
         ui.sentences(f"{job.message}\n{by}, {job.started_at:%d %b %Y %H:%M} UTC")
     elif job.outcome is None:
         kind = OPERATIONS[job.kind]
-        doing = kind.doing.replace(" is ", " was ").replace(" are ", " were ")
-        st.warning(f"The server was stopped while {doing}. {kind.kept}", icon=":material/warning:")
+        doing = kind.in_progress.replace(" is ", " was ").replace(" are ", " were ")
+        st.warning(f"The server was stopped while {doing}. {kind.on_interrupt}", icon=":material/warning:")
     elif job.outcome == "stopped":  # a person's wish is no error
         ui.quiet(str(job.message))
     else:

@@ -80,7 +80,7 @@ def build(front: bool = True) -> st.App:
 
 def _show_failure(error: Exception) -> bool:
     """Show an unexpected error as a sentence with an id; write the traceback to the log under the same id."""
-    known_by = log.new_id()
+    known_by = log.new_failure_id()
     log.write(logging.ERROR, "A page failed", error=error, request=known_by, path=st.context.url)
     st.error(
         "This page failed because of a mistake in goldgrade. The log of the server has the details under "
@@ -113,7 +113,7 @@ def serve(
     InputError: the settings of the identity provider are wrong, or an image host is not a host name.
     """
     os.environ[PROJECT] = str(project.resolve())
-    log.set_up()
+    log.configure()
     if backup_to is not None:
         os.environ[BACKUP_TO] = str(backup_to.resolve())
     if images_from:

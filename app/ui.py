@@ -18,8 +18,9 @@ from app.components.document_html import difference_html, document_html
 from app.components.links import PageLink, page_link, query_link
 from app.components.widgets import drawing
 from curation.core.errors import CurationError
-from curation.core.operation import Result, tables_of
-from curation.core.reports.page import BarCell, GradeCell, QueryName, Section, Table, cell_text, is_figure
+from curation.core.operation import Result, get_tables
+from curation.core.reports.page import Section
+from curation.core.reports.tables import BarCell, GradeCell, QueryName, Table, cell_text, is_figure
 from curation.core.similarity.text_blocks import TextBlock
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.presentation.excerpts import Segment
@@ -230,7 +231,7 @@ def tables(*report_tables: Table) -> None:
 
 def result(result: Result) -> None:
     """Show the tables and sentences of a result, as the command line prints them."""
-    tables(*tables_of(result))
+    tables(*get_tables(result))
     sentences(*result.sentences)
 
 

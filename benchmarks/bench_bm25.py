@@ -28,7 +28,7 @@ from benchmarks.steps import shared_data
 from curation.ingest.importers.queries import query_id_of
 from curation.retrieval import Bm25, postings
 from curation.retrieval.terms import content_words
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from tests.support import ROOT, icecat
 
 SHARED = ROOT.parent / "shared" / "data"

@@ -31,7 +31,7 @@ from curation.retrieval.index import index_folder
 from curation.retrieval.terms import content_words
 from curation.store import Store, append, open_store, put_setting
 from curation.store.documents import Corpus, current_corpus, documents_by_hash
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.projects import documents_in_force
 
 SIZES = (10_000, 100_000, 1_000_000)

@@ -32,9 +32,15 @@ import numpy as np
 from datasketch import MinHash, MinHashLSH
 
 from benchmarks.steps import shared_data
-from curation.core.similarity.minhash import MINHASH_SEED, NUM_PERM, banding, candidates, signatures
+from curation.core.similarity.minhash import (
+    MINHASH_SEED,
+    NUM_PERM,
+    choose_banding,
+    compute_signatures,
+    find_candidates,
+)
 from curation.core.similarity.pairs import exact_links, minhash_links
-from curation.core.similarity.shingles import Shingles, distinct, jaccard, word_shingles
+from curation.core.similarity.shingles import Shingles, collect_distinct_sets, jaccard, word_shingles
 
 PRODUCTS = "chorus_icecat/products.jsonl.gz"
 THRESHOLD, SEED, PART = 0.8, 7, 50_000
@@ -80,18 +86,18 @@ def corpus(size: int) -> list[str]:
 
 def ours(texts: list[Shingles]) -> Way:
     started = time.process_time()
-    sets, _ = distinct(texts)
-    for _ in signatures(sets):
+    sets, _ = collect_distinct_sets(texts)
+    for _ in compute_signatures(sets):
         pass
     signing = time.process_time() - started
     started = time.process_time()
     pairs = {
         pair
-        for links in minhash_links(distinct(texts)[0], THRESHOLD)
+        for links in minhash_links(collect_distinct_sets(texts)[0], THRESHOLD)
         for pair in zip(links.first.tolist(), links.second.tolist(), strict=True)
     }
     whole = time.process_time() - started
-    number = sum(len(first) for first, _ in candidates(sets, banding(THRESHOLD)))
+    number = sum(len(first) for first, _ in find_candidates(sets, choose_banding(THRESHOLD)))
     return Way("goldgrade", signing, whole, number, pairs)
 
 
@@ -108,7 +114,7 @@ def plain_datasketch(texts: list[Shingles]) -> Way:
         sketch.update_batch([shingle.encode() for shingle in text])
         sketches.append(sketch)
     signed = time.process_time()
-    index = MinHashLSH(num_perm=NUM_PERM, params=tuple(banding(THRESHOLD)))
+    index = MinHashLSH(num_perm=NUM_PERM, params=tuple(choose_banding(THRESHOLD)))
 
     def hits() -> Iterator[tuple[int, int]]:
         for number, sketch in enumerate(sketches):
@@ -122,7 +128,7 @@ def plain_datasketch(texts: list[Shingles]) -> Way:
 def with_rensa(texts: list[Shingles]) -> Way:
     from rensa import RMinHash, RMinHashLSH
 
-    bands = banding(THRESHOLD)
+    bands = choose_banding(THRESHOLD)
     used = bands.bands * bands.rows
     started = time.process_time()
     sketches = RMinHash.from_token_sets([list(text) for text in texts], used, MINHASH_SEED)
@@ -139,7 +145,7 @@ def with_rensa(texts: list[Shingles]) -> Way:
 
 
 def exact(texts: list[Shingles]) -> Pairs:
-    sets, _ = distinct(texts)
+    sets, _ = collect_distinct_sets(texts)
     return {
         pair
         for links in exact_links(sets, THRESHOLD)
@@ -156,7 +162,7 @@ def main() -> None:
         ways.append(with_rensa)
     else:
         print("rensa is not installed (pip install rensa): its lines are left out.")
-    bands = banding(THRESHOLD)
+    bands = choose_banding(THRESHOLD)
     print(
         f"{len(texts):,} different texts, {bands.bands} bands of {bands.rows} rows, {len(truth):,} pairs "
         f"from {THRESHOLD} on"
@@ -183,7 +189,9 @@ def products(number: int) -> None:
     """Recall and precision on the real products."""
     with gzip.open(shared_data() / PRODUCTS, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in islice(file, number)]
-    sets, _ = distinct(word_shingles(f"{row['title']}\n{row.get('short_description') or ''}") for row in rows)
+    sets, _ = collect_distinct_sets(
+        word_shingles(f"{row['title']}\n{row.get('short_description') or ''}") for row in rows
+    )
     for threshold in (0.9, 0.8, 0.7, 0.6, 0.5):
         truth, found = (
             {

@@ -31,8 +31,8 @@ from curation.agreement.signals import (
     compute_annotator_metrics,
     find_feedback,
 )
-from curation.core.statistics.intervals import wilson
-from curation.core.statistics.multiple_tests import threshold
+from curation.core.statistics.intervals import wilson_interval
+from curation.core.statistics.multiple_tests import find_fdr_threshold
 
 PEOPLE = [f"person {number:02}" for number in range(13)]
 QUERIES, EACH, OVERLAP = 130, 8, 3
@@ -104,7 +104,7 @@ def named(found: Iterable[AnnotatorMetrics], bad: tuple[str, ...]) -> Counter[st
 
 def share(counts: Counter[str], kind: str, what: str) -> str:
     of, n = counts[f"{kind}: {what}"], counts[kind]
-    low, high = wilson(of, n)
+    low, high = wilson_interval(of, n)
     return f"{of / n:.1%} ({low:.1%}–{high:.1%}) of {n:,}"
 
 
@@ -162,7 +162,7 @@ def real(title: str, rows: list[tuple[str, str, str, int]]) -> tuple[set[str], M
     found = compute_agreement_with_others(grades, left_out)
     tests = {name: AGREEMENT.test(AnnotatorMetrics(name, agreement=one)) for name, one in found.items()}
     ps = {name: one.evidence["p"] for name, one in tests.items() if isinstance(one, Finding)}
-    line = threshold(list(ps.values()), 0.05)
+    line = find_fdr_threshold(list(ps.values()), 0.05)
     names = {name for name, p in ps.items() if p <= line}
     print(f"{title}: {len(found):,} annotators, {len(ps):,} with enough pairs, named {len(names):,}")
     print(f"  left out of the others: {dict(Counter(left_out.values()))}")

@@ -22,7 +22,7 @@ import numpy as np
 from curation.agreement.coefficients import COEFFICIENTS
 from curation.agreement.inter_annotator import estimate_coefficients, select_doubly_judged
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.statistics.intervals import RESAMPLES, wilson
+from curation.core.statistics.intervals import RESAMPLES, wilson_interval
 
 SCALE = (0, 1, 2, 3)
 DOCUMENTS = 10
@@ -128,7 +128,7 @@ def _even(runs: int) -> None:
 
 def _row(name: str, queries: int, one: Coverage, runs: int) -> str:
     n = runs - one.none
-    shares = [f"{share:.1%}" for share in (*wilson(one.held, n), one.below / n, one.above / n)]
+    shares = [f"{share:.1%}" for share in (*wilson_interval(one.held, n), one.below / n, one.above / n)]
     held = f"{one.held / n:.1%} | {shares[0]} to {shares[1]} | {shares[2]} | {shares[3]}"
     return f"| {name} | {queries} | {one.figure} | {one.truth:.3f} | {held} | {one.width:.3f} |"
 

@@ -23,9 +23,9 @@ import numpy as np
 from scipy.stats import norm
 
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import Z95, percentile_interval, resampled, wilson
-from curation.core.statistics.multiple_tests import holm
-from curation.core.statistics.paired_differences import paired_moments, paired_t_p
+from curation.core.statistics.intervals import Z95, percentile_interval, resample_sums, wilson_interval
+from curation.core.statistics.multiple_tests import correct_by_holm
+from curation.core.statistics.paired_differences import compute_moments, paired_t_p
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.statistics.power import detectable_difference
 from curation.core.statistics.randomisation_test import randomisation_ps
@@ -103,7 +103,7 @@ def held(truth: float, low: Floats, high: Floats) -> str:
     known = ~np.isnan(low)
     low, high = low[known] - 1e-12, high[known] + 1e-12
     inside, runs = int(((low <= truth) & (truth <= high)).sum()), int(known.sum())
-    ends = " to ".join(f"{end:.1%}" for end in wilson(inside, runs))
+    ends = " to ".join(f"{end:.1%}" for end in wilson_interval(inside, runs))
     sides = f"{(truth < low).mean():.1%} | {(truth > high).mean():.1%}"
     return f"{inside / runs:.1%} | {ends} | {sides} | {(high - low).mean():.3f}"
 
@@ -114,7 +114,7 @@ HELD_LINE = "---:|---|---:|---:|---:"
 
 def plain(values: Floats, seed: int) -> Floats:
     """The bootstrap without regard to how few queries carry the mean, shape (2, runs): what ours replaces."""
-    draws = np.concatenate(list(resampled(values, seed))) / len(values)
+    draws = np.concatenate(list(resample_sums(values, seed))) / len(values)
     ends = [percentile_interval(column, len(values)) or (np.nan, np.nan) for column in draws.T]
     return np.array(ends).T
 
@@ -210,8 +210,8 @@ def alarms(runs: int) -> None:
                     systems = [changed(random, base, of, even) for _ in range(5)]
                     off = np.stack([one - other for one, other in combinations(systems, 2)], axis=1)
                     ps = randomisation_ps(off, run, 1999)
-                    single.append((paired_t_p(paired_moments(off[:, :1]))[0], ps[0]))
-                    family.append((ps.min(), np.nanmin(holm(ps))))
+                    single.append((paired_t_p(compute_moments(off[:, :1]))[0], ps[0]))
+                    family.append((ps.min(), np.nanmin(correct_by_holm(ps))))
                 found = [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*single, strict=True)]
                 found += [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*family, strict=True)]
                 print(f"| {of.name} | {change.name} | {n} | {' | '.join(found)} |", flush=True)
@@ -232,7 +232,7 @@ def power(runs: int) -> None:
                 random = np.random.default_rng(n)
                 first = of.figures(random, runs * n).reshape(n, runs)
                 off = changed(random, first, of, even) - first + wanted
-                by_t = float((paired_t_p(paired_moments(off)) < 0.05).mean())
+                by_t = float((paired_t_p(compute_moments(off)) < 0.05).mean())
                 by_signs = float((randomisation_ps(off, 1, 1999) < 0.05).mean())
                 cells = f"{wanted:.3f} | {by_t:.1%} | {by_signs:.1%}"
                 print(f"| {of.name} | {change.name} | {n} | {cells} |", flush=True)

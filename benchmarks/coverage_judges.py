@@ -25,7 +25,7 @@ from curation.core.statistics.difference_estimator import (
     MeanInterval,
     difference_estimate,
 )
-from curation.core.statistics.intervals import wilson
+from curation.core.statistics.intervals import wilson_interval
 from curation.labeling.rounds.query_draw import draw_queries
 
 QUERIES, SAMPLED, POPULATION = 1_000, (30, 100, 300), 1_000_000
@@ -123,7 +123,7 @@ def main(runs: int) -> None:
     for judge in JUDGES:
         for sampled in SAMPLED:
             held, alone, searches, width, alone_width, saved, off = measured(judge, sampled, runs)
-            ends = " to ".join(f"{end:.1%}" for end in wilson(round(held * runs), runs))
+            ends = " to ".join(f"{end:.1%}" for end in wilson_interval(round(held * runs), runs))
             print(
                 f"| {judge} | {sampled} | {held:.1%} | {ends} | {alone:.1%} | {searches:.1%} | {width:.3f} | "
                 f"{alone_width:.3f} | {saved:+.0f} | {off:.3f} |",

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import silent
+from curation.core.request import DEFAULT_MODEL
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.fields import CorpusFields

@@ -32,14 +32,19 @@ from scipy.special import expit, logit, stdtrit
 
 from benchmarks.coverage_evaluation import drawn_estimates
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import most_common, percentile_interval, resampled, wilson
+from curation.core.statistics.intervals import (
+    find_most_common,
+    percentile_interval,
+    resample_sums,
+    wilson_interval,
+)
 from curation.core.statistics.paired_intervals import CARRIED_BY
 from curation.evaluation.figures.means import estimate_means
 from curation.evaluation.scoring.measure_names import choose_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 from curation.retrieval import Bm25
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from tests.support.smart import qrels, records
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -98,7 +103,7 @@ def score(values: Floats, highest: Floats) -> Floats:
 
 def bootstrap(values: Floats, highest: Floats) -> Floats:
     """Expanded percentiles of resampled means (Hesterberg 2015)."""
-    means = np.concatenate(list(resampled(values, 1))) / len(values)
+    means = np.concatenate(list(resample_sums(values, 1))) / len(values)
     return np.array([percentile_interval(column, len(values)) for column in means.T], np.float64).T
 
 
@@ -113,7 +118,7 @@ def logit_t(values: Floats, highest: Floats) -> Floats:
 def studentised(values: Floats, highest: Floats) -> Floats:
     """The studentised bootstrap (Efron and Tibshirani 1993, section 12.5)."""
     mean, error, _ = _moments(values)
-    sums = np.concatenate(list(resampled(np.hstack([values, values**2]), 1))) / len(values)
+    sums = np.concatenate(list(resample_sums(np.hstack([values, values**2]), 1))) / len(values)
     means, squares = np.hsplit(sums, 2)
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.maximum(squares - means**2, 0) / (len(values) - 1))
@@ -145,11 +150,11 @@ def guarded(rule: Rule) -> Rule:
         ends = rule(values, highest)
         weights = np.random.default_rng(1).standard_exponential((WEIGHINGS, len(values) + 1))
         weights /= weights.sum(axis=1, keepdims=True)
-        for place in np.flatnonzero(most_common(values)[1] < CARRIED_BY):
+        for place in np.flatnonzero(find_most_common(values)[1] < CARRIED_BY):
             seen = weights[:, :-1] @ values[:, place]
             ends[:, place] = np.quantile(seen, 0.025), np.quantile(seen + weights[:, -1], 0.975)
         for place in np.flatnonzero(np.isin(values, (0.0, 1.0)).all(axis=0)):
-            ends[:, place] = wilson(int(values[:, place].sum()), len(values))
+            ends[:, place] = wilson_interval(int(values[:, place].sum()), len(values))
         return ends
 
     return ends_of

@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks import coverage_matching
 from benchmarks.coverage_matching import COLLECTIONS, CoverageCollection, collection
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import silent
+from curation.core.request import DEFAULT_MODEL
 from curation.evaluation.figures.aggregations import AGGREGATIONS, summarize_strata
 from curation.evaluation.scoring.facets import CLUSTER, Facet
 from curation.evaluation.scoring.measure_names import parse_measures

@@ -59,9 +59,9 @@ def release(name: str | Path, project: str | Path | None = None) -> Release:
 
 
 def _project_file(given: str | Path | None) -> Path:
-    from curation.core.named_project import named_project
+    from curation.core.default_paths import find_project_file
 
-    return Path(given) if given else named_project()
+    return Path(given) if given else find_project_file()
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.core.errors import InputError
-from curation.core.operation import filled, flat, read_request
 from curation.core.progress import silent
+from curation.core.request import build_request, flatten_request, read_request
 from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Store
 from goldgrade.releases import Release
@@ -111,9 +111,9 @@ class Project:
 
     def _step(self, called: str, /, **values: Any) -> Any:
         step = OPERATIONS[called]
-        known = flat(filled(step.request, {}))
+        known = flatten_request(build_request(step.request, {}))
         if unknown := values.keys() - known.keys():
             listed = ", ".join(known)
             raise InputError(f"{', '.join(sorted(unknown))}: no option of {called}; it has {listed}.")
-        request = read_request(step.request, asdict(filled(step.request, values)))
+        request = read_request(step.request, asdict(build_request(step.request, values)))
         return step.run(self._store, request, silent, COMMAND_LINE)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import goldgrade
-from curation.core.named_project import SAMPLE
+from curation.core.default_paths import SAMPLE
 from curation.people.seal_access import openings
 from tests.support import ROOT
 from tests.support.gold_project import consensus_grades, frozen_project

@@ -30,9 +30,10 @@ from app.serve import routes
 from app.signin import current_user
 from app.views.releases.relabel import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
-from curation.core.characters import ISOLATES, printable
+from curation.core.characters import ISOLATES, show_controls
 from curation.core.reports import terminal
-from curation.core.reports.page import Section, Table
+from curation.core.reports.page import Section
+from curation.core.reports.tables import Table
 from curation.labeling.consensus import queue
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import show_release
@@ -339,7 +340,9 @@ def test_no_table_of_a_command_breaks_a_figure_a_name_or_an_id(ran: dict[str, Ra
     assert [
         (name, cell)
         for name, cell in ids
-        if isinstance(cell, str) and " " not in cell and printable(ISOLATES.sub("", cell)) not in piped[name]
+        if isinstance(cell, str)
+        and " " not in cell
+        and show_controls(ISOLATES.sub("", cell)) not in piped[name]
     ] == []
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.similarity.text_blocks import TextBlock
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import NAMES, Element, Fact, Node
@@ -29,7 +29,7 @@ def document_html(
     fields: the fields of the document that the guide's template selects.
     """
     heading, nodes = _segments_html(title) or "Untitled document", list(body)
-    facts_line = "  ·  ".join(isolated(fact) for fact in facts if fact)
+    facts_line = "  ·  ".join(isolate(fact) for fact in facts if fact)
     drawn = ' class="drawn"' if any(isinstance(node, Element) for node in nodes) else ""
     pictures, other_fields = _fields_html(fields)
     return (

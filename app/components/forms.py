@@ -1,4 +1,4 @@
-"""The form of a request, with a widget for each of its options (`curation.core.operation.Option`)."""
+"""The form of a request, with a widget for each of its options (`curation.core.request.Option`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, get_origin
 
 import streamlit as st
 
-from curation.core.operation import Option, filled, flat, options_of, unused
+from curation.core.request import Option, build_request, find_unused_options, flatten_request, list_options
 
 Request = TypeVar("Request")
 MAX_TEXT_LENGTH = 500
@@ -38,8 +38,8 @@ class Form(Generic[Request]):
         self._record = record
         self._key = key
         self._choices = dict(choices or {})
-        self._options = {option.name: option for option in options_of(record)}
-        self._values: dict[str, Any] = {} if start is None else flat(start)
+        self._options = {option.name: option for option in list_options(record)}
+        self._values: dict[str, Any] = {} if start is None else flatten_request(start)
         self._shown: set[str] = set()
 
     def ask(self, *names: str) -> None:
@@ -69,8 +69,10 @@ class Form(Generic[Request]):
         Fields that have no effect get their defaults.
         """
         values = self._values | other_values
-        defaults = {option.name: option.default for option in unused(filled(self._record, values))}
-        return filled(self._record, values | defaults)
+        defaults = {
+            option.name: option.default for option in find_unused_options(build_request(self._record, values))
+        }
+        return build_request(self._record, values | defaults)
 
     def _ask_option(self, option: Option, value: Any) -> Any:
         common: dict[str, Any] = {
@@ -83,7 +85,7 @@ class Form(Generic[Request]):
             return st.checkbox(value=value, **common)
         if get_origin(option.kind) in (Sequence, tuple):
             selected = st.multiselect(
-                options=choices, default=list(value), accept_new_options=option.others, **common
+                options=choices, default=list(value), accept_new_options=option.accepts_others, **common
             )
             return tuple(selected)
         if choices:
@@ -104,12 +106,12 @@ def _ask_choice(option: Option, choices: Sequence[Any], value: Any, common: Mapp
     entries = [NOTHING] if option.optional else []
     entries = list(dict.fromkeys([*entries, *(NOTHING if choice is None else choice for choice in choices)]))
     entry = NOTHING if value is None else value
-    entries += [entry] if entry not in (*entries, NOTHING) and not option.commas else []
+    entries += [entry] if entry not in (*entries, NOTHING) and not option.is_comma_separated else []
     selected = st.selectbox(
         options=entries,
         index=entries.index(entry) if entry in entries else 0,
         format_func=lambda choice: describe_value(option, None if choice == NOTHING else choice),
-        accept_new_options=option.others,
+        accept_new_options=option.accepts_others,
         **common,
     )
     return None if selected == NOTHING and option.optional else selected
@@ -123,12 +125,12 @@ def describe_value(option: Option, value: Any) -> str:
 def _ask_number(option: Option, number: Any, common: Mapping[str, Any]) -> Any:
     """Ask for a number; an empty field gives None, and an unchanged number keeps all digits."""
     number_type = option.kind
-    low, high = (None if bound is None else number_type(bound) for bound in (option.least, option.most))
+    low, high = (None if bound is None else number_type(bound) for bound in (option.minimum, option.maximum))
     entered = st.number_input(
         min_value=low,
         max_value=high,
         value=number,
-        step=number_type(option.by or (1 if number_type is int else 0.01)),
+        step=number_type(option.step or (1 if number_type is int else 0.01)),
         placeholder=option.unset or None,
         **common,
     )

@@ -40,7 +40,7 @@ def say(sentence: str) -> None:
 def request_id() -> str:
     """Return the id of the current request, or a new id outside a request."""
     answer = _current.get()
-    return answer.id if answer is not None else log.new_id()
+    return answer.id if answer is not None else log.new_failure_id()
 
 
 class FailureLog:
@@ -78,7 +78,7 @@ class _Answer:
     """
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        self.id = log.new_id()
+        self.id = log.new_failure_id()
         self.started = False
         self.said = ""
         self._scope = scope

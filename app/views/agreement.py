@@ -33,7 +33,8 @@ from curation.agreement.round_findings import (
 )
 from curation.agreement.signals import DURING_ROUND, compute_annotator_details
 from curation.agreement.verdict import judge_alpha
-from curation.core.reports.page import QueryName, Section
+from curation.core.reports.page import Section
+from curation.core.reports.tables import QueryName
 from curation.core.text import percent, pluralize
 from curation.labeling.rounds.control_items import build_control_item_table
 from curation.labeling.rounds.pilot import PilotReport, compute_pilot_report

@@ -16,8 +16,8 @@ import numpy as np
 
 from curation.agreement.grades import MINIMUM_GRADES, Grades
 from curation.core.statistics.arrays import Floats, Ints, Mask
-from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
-from curation.core.statistics.p_values import mean_p
+from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resample_sums
+from curation.core.statistics.p_values import mean_t_p
 from curation.core.text import pluralize
 
 SHARE_OF_OTHERS = 0.5
@@ -194,7 +194,7 @@ def compute_mean_p(values: Floats, query: Ints) -> float:
     """Compute the two-sided p value of a mean other than 0 (Student's t over queries)."""
     _, index = np.unique(query, return_inverse=True)
     deviations = np.bincount(index, values - values.mean()) / len(values)
-    return mean_p(float(values.mean()), deviations.astype(np.float64))
+    return mean_t_p(float(values.mean()), deviations.astype(np.float64))
 
 
 def _above_p(values: Floats, query: Ints) -> float:
@@ -250,7 +250,7 @@ def _resample_kappa(shared: SharedGrades, seed: int) -> tuple[float | None, floa
     squares = shared.grade**2 + shared.square
     columns = (shared.distances, shared.grade, shared.mean, squares, np.ones(len(index)))
     sums = np.stack([np.bincount(index, column) for column in columns], axis=1).astype(np.float64)
-    kappas = [_compute_kappas(block) for block in resampled(sums, seed)]
+    kappas = [_compute_kappas(block) for block in resample_sums(sums, seed)]
     return percentile_interval(np.concatenate(kappas), len(sums)) or (None, None)
 
 

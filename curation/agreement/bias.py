@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from curation.agreement.grades import MINIMUM_GRADES, Grades
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
-from curation.core.statistics.p_values import mean_p, permuted_p
+from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resample_sums
+from curation.core.statistics.p_values import mean_t_p, permutation_p
 from curation.core.text import pluralize
 from curation.store import Cursor
 
@@ -110,10 +110,10 @@ def _compute_bias(
         return AnnotatorBias(name, grades, queries, undefined=why, no_trend=why)
     sums, counts = _sum_by_query(query, differences)
     bias = float(sums.sum() / grades)
-    blocks = resampled(np.stack([sums, counts], axis=1), seed)
+    blocks = resample_sums(np.stack([sums, counts], axis=1), seed)
     resampled_bias = np.concatenate([block[:, 0] / block[:, 1] for block in blocks])
     low, high = percentile_interval(resampled_bias, queries) or (None, None)
-    p = mean_p(bias, (sums - counts * bias) / grades)
+    p = mean_t_p(bias, (sums - counts * bias) / grades)
     is_timed = ~np.isnat(at)
     untimed = grades - int(is_timed.sum())
     annotator_bias = AnnotatorBias(name, grades, queries, bias, low, high, p, untimed=untimed)
@@ -143,4 +143,4 @@ def _compute_trend(sums: Floats, counts: Floats, seed: int) -> tuple[float, floa
     centred = rank - float(counts @ rank) / float(counts.sum())
     slope = float(centred @ sums) / float(counts @ centred**2)
     level = float(sums.sum() / counts.sum())
-    return slope * float(rank[-1]), permuted_p(rank, sums - counts * level, seed)
+    return slope * float(rank[-1]), permutation_p(rank, sums - counts * level, seed)

@@ -27,7 +27,7 @@ from curation.agreement.inter_annotator import (
 )
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
+from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
 from curation.store import Cursor, get_setting
 
 NO_TAG = "no tag"
@@ -93,7 +93,7 @@ def compute_breakdowns(
     all_units = np.ones(len(doubly_judged.counts), dtype=bool)
     summed = [_sum_by_query(doubly_judged, mask) for mask in (all_units, *(mask for *_, mask in masks))]
     slices = [Sums(queries, sums, lambda drawn: drawn) for queries, sums in summed]
-    resamples_of = resampled_figures(slices, doubly_judged.query_count, seed, resamples)
+    resamples_of = resample_figures(slices, doubly_judged.query_count, seed, resamples)
     by_type = (
         _make_slice(kind, name, int(mask.sum()), sums, drawn)
         for (kind, name, mask), (_, sums), drawn in zip(masks, summed[1:], resamples_of[1:], strict=True)
@@ -130,7 +130,7 @@ def compare_annotator_pairs(
     resampled = np.flatnonzero(queries >= MINIMUM_QUERIES)
     columns = (resampled[:, None] * cells + np.arange(cells)).ravel()
     tables = [Sums(np.arange(query_count), sums[:, columns], compare)]
-    (drawn,) = resampled_figures(tables, query_count, seed, resamples)
+    (drawn,) = resample_figures(tables, query_count, seed, resamples)
     by_pair = drawn.reshape(len(drawn), -1, _FIGURES).swapaxes(0, 1)
     drawn_of = dict(zip(resampled.tolist(), by_pair, strict=True))
     pairs = []

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from curation.agreement.inter_annotator import FEW_QUERIES, NO_UNITS, RARE_VARIATION
-from curation.core.spans import Span, intersection, size
+from curation.core.spans import Span, count_characters, intersection
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
@@ -59,7 +59,10 @@ def sum_f1(spans_by_annotator: Sequence[Iterable[Span]]) -> tuple[float, int]:
     """Sum the F1 of each two annotators of one text, and count the comparisons."""
     comparisons = list(combinations([list(spans) for spans in spans_by_annotator], 2))
     return (
-        sum(2 * size(intersection(*two)) / (size(two[0]) + size(two[1])) for two in comparisons),
+        sum(
+            2 * count_characters(intersection(*two)) / (count_characters(two[0]) + count_characters(two[1]))
+            for two in comparisons
+        ),
         len(comparisons),
     )
 

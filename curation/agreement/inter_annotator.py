@@ -24,7 +24,7 @@ from curation.core.statistics.intervals import (
     RESAMPLES,
     Sums,
     percentile_interval,
-    resampled_figures,
+    resample_figures,
 )
 
 MINIMUM_UNITS = 10
@@ -215,7 +215,7 @@ def estimate_coefficients(
     drawn = np.empty((0, len(coefficients)))
     if queries >= MINIMUM_QUERIES:
         sums = Sums(np.arange(queries), rows, compute)
-        (drawn,) = resampled_figures([sums], queries, seed, resamples)
+        (drawn,) = resample_figures([sums], queries, seed, resamples)
     for index, coefficient in enumerate(coefficients):
         # The package fails where a coefficient is undefined, so our formula decides whether to ask it.
         if coefficient.level is not None and not np.isnan(points[index]):
@@ -266,5 +266,5 @@ def _estimate_cannot_tell(counts: Ints, unit_queries: Ints, seed: int, resamples
     resampled_values = np.empty(0)
     if queries >= MINIMUM_QUERIES:
         shares = Sums(np.arange(queries), by_query, lambda drawn: drawn[:, :1] / drawn[:, 1:])
-        resampled_values = resampled_figures([shares], queries, seed, resamples)[0][:, 0]
+        resampled_values = resample_figures([shares], queries, seed, resamples)[0][:, 0]
     return make_estimate(float(counts[:, 1].sum() / judgments), resampled_values, judgments, queries)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.statistics.intervals import clustered_share, effective_size
+from curation.core.statistics.intervals import clustered_share_interval, effective_sample_size
 from curation.store import Cursor, fetch
 
 MINIMUM_REPEATS = 10
@@ -124,7 +124,7 @@ def compute_consistency(repeats: Repeats) -> IntraAgreement:
         share=float(identical.sum() / graded.sum()) if len(graded) else None,
         n=int(graded.sum()),
         queries=len(graded),
-        effective=effective_size(identical, graded) if len(graded) else 0.0,
+        effective=effective_sample_size(identical, graded) if len(graded) else 0.0,
     )
 
 
@@ -151,7 +151,7 @@ def pool_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
 def _make_agreement(
     repeats: Repeats, share: float | None, n: int, queries: int, effective: float
 ) -> IntraAgreement:
-    low, high = (None, None) if share is None else clustered_share(share, effective, queries)
+    low, high = (None, None) if share is None else clustered_share_interval(share, effective, queries)
     return IntraAgreement(
         annotator=repeats.annotator,
         identical=share,

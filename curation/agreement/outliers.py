@@ -20,7 +20,7 @@ from curation.agreement.agreement_with_others import (
 from curation.agreement.grades import Grades
 from curation.agreement.modal_grade import compute_one_grade_p, iterate_shared_grades
 from curation.core.statistics.arrays import Mask
-from curation.core.statistics.multiple_tests import threshold
+from curation.core.statistics.multiple_tests import find_fdr_threshold
 
 FAR_OFF = 0.25
 """Bias in grades from which an annotator is an outlier."""
@@ -77,7 +77,7 @@ def _find_worst(graded: Grades, is_compared: Mask) -> tuple[str, list[int]] | No
     }
     for reason, tests in ((AGREEMENT, agreement), (ONE_GRADE, one_grade), (BIAS, _test_bias(shared_of))):
         ps = [p for p, _ in tests.values()]
-        limit = threshold([*ps, *[1.0] * (len(shared_of) - len(ps))], LEVEL)
+        limit = find_fdr_threshold([*ps, *[1.0] * (len(shared_of) - len(ps))], LEVEL)
         significant = sorted((figure, annotator) for annotator, (p, figure) in tests.items() if p <= limit)
         if significant:
             return reason, [annotator for _, annotator in significant]

@@ -39,7 +39,7 @@ from curation.agreement.intra_annotator import (
 from curation.agreement.outliers import find_uninformative
 from curation.agreement.verdict import judge_alpha
 from curation.core.statistics.intervals import RESAMPLES
-from curation.core.text import interval_text, join_words, percent, pluralize
+from curation.core.text import interval_text, join_names, percent, pluralize
 from curation.guides.guide import Guide, current_guide, load_guide
 from curation.labeling.consensus.consensus import ConsensusCounts, compute_consensus
 from curation.labeling.consensus.marks import read_marks
@@ -182,7 +182,7 @@ def list_unchecked(report: AgreementReport) -> list[str]:
     few = [row.annotator for row in report.pace if not row.enough]
     if few:
         sentences.append(
-            f"Not checked: the pace of {join_words(few)}, with fewer than {MIN_AT_FLOOR} timed answers each."
+            f"Not checked: the pace of {join_names(few)}, with fewer than {MIN_AT_FLOOR} timed answers each."
         )
     return sentences
 

@@ -22,7 +22,8 @@ from curation.agreement.report import AgreementReport, Details, list_findings
 from curation.agreement.signals import FALSE_SHARE, AnnotatorMetrics
 from curation.agreement.verdict import READING, RELIABLE, TENTATIVE
 from curation.core.reports.charts import HeatCell, Mark, heat_map, intervals
-from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.reports.page import Section, html_page
+from curation.core.reports.tables import QueryName, Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import interval_text, p_cell, percent, pluralize
 

@@ -24,8 +24,8 @@ from curation.agreement.signals import (
     run_signals,
 )
 from curation.agreement.verdict import SLIGHT, TENTATIVE, chance_unknown, judge_alpha
-from curation.core.reports.page import Table
-from curation.core.text import join_words, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import join_names, pluralize
 from curation.labeling.rounds.pace import MIN_SECONDS
 from curation.labeling.rounds.rounds import find_round
 from curation.store import Store
@@ -129,7 +129,7 @@ def find_early_warnings(store: Store, round_name: str) -> SignalResults:
 def make_unchecked_table(quality: RoundQuality) -> Table:
     """Make the table of checks that could not be made."""
     rows = (
-        (check.about.capitalize(), join_words(check.annotators) or "The round", check.why)
+        (check.about.capitalize(), join_names(check.annotators) or "The round", check.why)
         for check in quality.not_checked
     )
     return Table("Could not be checked", ("Check", "Of", "Why"), tuple(rows), words=True)

@@ -36,7 +36,7 @@ from curation.agreement.intra_annotator import IntraAgreement, compute_consisten
 from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, find_modal_grades
 from curation.agreement.outliers import find_outliers
 from curation.core.statistics.estimate import Estimate, share_estimate
-from curation.core.statistics.multiple_tests import threshold
+from curation.core.statistics.multiple_tests import find_fdr_threshold
 from curation.core.text import decimal, interval_text, p_text, percent, pluralize
 from curation.labeling.rounds.control_items import ControlItemResult, read_control_item_results
 from curation.labeling.rounds.pace import MIN_SECONDS
@@ -133,7 +133,7 @@ def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], s
                 tests[person.annotator, signal.name] = outcome
             else:
                 not_checked.append((signal.name, person.annotator, outcome))
-    limit = threshold([finding.evidence["p"] for finding in tests.values()], share)
+    limit = find_fdr_threshold([finding.evidence["p"] for finding in tests.values()], share)
     significant = {key: finding for key, finding in tests.items() if finding.evidence["p"] <= limit}
     yields_to = {signal.name: signal.yields_to for signal in signals}
     findings = tuple(

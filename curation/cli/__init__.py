@@ -15,9 +15,9 @@ from importlib import import_module
 from types import FrameType
 
 from curation.cli import invocation, program
-from curation.core.characters import printable
+from curation.core.characters import show_controls
+from curation.core.default_paths import describe_former_variables
 from curation.core.errors import CurationError, InputError
-from curation.core.named_project import former_variables
 
 MODULES = {
     "project": ("init", "status", "backup", "restore", "doctor"),
@@ -50,12 +50,12 @@ def main() -> None:
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
         _refuse_broken_arguments()
-        for sentence in former_variables(os.environ):
+        for sentence in describe_former_variables(os.environ):
             print(f"goldgrade: {sentence}", file=sys.stderr)
         add_commands(sys.argv[1:])
         program.app()
     except CurationError as error:
-        print(printable(f"goldgrade: {error}"), file=sys.stderr)
+        print(show_controls(f"goldgrade: {error}"), file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

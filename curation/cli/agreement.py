@@ -15,7 +15,7 @@ from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import app
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 
 if TYPE_CHECKING:
     from curation.agreement.report import AgreementReport

@@ -18,8 +18,8 @@ from curation.cli.output import emit, note, show
 from curation.cli.program import command_group
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.labeling.requests import AnswerTaskRequest
 
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
@@ -157,7 +157,7 @@ def answers_nuggets(
 
     store, sender = project_store(), Sender(send, calls, parallel)
     model_calls, cut, missing = build_proposal_calls(store, model_name(), query or (), actor())
-    note(*left_out_sentences(missing))
+    note(*describe_left_out(missing))
     if not sender.ask(store, [*model_calls.values()], parse_nuggets, cut):
         return
     numbers = store_proposals(store, model_calls, actor())
@@ -223,7 +223,7 @@ def answers_to_grade(
     sentences = (
         f"Wrote {pluralize(written.answers, 'answer')} to "
         f"{pluralize(written.queries, 'query', 'queries')} into {out}.",
-        *left_out_sentences(written.left_out, "answers"),
+        *describe_left_out(written.left_out, "answers"),
         f"Next: export GOLDGRADE_PROJECT={what}.duckdb; goldgrade init --guide {written.guide}; "
         f"goldgrade import corpus {out}/corpus.jsonl; goldgrade import queries {out}/queries.jsonl; "
         f"goldgrade import run {out}/answers.trec --name answers; "

@@ -14,7 +14,7 @@ import typer
 from curation.cli.invocation import project_path
 from curation.cli.output import say
 from curation.cli.program import app
-from curation.core import log, named_project
+from curation.core import default_paths, log
 
 BACKUP_TO = "GOLDGRADE_BACKUP_TO"
 
@@ -30,7 +30,7 @@ def serve_project(
     backup_to: Path | None = None,
 ) -> None:
     """Serve a project until Ctrl+C; `browser` opens the app in a browser as soon as the app answers."""
-    sys.path.insert(0, str(named_project.HOME))
+    sys.path.insert(0, str(default_paths.HOME))
     from app.serve import serve
 
     def ready(address: str, first: str) -> None:

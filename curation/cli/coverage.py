@@ -24,7 +24,8 @@ from curation.cli.output import emit, note, say, show, write_file
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
 from curation.core.errors import InputError
-from curation.core.operation import DEFAULT_MODEL, PlainResult
+from curation.core.operation import PlainResult
+from curation.core.request import DEFAULT_MODEL
 from curation.queries.requests import CoverageRequest
 
 if TYPE_CHECKING:

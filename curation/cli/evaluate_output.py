@@ -133,7 +133,7 @@ def _write_files(
     ------
     InputError: a file cannot be written.
     """
-    from curation.core.reports.page import csv_table, writer_for
+    from curation.core.reports.table_files import csv_table, writer_for
     from curation.evaluation.report.files import (
         make_figures_table,
         make_system_table,

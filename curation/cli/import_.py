@@ -23,7 +23,7 @@ from curation.cli.program import command_group
 from curation.cli.progress import progress_bar
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.ingest.requests import (
     AnswersRequest,

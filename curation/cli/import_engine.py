@@ -13,7 +13,7 @@ from curation.cli.options import refuse_others, refuse_unused
 from curation.cli.output import emit, note, show
 from curation.cli.progress import progress_bar
 from curation.core.operation import PlainResult
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 
 if TYPE_CHECKING:
     from curation.retrieval.engines.asking import EngineTrial

@@ -63,18 +63,18 @@ def project_store(with_arrow: bool = True) -> Store:
     from curation.store import open_store
 
     if with_arrow:
-        from curation.core.arrow import without_pandas
+        from curation.core.arrow import hide_pandas
 
-        without_pandas()
+        hide_pandas()
     return open_store(project_path())
 
 
 def release_store() -> Store:
     """Open the project if it exists: a packed release needs no project."""
-    from curation.core.arrow import without_pandas
+    from curation.core.arrow import hide_pandas
     from curation.store import store_at
 
-    without_pandas()
+    hide_pandas()
     return store_at(project_path())
 
 

@@ -11,7 +11,7 @@ import typer
 
 from curation.cli.output import emit, note
 from curation.cli.progress import progress_bar
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.text import describe_left_out, pluralize
 
 if TYPE_CHECKING:
     from curation.queries.coverage.language_model.answers import Check, ModelCall, ModelSpending, ModelWork
@@ -83,4 +83,4 @@ def spending_sentences(spent: ModelSpending) -> list[str]:
     ]
     if spent.uncounted:
         sentences.append(f"The endpoint did not count the tokens of {pluralize(spent.uncounted, 'answer')}.")
-    return sentences + left_out_sentences(spent.left_out)
+    return sentences + describe_left_out(spent.left_out)

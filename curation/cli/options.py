@@ -1,6 +1,6 @@
 """Options of commands: shared by several commands, or made from the fields of a request.
 
-A field of a request describes its option (`curation.core.operation.Option`).
+A field of a request describes its option (`curation.core.request.Option`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import typer
 
 from curation.cli.invocation import seal_reason
 from curation.core.errors import InputError
-from curation.core.operation import Option, filled, option_of, options_of, refuse_wrong
+from curation.core.request import Option, build_request, find_option, list_options, refuse_invalid
 
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
 ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")]
@@ -56,9 +56,9 @@ def with_options_of(
         fields.
     """
     options = [
-        option for option in options_of(request_class) if option.name not in (*except_fields, "reason")
+        option for option in list_options(request_class) if option.name not in (*except_fields, "reason")
     ]
-    has_reason = any(option.name == "reason" for option in options_of(request_class))
+    has_reason = any(option.name == "reason" for option in list_options(request_class))
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own_parameters = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
@@ -68,8 +68,8 @@ def with_options_of(
             field_values = {name: value for name, value in given_values.items() if value is not UNSET}
             if has_reason:
                 field_values["reason"] = seal_reason()
-            request = filled(request_class, field_values)
-            refuse_wrong(request, lambda option: option.spelling)
+            request = build_request(request_class, field_values)
+            refuse_invalid(request, lambda option: option.spelling)
             command(request, **values)
 
         keyword_parameters = [
@@ -86,7 +86,7 @@ def with_options_of(
 
 def option(request_class: type[Any], name: str, **settings: Any) -> Any:
     """Make the option of one field, for a command that defines its options itself."""
-    field = option_of(request_class, name)
+    field = find_option(request_class, name)
     return typer.Option(field.spelling, help=field.help, **settings)
 
 
@@ -114,10 +114,10 @@ def _option_parameters(option: Option) -> list[inspect.Parameter]:
 def _parameter_type(option: Option) -> tuple[Any, Any]:
     """Return the type and the default with which Typer reads the option of a field."""
     if _is_list(option.kind):
-        if not option.commas:
+        if not option.is_comma_separated:
             return list[str] | None, None
         return (str | None, None) if option.default is None else (str, ",".join(option.default))
-    is_read_from_text = option.read or option.kind is datetime or get_origin(option.kind) is Literal
+    is_read_from_text = option.parse or option.kind is datetime or get_origin(option.kind) is Literal
     kind = str if is_read_from_text else option.kind
     return kind | None if option.optional else kind, option.default
 
@@ -139,9 +139,9 @@ def _given_value(option: Option, values: dict[str, Any]) -> Any:
     if option.kind is datetime:
         return _read_time(option.spelling, value)
     if _is_list(option.kind):
-        texts = split_commas(value) if option.commas else value
-        return tuple(map(option.read, texts)) if option.read else tuple(texts)
-    return option.read(value) if option.read else value
+        texts = split_commas(value) if option.is_comma_separated else value
+        return tuple(map(option.parse, texts)) if option.parse else tuple(texts)
+    return option.parse(value) if option.parse else value
 
 
 def _is_list(kind: Any) -> bool:

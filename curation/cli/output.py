@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.cli import invocation
-from curation.core.characters import printable
+from curation.core.characters import show_controls
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError
 
 if TYPE_CHECKING:
     from curation.core.operation import Result
-    from curation.core.reports.page import Table
+    from curation.core.reports.tables import Table
 
 NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
@@ -44,18 +44,18 @@ def say(*sentences: str) -> None:
 
             show_sentence(sentence)
         else:
-            print(printable(sentence))
+            print(show_controls(sentence))
 
 
 def note(*sentences: str) -> None:
     """Print sentences that belong to no result on standard error, a line each, with or without --json."""
     for sentence in sentences:
-        print(printable(sentence), file=sys.stderr)
+        print(show_controls(sentence), file=sys.stderr)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table for people from its columns and rows."""
-    from curation.core.reports.page import Table
+    from curation.core.reports.tables import Table
     from curation.core.reports.terminal import show_table
 
     show_table(Table(title, tuple(columns), tuple(map(tuple, rows))))
@@ -83,9 +83,9 @@ def show(result: Result, *further: str, limit: int = 0, as_json: Any = None) -> 
 
 
 def _print_result(result: Result, further: Sequence[str], limit: int) -> None:
-    from curation.core.operation import tables_of
+    from curation.core.operation import get_tables
 
-    for print_table in tables_of(result):
+    for print_table in get_tables(result):
         rows = len(print_table.rows)
         print_tables(replace(print_table, rows=print_table.rows[:limit]) if 0 < limit < rows else print_table)
         if 0 < limit < rows:

@@ -16,7 +16,7 @@ from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.text import describe_left_out, pluralize
 from curation.negatives.requests import AuditRequest, HardNegativesRequest
 from curation.pooling.request import PoolRequest
 
@@ -184,7 +184,7 @@ def _pair_sentences(written: WrittenPairs) -> Iterator[str]:
     """Yield sentences on the pairs that were written for judging elsewhere."""
     queries = pluralize(written.queries, "query", "queries")
     yield f"Wrote {pluralize(written.pairs, 'pair')} of {queries} to {written.path}."
-    yield from left_out_sentences(written.left_out, "candidates")
+    yield from describe_left_out(written.left_out, "candidates")
     if written.path.suffix.lower() == ".csv":
         yield NO_FORMULAS
     yield f"Back: goldgrade import judgments {written.path.name} --annotator NAME"

@@ -13,7 +13,7 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 from curation import __version__
 from curation.cli.invocation import JSON, begin_call, list_unread_options
 from curation.cli.renamed import renamed_sentences
-from curation.core.named_project import DEFAULTS, named_project
+from curation.core.default_paths import DEFAULTS, find_project_file
 
 STEPS = {
     "Set up": ["init", "status", "guide"],
@@ -169,4 +169,4 @@ def goldgrade(
     ] = False,
 ) -> None:
     """From a corpus and a traffic log to a frozen gold set that people judged."""
-    begin_call(project or named_project(), name, reason, quiet, as_json)
+    begin_call(project or find_project_file(), name, reason, quiet, as_json)

@@ -34,7 +34,7 @@ def progress_bar(operation: Operation | None = None) -> Iterator[Progress]:
     ----------
     operation: its `kept` says what an interrupted process leaves.
     """
-    token = interruption_note.set(LONG_WORK if operation is None else operation.kept)
+    token = interruption_note.set(LONG_WORK if operation is None else operation.on_interrupt)
     try:
         with _progress_listener() as progress:
             yield progress

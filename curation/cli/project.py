@@ -14,9 +14,9 @@ from curation.cli.options import refuse_others
 from curation.cli.output import emit, note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
-from curation.core import named_project
+from curation.core import default_paths
 from curation.core.operation import PlainResult
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 
 
@@ -157,7 +157,7 @@ def _build_demo(folder: Path) -> None:
     began = time.monotonic()
     with progress_bar() as progress:
         project, is_new = build_demo(
-            folder, named_project.SAMPLE, lambda step: note(f"demo: {step}"), progress
+            folder, default_paths.SAMPLE, lambda step: note(f"demo: {step}"), progress
         )
     seconds = time.monotonic() - began if is_new else 0.0
     rows = tuple((name, PASSWORD, role) for name, role in PEOPLE.items())
@@ -175,7 +175,7 @@ def _write_demo_files(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     corpus = folder / "stdlib.jsonl"
     documents = write_stdlib_corpus(corpus)
-    others = [Path(shutil.copy(file, folder)).name for file in sorted(named_project.SAMPLE.glob("*.csv"))]
+    others = [Path(shutil.copy(file, folder)).name for file in sorted(default_paths.SAMPLE.glob("*.csv"))]
     sentence = f"Wrote {pluralize(documents, 'document')} to {corpus}, and {', '.join(others)}."
     emit({"corpus": corpus, "documents": documents, "files": others}, sentence)
 

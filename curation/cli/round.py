@@ -15,7 +15,7 @@ from curation.cli.output import emit, print_table, show
 from curation.cli.program import app, command_group
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError
-from curation.core.operation import PlainResult, tables_of
+from curation.core.operation import PlainResult, get_tables
 from curation.labeling.requests import MoveRequest, PracticeRequest, RoundRequest
 
 rounds = command_group("round", "Open, follow, change and close rounds of labeling.")
@@ -102,7 +102,7 @@ def round_status_command(
         return
     access = unseal(store, f"report the pilot {name}", seal_reason(), actor())
     report = compute_pilot_report(store, name, access=access)
-    both = PlainResult((*status.sentences, *report.sentences), (*tables_of(status), *tables_of(report)))
+    both = PlainResult((*status.sentences, *report.sentences), (*get_tables(status), *get_tables(report)))
     then = "Next: revise the guide, `goldgrade guide use FILE`, and open the round under it."
     show(both, then, as_json={**to_json_value(status), "pilot": report})
 

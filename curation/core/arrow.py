@@ -29,7 +29,7 @@ class _NoPandas:
             raise ModuleNotFoundError("pyarrow is to work without pandas here")
 
 
-def without_pandas() -> None:
+def hide_pandas() -> None:
     """Hide pandas while pyarrow makes its first conversion, after which pyarrow never looks for pandas again.
 
     Processes that draw no page call this function.
@@ -43,7 +43,7 @@ def without_pandas() -> None:
         sys.meta_path.remove(_NoPandas)
 
 
-def texts(values: Sequence[str]) -> pa.StringArray:
+def string_array(values: Sequence[str]) -> pa.StringArray:
     """Make an Arrow array of strings."""
     encoded = [value.encode() for value in values]
     ends = np.array([0, *accumulate(map(len, encoded))])
@@ -53,22 +53,22 @@ def texts(values: Sequence[str]) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(values), *buffers)
 
 
-def numbers(values: Ints) -> pa.Int64Array:
+def int_array(values: Ints) -> pa.Int64Array:
     """Make an Arrow array from whole numbers, shape (N,)."""
     buffer = pa.py_buffer(np.ascontiguousarray(values, np.int64))
     return pa.Int64Array.from_buffers(pa.int64(), len(values), [None, buffer])
 
 
-def ints_of(values: pa.Array) -> Ints:
+def to_ints(values: pa.Array) -> Ints:
     """Read an Arrow array of whole numbers, shape (N,), with `MISSING` for each null."""
-    numbers = np.from_dlpack(values.drop_null()).astype(np.int64)
+    int_array = np.from_dlpack(values.drop_null()).astype(np.int64)
     if not values.null_count:
-        return numbers
+        return int_array
     every = np.full(len(values), MISSING)
-    every[np.from_dlpack(pc.cast(pc.is_valid(values), pa.int8())) == 1] = numbers
+    every[np.from_dlpack(pc.cast(pc.is_valid(values), pa.int8())) == 1] = int_array
     return every
 
 
-def floats_of(values: pa.Array) -> NDArray[np.float64]:
+def to_floats(values: pa.Array) -> NDArray[np.float64]:
     """Read an Arrow array of numbers without nulls, shape (N,)."""
     return np.from_dlpack(values).astype(np.float64)

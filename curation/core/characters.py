@@ -18,7 +18,7 @@ INVISIBLE = (
 These are Unicode's default ignorable code points, and the marks of interlinear annotations.
 """
 ISOLATES = re.compile("[\u2066-\u2069]")
-"""The direction marks that `isolated` puts around a text."""
+"""The direction marks that `isolate` puts around a text."""
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _FAR_INVISIBLE = re.compile(
     "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
@@ -44,7 +44,7 @@ def unquote_formula(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def without_invisible(text: str) -> str:
+def remove_invisible(text: str) -> str:
     """Remove invisible characters, such as U+200B, U+FEFF and soft hyphens."""
     if text.isascii():
         return text
@@ -54,11 +54,11 @@ def without_invisible(text: str) -> str:
 
 def normalise_query(text: str) -> str:
     """Normalise a query: remove invisible characters, apply NFKC, fold case and white space."""
-    return " ".join(unicodedata.normalize("NFKC", without_invisible(text)).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", remove_invisible(text)).casefold().split())
 
 
-def alike(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Map each name that looks like a known name to the known name; see `difference_of_form`."""
+def find_lookalikes(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Map each name that looks like a known name to the known name; see `describe_lookalike`."""
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(normalise_query(name), []).append(name)
@@ -71,7 +71,7 @@ def alike(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     return folded
 
 
-def difference_of_form(name: str, other: str) -> str:
+def describe_lookalike(name: str, other: str) -> str:
     """Name the invisible difference of two names that look equal, such as "its Unicode form".
 
     The result is '' if the names are equal, or if people can see the difference.
@@ -90,7 +90,7 @@ def _but_for(what: str, text: str) -> str:
 
 
 _FORMS: Mapping[str, Callable[[str], str]] = {
-    "characters that nobody sees": without_invisible,
+    "characters that nobody sees": remove_invisible,
     "its Unicode form": lambda text: unicodedata.normalize("NFKC", text),
     CASE: str.casefold,
     "white space": lambda text: " ".join(text.split()),
@@ -98,13 +98,13 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
 """Possible difference of two names that look equal → the function that removes this difference."""
 
 
-def isolated(text: str) -> str:
+def isolate(text: str) -> str:
     """Put the text into a first-strong isolate (Unicode UAX #9), so that it cannot reorder the text around
     it.
     """
     return f"\u2068{ISOLATES.sub('', text)}\u2069"
 
 
-def printable(text: str) -> str:
+def show_controls(text: str) -> str:
     """Replace control characters, which could control a terminal (ECMA-48), by visible signs."""
     return text.translate(_CONTROLS)

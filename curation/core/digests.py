@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
-APART: Mapping[str, Any] = {"apart": True}
+NOT_IN_JSON: Mapping[str, Any] = {"apart": True}
 """The metadata of a dataclass field that `to_json_value` leaves out."""
 
 
@@ -57,7 +57,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
+def sort_by_seed(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
     """Sort the items by a digest of the seed and each item's key.
 
     To anybody without the seed, the order looks random. The order is the same on every machine and for every
@@ -69,10 +69,10 @@ def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list
 def to_json_value(value: Any) -> Any:
     """Convert a value for JSON: dataclasses and NamedTuples become objects, dates become ISO texts.
 
-    A field whose metadata is `APART` is left out.
+    A field whose metadata is `NOT_IN_JSON` is left out.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        written = [field.name for field in dataclasses.fields(value) if field.metadata != APART]
+        written = [field.name for field in dataclasses.fields(value) if field.metadata != NOT_IN_JSON]
         return {name: to_json_value(getattr(value, name)) for name in written}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: to_json_value(item) for name, item in value._asdict().items()}

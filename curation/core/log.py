@@ -16,7 +16,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from curation.core.characters import printable
+from curation.core.characters import show_controls
 
 LOG = logging.getLogger("goldgrade")
 FORM = "GOLDGRADE_LOG"
@@ -25,12 +25,12 @@ _CONTENT = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
 _TEXT = "%(asctime)s %(levelname)s %(message)s"
 
 
-def new_id() -> str:
+def new_failure_id() -> str:
     """Make the id of a failure, which the page and the log show."""
     return secrets.token_hex(4)
 
 
-def set_up() -> None:
+def configure() -> None:
     """Write the log to standard error, in the form that the environment asks for."""
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines() if os.environ.get(FORM) == "json" else _Text())
@@ -47,12 +47,12 @@ def write(level: int, message: str, *, error: BaseException | None = None, **fie
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": known})
 
 
-def without_content(sentence: str) -> str:
+def remove_content(sentence: str) -> str:
     """Remove quotations and numbers from a refusal, because they may be personal data or grades."""
     return _CONTENT.sub("…", sentence)
 
 
-def raised_at(error: BaseException) -> str:
+def describe_origin(error: BaseException) -> str:
     """Name the class and the code line of an error, such as "RefusedError at decisions.py:188"."""
     frame = list(walk_tb(error.__traceback__))[-1:]
     position = "".join(f" at {Path(caller.f_code.co_filename).name}:{line}" for caller, line in frame)
@@ -68,7 +68,7 @@ class _Text(logging.Formatter):
         super().__init__(_TEXT)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
-        record.message = printable(" ".join(record.message.splitlines()))
+        record.message = show_controls(" ".join(record.message.splitlines()))
         context = " ".join(f"{name}={_word(value)}" for name, value in _fields(record).items())
         return f"{super().formatMessage(record)}{f' [{context}]' if context else ''}"
 

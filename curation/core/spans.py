@@ -31,7 +31,7 @@ def union(spans: Iterable[Span]) -> Spans:
 
 def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
     """Compute the intersection: the characters that are in both sets."""
-    return held_by([spans, other], 2)
+    return covered_by_at_least([spans, other], 2)
 
 
 def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
@@ -41,7 +41,7 @@ def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
     return intersection(first, zip(edges[::2], edges[1::2], strict=True))
 
 
-def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
+def covered_by_at_least(sets: Sequence[Iterable[Span]], least: int) -> Spans:
     """Compute the characters that are in at least `least` of the sets."""
     changes = sorted(
         (position, step)
@@ -60,7 +60,7 @@ def held_by(sets: Sequence[Iterable[Span]], least: int) -> Spans:
     return union(covered)
 
 
-def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
+def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
     """Remove white space at the ends of ranges; ranges with only white space are left out."""
     inner = []
     for start, end in spans:
@@ -69,6 +69,6 @@ def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
     return inner
 
 
-def size(spans: Iterable[Span]) -> int:
+def count_characters(spans: Iterable[Span]) -> int:
     """Count the characters of the set."""
     return sum(end - start for start, end in union(spans))

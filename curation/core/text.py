@@ -17,7 +17,7 @@ def pluralize(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def counted(number: int, label: str) -> str:
+def pluralize_label(number: int, label: str) -> str:
     """Write a number with a plural label, which becomes singular for 1: "2 new queries", "1 new query"."""
     return f"{number:,} {_PLURAL.sub(_singular, label, count=1) if number == 1 else label}"
 
@@ -27,10 +27,10 @@ def _singular(plural: re.Match[str]) -> str:
     return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
 
 
-def left_out_sentences(left_out: Mapping[str, int], unit: str = "") -> list[str]:
+def describe_left_out(left_out: Mapping[str, int], unit: str = "") -> list[str]:
     """Write a sentence for each reason → number left out; `unit` is the noun, if the reasons have none."""
     return [
-        f"Left out: {counted(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
+        f"Left out: {pluralize_label(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
         for why, number in left_out.items()
     ]
 
@@ -59,7 +59,7 @@ def interval_text(low: float | None, high: float | None, places: int = 3, sign: 
     return f"{decimal(low, places, sign)} to {decimal(high, places, sign)}" if known else "–"
 
 
-def join_words(names: Sequence[str], most: int = 5) -> str:
+def join_names(names: Sequence[str], most: int = 5) -> str:
     """Join the first names, and say how many more there are: "ada, ben and 4 more"."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")

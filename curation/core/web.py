@@ -3,7 +3,7 @@
 The client is urllib, because timeouts of httpx2 apply to each byte: with a timeout of 0.5 s httpx2 waits 7 s
 for a head that is sent byte by byte.
 
-    timed out, not reached, HTTP 408, 425, 429, 5xx  sent again, `Patience.attempts` times in all; the wait
+    timed out, not reached, HTTP 408, 425, 429, 5xx  sent again, `RetryPolicy.attempts` times in all; the wait
                                                      doubles, or is what Retry-After says
     HTTP 401, 403, 404, 405 or a redirect            no request can succeed: address or key are wrong
 """
@@ -35,7 +35,7 @@ _SAID = 10_000
 """Maximum number of bytes that are read from an error's body."""
 
 
-class Patience(NamedTuple):
+class RetryPolicy(NamedTuple):
     """Time limit of an answer, and number of attempts.
 
     Attributes
@@ -51,7 +51,7 @@ class Patience(NamedTuple):
     longest_wait: float = 60.0
 
 
-class Fault(NamedTuple):
+class RequestFailure(NamedTuple):
     """The reason why a request got no answer.
 
     Attributes
@@ -83,7 +83,7 @@ class WebAnswer(NamedTuple):
         return self.status in _AGAIN or self.status >= 500
 
 
-def send(request: Request, seconds: float, most: int) -> WebAnswer | Fault:
+def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFailure:
     """Send one request; return the answer, or the reason why there is no answer."""
     try:
         return WebAnswer(200, _received(request, seconds, most))
@@ -91,23 +91,25 @@ def send(request: Request, seconds: float, most: int) -> WebAnswer | Fault:
         with error:
             return WebAnswer(error.code, _beginning(error), _retry_after(error.headers.get("Retry-After")))
     except TimeoutError:
-        return Fault(TIMED_OUT)
+        return RequestFailure(TIMED_OUT)
     except URLError as error:
         if isinstance(error.reason, ssl.SSLCertVerificationError):
-            return Fault(UNTRUSTED, ends_work=True)
-        return Fault(TIMED_OUT if isinstance(error.reason, TimeoutError) else NOT_REACHED)
+            return RequestFailure(UNTRUSTED, ends_work=True)
+        return RequestFailure(TIMED_OUT if isinstance(error.reason, TimeoutError) else NOT_REACHED)
     except (OSError, HTTPException):
-        return Fault(NOT_REACHED)
+        return RequestFailure(NOT_REACHED)
 
 
-def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -> tuple[T | Fault, int]:
+def send_with_retries(
+    ask: Callable[[], T | RequestFailure], patience: RetryPolicy, stop: Event
+) -> tuple[T | RequestFailure, int]:
     """Send a request until an answer comes, attempts run out or `stop` is set; also return the attempts."""
-    wait, fault = patience.first_wait, Fault("stopped before it was asked")
+    wait, fault = patience.first_wait, RequestFailure("stopped before it was asked")
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():
             return fault, attempt - 1
         answer = ask()
-        if not isinstance(answer, Fault):
+        if not isinstance(answer, RequestFailure):
             return answer, attempt
         fault, pause = answer, wait if answer.wait is None else answer.wait
         if pause > patience.longest_wait:
@@ -120,7 +122,7 @@ def keep_asking(ask: Callable[[], T | Fault], patience: Patience, stop: Event) -
     return fault, patience.attempts
 
 
-def address_problems(name: str, url: str, key_name: str, example: str) -> list[str]:
+def find_address_problems(name: str, url: str, key_name: str, example: str) -> list[str]:
     """List the problems of the address in a variable, without the address, because it may contain a key."""
     try:
         parts = urlsplit(url)
@@ -137,7 +139,7 @@ def address_problems(name: str, url: str, key_name: str, example: str) -> list[s
     return []
 
 
-def key_problems(name: str, key: str) -> list[str]:
+def find_key_problems(name: str, key: str) -> list[str]:
     """List the problems of the key in a variable, without the key."""
     if key.isascii() and key.isprintable() and " " not in key:
         return []

@@ -21,7 +21,7 @@ from itertools import pairwise
 from operator import add
 from typing import NamedTuple
 
-CUT = "by script 1"
+TOKENIZATION = "by script 1"
 """The name of this tokenization. Results that depend on the tokenization are stored with its name."""
 
 _ASCII = re.compile(r"\w+", re.ASCII)
@@ -59,16 +59,16 @@ class _Patterns(NamedTuple):
     joining: re.Pattern[str]
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Cut a text into folded words, in order; scripts without spaces give grams."""
-    whole = whole_words(text)
+    whole = split_whole_words(text)
     if text.isascii() or not any(map(is_unspaced, set(whole))):
         return whole
     return [word for run in whole for word in (_grams(run) if is_unspaced(run) else [run])]
 
 
-def whole_words(text: str) -> list[str]:
-    """Cut a text like `words`, but keep runs of scripts without spaces whole."""
+def split_whole_words(text: str) -> list[str]:
+    """Cut a text like `split_words`, but keep runs of scripts without spaces whole."""
     if text.isascii():
         return _ASCII.findall(text.lower())
     normal = _normal(text)
@@ -77,7 +77,7 @@ def whole_words(text: str) -> list[str]:
     return _patterns().run.findall(_without_meaning(normal))
 
 
-def signs(run: str) -> list[str]:
+def split_signs(run: str) -> list[str]:
     """Cut a folded run into signs: letters with their marks."""
     return _patterns().sign.findall(run) if _patterns().mark.search(run) else list(run)
 
@@ -87,7 +87,7 @@ def is_unspaced(word: str) -> bool:
     return not word.isascii() and _is_unspaced_letter(word[0])
 
 
-def is_cut_otherwise(text: str, whole: bool = False) -> bool:
+def is_cut_differently(text: str, whole: bool = False) -> bool:
     """Check whether older goldgrades, which knew no marks and no grams, cut this text differently.
 
     Parameters
@@ -96,16 +96,16 @@ def is_cut_otherwise(text: str, whole: bool = False) -> bool:
     """
     if text.isascii():
         return False
-    text_words = whole_words(text)
+    text_words = split_whole_words(text)
     return text_words != _FORMER.findall(_normal(text)) or (not whole and any(map(is_unspaced, text_words)))
 
 
 def fold(word: str) -> str:
-    """Fold a word or text as `words` does."""
+    """Fold a word or text as `split_words` does."""
     return word.lower() if word.isascii() else _without_meaning(_normal(word))
 
 
-def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) -> Iterator[LocatedWord]:
+def locate_words(text: str, wanted: Callable[[str], bool] = lambda word: True) -> Iterator[LocatedWord]:
     """Yield the words of a text with their positions; scripts without spaces give each sign and each gram.
 
     Parameters
@@ -126,11 +126,11 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
             yield LocatedWord(word, *match.span())
 
 
-def word_starts(text: str) -> list[int]:
+def find_word_starts(text: str) -> list[int]:
     """List the positions of the words of a text, in order; in scripts without spaces each sign is a word."""
     if text.isascii():
         return [match.start() for match in _ASCII.finditer(text)]
-    return list(dict.fromkeys(located_word.start for located_word in located_words(text)))
+    return list(dict.fromkeys(located_word.start for located_word in locate_words(text)))
 
 
 def _runs_of(text: str) -> re.Pattern[str]:
@@ -167,13 +167,13 @@ def _signs_of(run: str) -> tuple[list[str], list[tuple[int, int]]]:
         part = _folded_sign(piece[0])
         folded.append(part)
         places += [piece.span()] * len(part)
-    signs = list(_patterns().sign.finditer("".join(folded)))
-    spans = [(places[sign.start()][0], places[sign.end() - 1][1]) for sign in signs]
-    return [sign[0] for sign in signs], spans
+    split_signs = list(_patterns().sign.finditer("".join(folded)))
+    spans = [(places[sign.start()][0], places[sign.end() - 1][1]) for sign in split_signs]
+    return [sign[0] for sign in split_signs], spans
 
 
 def _grams(run: str) -> list[str]:
-    run_signs = signs(run)
+    run_signs = split_signs(run)
     return list(map("".join, pairwise(run_signs))) if len(run_signs) > 1 else run_signs
 
 
@@ -210,7 +210,7 @@ def _patterns() -> _Patterns:
         _class(codes, lambda letter: letter.isalnum() and unspaced.match(letter) is not None)
         for codes in (near, far)
     )
-    signs = f"(?:[{near_signs}]|[{far_signs}])"
+    split_signs = f"(?:[{near_signs}]|[{far_signs}])"
     letters = rf"[^\W{_UNSPACED}]+"
     mark = f"(?:[{marks}]|[{far_marks}])"  # apart: `re` looks up a class without far signs in a table
     extended = f"(?:[{marks}{_WITHOUT_MEANING}]|[{far_marks}])"
@@ -221,8 +221,10 @@ def _patterns() -> _Patterns:
         run=re.compile(
             rf"(?:[{near_signs}]+{mark}*|[{far_signs}]{mark}*)+|{letters}(?:{mark}+(?:{letters})?)*"
         ),
-        sign=re.compile(rf"{signs}{mark}*"),
-        raw_run=re.compile(rf"(?P<unspaced>(?:{signs}{extended}*)+)|{letters}(?:{extended}+(?:{letters})?)*"),
+        sign=re.compile(rf"{split_signs}{mark}*"),
+        raw_run=re.compile(
+            rf"(?P<unspaced>(?:{split_signs}{extended}*)+)|{letters}(?:{extended}+(?:{letters})?)*"
+        ),
         raw_sign=re.compile(
             rf"[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|.(?:{extended}|[\uff9e\uff9f])*", re.DOTALL
         ),

@@ -12,8 +12,8 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.core.reports.page import NOT_JUDGED
-from curation.core.spans import Span, Spans, difference, intersection, size, union
+from curation.core.reports.tables import NOT_JUDGED
+from curation.core.spans import Span, Spans, count_characters, difference, intersection, union
 from curation.evaluation.report.systems import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.facets import CLUSTER, make_facets
@@ -228,7 +228,7 @@ def _passages(
     bodies: Mapping[str, tuple[str, str]],
 ) -> list[Passage]:
     left = {name: union(spans) for name, spans in marks.items()}
-    every, context, passages = sum(map(size, left.values())), 0, []
+    every, context, passages = sum(map(count_characters, left.values())), 0, []
 
     def passage(name: str, start: int, end: int, evidence: Spans) -> Passage:
         title, body = bodies.get(name, (name, ""))
@@ -237,7 +237,7 @@ def _passages(
     for rank, name, start, end, words in rows:
         marked = intersection([(start, end)], marks.get(name, ()))
         left[name] = difference(left.get(name, ()), marked)
-        recall = 1 - sum(map(size, left.values())) / every if every else None
+        recall = 1 - sum(map(count_characters, left.values())) / every if every else None
         context = context + words if min(context, words) >= 0 else UNKNOWN
         known = None if context < 0 else context
         chunk = passage(name, start, end, marked)

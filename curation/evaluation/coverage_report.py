@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.errors import RefusedError
-from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.reports.page import Section, html_page
 from curation.core.reports.regions import RegionMark, region_graph, region_map
+from curation.core.reports.tables import QueryName, Table
 from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.stored_evaluations import read_json
@@ -230,8 +231,8 @@ def _region_section(
         tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
     none = "" if queries else "\nNo query is about this region."
     return Section(
-        f"Region {number}: {isolated(cluster.name)}",
-        f"Entities, the most central first: {', '.join(map(isolated, names))}.{none}",
+        f"Region {number}: {isolate(cluster.name)}",
+        f"Entities, the most central first: {', '.join(map(isolate, names))}.{none}",
         (),
         tuple(tables),
         f"To write a query: goldgrade coverage write --region {number} --queries 1 --annotators NAME",

@@ -13,8 +13,9 @@ from shutil import rmtree
 from typing import Any, NamedTuple
 
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
-from curation.core.operation import Operation, Option, options_of
+from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
+from curation.core.request import Option, list_options
 from curation.core.text import pluralize
 from curation.evaluation.answers.answer_files import AnswerFields
 from curation.evaluation.answers.evaluate_answers import evaluate_answers, evaluate_headline_of_answers
@@ -93,7 +94,7 @@ def list_chosen_options(
     """Name the options of a request that differ from their defaults; `among` limits the fields."""
     return [
         named(option)
-        for option in options_of(EvaluateRequest)
+        for option in list_options(EvaluateRequest)
         if (among is None or option.name in among) and getattr(request, option.name) != option.default
     ]
 
@@ -333,8 +334,8 @@ OPERATIONS = {
     "evaluate": Operation(
         EvaluateRequest,
         _evaluate,
-        doing="runs are being evaluated",
-        kept="No evaluation was stored: upload the runs again.",
+        in_progress="runs are being evaluated",
+        on_interrupt="No evaluation was stored: upload the runs again.",
         check=_check,
         roles=EVALUATING,
         stage="evaluate",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Any, NamedTuple
 
-from curation.core.digests import APART
+from curation.core.digests import NOT_IN_JSON
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.figures.aggregations import StrataSummary
@@ -131,7 +131,7 @@ class Evaluation:
     summaries: tuple[StrataSummary, ...]
     mark: str | None = None
     context: Mapping[str, ContextCurve] = field(default_factory=dict)
-    lists: Mapping[str, FirstPlaces] = field(default_factory=dict, compare=False, metadata=APART)
+    lists: Mapping[str, FirstPlaces] = field(default_factory=dict, compare=False, metadata=NOT_IN_JSON)
 
     @property
     def synthetic(self) -> int:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from curation.core.errors import refuse_problems
-from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
+from curation.core.request import describe_out_of_bounds
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.rankings import UNJUDGED, rank
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
@@ -89,7 +89,7 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
     InputError: the depth is below 1.
     RefusedError: the author is not a lead.
     """
-    refuse_problems(out_of_bounds(EvaluateRequest, {"to_pool": depth}))
+    refuse_problems(describe_out_of_bounds(EvaluateRequest, {"to_pool": depth}))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
 

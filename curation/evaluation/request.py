@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from curation.core.operation import Seed, option
+from curation.core.request import Seed, option
 from curation.evaluation.figures.comparison import RANDOMISATION, TESTS
 
 RunFiles = tuple[tuple[str, str], ...]
@@ -47,8 +47,8 @@ class EvaluateRequest:
         "rbp_graded(0.8), iprec@0.1, set_precision, set_recall, set_f1, num_ret, num_rel, num_rel_ret. For "
         "chunks: evidence_within@w, context_words@k, evidence_NAME@k with recall, precision, iou, hit, mrr "
         "or ndcg. Names of trec_eval and ir-measures are understood. The first measure is the headline.",
-        commas=True,
-        others=True,
+        is_comma_separated=True,
+        accepts_others=True,
         unset="the measures before the semicolon, at depth 10",
     )
     by: Sequence[str] = option(
@@ -57,7 +57,7 @@ class EvaluateRequest:
         "Figures are also broken down by these facets, with commas. type (stratum and tag), stratum, "
         "band, segment, tag, source, part; with a coverage map in the release also cluster, grid.",
         flag="--breakdown",
-        commas=True,
+        is_comma_separated=True,
     )
     reason: str | None = option(
         None,
@@ -118,7 +118,7 @@ class EvaluateRequest:
         "Make the runs' first documents candidates. Documents down to this rank can be judged in the "
         "next round. The runs are stored in the project.",
         unset="no new candidates",
-        least=1,
+        minimum=1,
     )
     correctness: str | None = option(
         None,

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from curation.core.arrow import numbers, texts
+from curation.core.arrow import int_array, string_array
 from curation.evaluation.evaluation import ContextCurve, FirstPlaces
 from curation.evaluation.figures.means import estimate_means
 from curation.evaluation.scoring.measure_names import CONTEXT, Measure, average
@@ -69,19 +69,19 @@ def _first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -
     """Collect the first places of a run in order; no places where a part is sealed."""
     if release.sealed:
         return {}
-    ids, first = texts(release.qrels.query_ids), ranking.rank <= LISTED
+    ids, first = string_array(release.qrels.query_ids), ranking.rank <= LISTED
     documents = {
-        "query_id": ids.take(numbers(ranking.query[first])),
+        "query_id": ids.take(int_array(ranking.query[first])),
         "rank": ranking.rank[first],
-        "document_id": rows.documents.take(numbers(ranking.order[first])),
+        "document_id": rows.documents.take(int_array(ranking.order[first])),
     }
     if (chunks := rows.chunks) is None:
         return {"evaluation_lists": documents}
     first = chunks.rank <= LISTED
     places = {
-        "query_id": ids.take(numbers(chunks.query[first])),
+        "query_id": ids.take(int_array(chunks.query[first])),
         "rank": chunks.rank[first],
-        "document_id": chunks.documents.take(numbers(np.flatnonzero(first))),
+        "document_id": chunks.documents.take(int_array(np.flatnonzero(first))),
         "start_at": chunks.start[first],
         "end_at": chunks.end[first],
         "words": chunks.words[first],

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from curation.core import named_project
+from curation.core import default_paths
 from curation.core.digests import digest
 from curation.core.errors import InputError
 from curation.core.text import pluralize
@@ -28,7 +28,7 @@ NO_FRONT_MATTER = (
     "and a second line ---"
 )
 WAY_OUT = (
-    f"Correct the guide and try again; {named_project.GUIDES / 'graded-relevance.md'} is a complete guide."
+    f"Correct the guide and try again; {default_paths.GUIDES / 'graded-relevance.md'} is a complete guide."
 )
 EXPECTED = {
     "title": "a title in words",
@@ -106,7 +106,7 @@ def read_guide(path: Path | None = None) -> Guide:
 
 def read_shipped_guides() -> list[Guide]:
     """Return the guides that are part of goldgrade, by title."""
-    guides = [parse_guide(file.read_text(encoding="utf-8")) for file in named_project.GUIDES.glob("*.md")]
+    guides = [parse_guide(file.read_text(encoding="utf-8")) for file in default_paths.GUIDES.glob("*.md")]
     return sorted(guides, key=lambda guide: guide.title)
 
 
@@ -223,7 +223,7 @@ def _find_file(path: Path) -> Path:
     """Return the file at a path, or the file of goldgrade's own guide whose name begins so."""
     if path.suffix or len(path.parts) > 1 or path.is_file():
         return path
-    files = sorted(named_project.GUIDES.glob("*.md"))
+    files = sorted(default_paths.GUIDES.glob("*.md"))
     matching = [file for file in files if file.stem.startswith(path.name)]
     if len(matching) != 1:
         raise InputError(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError
-from curation.core.reports.page import QueryName, Table
+from curation.core.reports.tables import QueryName, Table
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.guide import current_guide
 from curation.people.annotators import JUDGING, require_author

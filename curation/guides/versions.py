@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.core.errors import InputError, NotFoundError
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.guides.guide import Guide, load_guide
 from curation.store import Cursor, fetch
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json, json_pointer
 from curation.core.errors import InputError, refuse_problems
-from curation.core.text import join_words
+from curation.core.text import join_names
 from curation.ingest.readers.json_paths import parse_object
 from curation.ingest.readers.values import to_text
 from curation.store import Cursor, Store, get_setting
@@ -230,7 +230,7 @@ def lacking(wanted: Filter, there: Collection[str]) -> str:
         missing.append(" or ".join(VALID))
     if not there or not missing:
         return ""
-    return f"no document has the field {', '.join(missing)}; documents have {join_words(sorted(there), 20)}"
+    return f"no document has the field {', '.join(missing)}; documents have {join_names(sorted(there), 20)}"
 
 
 def _read_metadata(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:

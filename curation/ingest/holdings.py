@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.core.text import counted
+from curation.core.text import pluralize_label
 from curation.store import Cursor, get_setting
 
 _KINDS = (
@@ -61,6 +61,11 @@ def read_holdings(cursor: Cursor) -> list[Holding]:
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
     return [
-        Holding(what, number, counted(number, unit).partition(" ")[2], *last.get(action, (None, None, None)))
+        Holding(
+            what,
+            number,
+            pluralize_label(number, unit).partition(" ")[2],
+            *last.get(action, (None, None, None)),
+        )
         for (what, unit, action), number in zip(_KINDS, counts, strict=True)
     ]

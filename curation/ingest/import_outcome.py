@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from curation.core.text import counted, join_words, left_out_sentences, pluralize
+from curation.core.text import describe_left_out, join_names, pluralize, pluralize_label
 from curation.ingest.readers.lines import DIGITS, REPLACED_BY
 
 MAX_NAMES = 10
@@ -35,7 +35,7 @@ class ImportOutcome(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """Return the outcome as sentences."""
-        return [self.sentence, *left_out_sentences(self.left_out, self.unit), *self.remarks]
+        return [self.sentence, *describe_left_out(self.left_out, self.unit), *self.remarks]
 
 
 def fields_used(fields: Any, rest: str = "") -> str:
@@ -45,7 +45,7 @@ def fields_used(fields: Any, rest: str = "") -> str:
     used = ", ".join(f"{name} {column}" for name, column in fields.used.items())
     others = f"; {rest}" if rest else ""
     if not rest and fields.unused:
-        others = f"; not used: {join_words(fields.unused, MAX_NAMES)}"
+        others = f"; not used: {join_names(fields.unused, MAX_NAMES)}"
     return f"Fields used: {used}{others}."
 
 
@@ -76,7 +76,10 @@ def withdrawn(items: int) -> list[str]:
 
 def personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:
     """Return sentences about personal data, one for each kind."""
-    return [f"Personal data, {what}: {counted(count, unit)} with {kind}." for kind, count in counts.items()]
+    return [
+        f"Personal data, {what}: {pluralize_label(count, unit)} with {kind}."
+        for kind, count in counts.items()
+    ]
 
 
 def judgment_remarks(fields: Any, unread: Mapping[str, int]) -> list[str]:

@@ -1,5 +1,5 @@
 """Requests for imports, with one class for each kind of file. The options of a command, the form of a page,
-the parameters of a job and refusals are made from the fields of a request (`curation.core.operation.Option`).
+the parameters of a job and refusals are made from the fields of a request (`curation.core.request.Option`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 from curation.core.digests import digest
 from curation.core.errors import InputError
-from curation.core.operation import Needs, Option, filled, flat, option
+from curation.core.request import Needs, Option, build_request, flatten_request, option
 from curation.ingest.importers.traffic.cleaning import CleaningRules
 from curation.ingest.readers.fields import (
     CorpusFields,
@@ -58,7 +58,7 @@ Encoding = Annotated[
         "Encoding",
         "Encoding of text files, such as latin-1 or cp1252.",
         choices=("utf-8", "utf-16", "latin-1", "cp1252"),
-        others=True,
+        accepts_others=True,
     ),
 ]
 DateOrder = Annotated[
@@ -247,7 +247,7 @@ class JudgmentsRequest(ImportRequest):
         None,
         "Columns with grades",
         "Wide form: columns with grades, separated by commas. Write column=name to name an annotator.",
-        read=parse_annotator_columns,
+        parse=parse_annotator_columns,
     )
     annotator_map: str | None = option(
         None,
@@ -259,14 +259,14 @@ class JudgmentsRequest(ImportRequest):
         None,
         "Who gave all grades",
         "Annotator of all grades. Use this option for files without annotators, such as qrels.",
-        others=True,
+        accepts_others=True,
     )
     grade: int | None = option(
         None,
         "Grade of all judgments, where the file has none",
         "Grade of all judgments, one of the guide's scale. Use this option for files without grades.",
-        least=0,
-        most=100,
+        minimum=0,
+        maximum=100,
     )
     judge: str | None = option(
         None,
@@ -392,10 +392,10 @@ def request_of(
     kind = REQUESTS.get(what)
     if kind is None:
         raise InputError(f"{what!r} is not a kind of file; expected one of {', '.join(REQUESTS)}.")
-    if unknown := options.keys() - flat(kind()).keys():
-        listed = ", ".join(name for name in flat(kind()) if name not in ("path", "source", "map"))
+    if unknown := options.keys() - flatten_request(kind()).keys():
+        listed = ", ".join(name for name in flatten_request(kind()) if name not in ("path", "source", "map"))
         raise InputError(f"{', '.join(sorted(unknown))}: not an option of {what}; expected {listed}.")
-    return with_columns(with_file(filled(kind, options), path), columns or {})
+    return with_columns(with_file(build_request(kind, options), path), columns or {})
 
 
 def with_file(request: Asked, path: str | Path) -> Asked:

@@ -26,7 +26,7 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from curation.core.words import fold, is_unspaced, signs, whole_words
+from curation.core.words import fold, is_unspaced, split_signs, split_whole_words
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -82,8 +82,8 @@ def tokenize_answer(text: str) -> list[str]:
             tokens.append(word)
         else:
             # A word without letters, such as a currency sign, is one token.
-            runs = whole_words(word) or [word]
-            tokens += [token for run in runs for token in (signs(run) if is_unspaced(run) else [run])]
+            runs = split_whole_words(word) or [word]
+            tokens += [token for run in runs for token in (split_signs(run) if is_unspaced(run) else [run])]
     return tokens
 
 

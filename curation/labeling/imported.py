@@ -26,7 +26,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from curation.core.characters import alike, difference_of_form
+from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
@@ -48,7 +48,7 @@ from curation.people.seal_access import closed_access
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
-from curation.store.rows import Query
+from curation.store.row_types import Query
 
 COUNT_NAMES = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
 ABSENT_QUOTE = "an evidence quote that is not in the text"
@@ -285,7 +285,7 @@ def refuse_alike_annotators(
     one_person: dict[str, str] = {}
     new = first.keys() - known - {*fields.annotator_map.values()}
     for name in sorted(new, key=lambda name: (first[name], name)):
-        other = name if name in person_of else alike([name], person_of).get(name)
+        other = name if name in person_of else find_lookalikes([name], person_of).get(name)
         if other is None:
             person_of[name] = name
         else:
@@ -385,7 +385,7 @@ def _describe_alike(name: str, other: str, person: str, first: Mapping[str, int]
         known = f"{other!r}, the address of {person!r},"
     else:
         known = f"{other!r} on line {first[other]}" if other in first else f"{other!r}"
-    return f"the annotator {name!r} differs from {known} by {difference_of_form(name, other)}"
+    return f"the annotator {name!r} differs from {known} by {describe_lookalike(name, other)}"
 
 
 def _build_way_out(one_person: Mapping[str, str], fields: JudgmentFields) -> str:

@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
-from curation.core.similarity.quotes import QUOTED, outside_of, quoted
+from curation.core.similarity.quotes import QUOTE_COLUMNS, describe_outside_spans, quote_spans
 from curation.core.spans import Spans
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.guide import Guide
@@ -39,7 +39,7 @@ EvidenceMark = tuple[str, int, int, int, str, str]
 LAST_EVENT_JOIN = """JOIN judgment_events e
     ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision"""
 """The event `e` of a current judgment `j`."""
-_MARK_COLUMNS = ("presentation_id", "revision", *QUOTED)
+_MARK_COLUMNS = ("presentation_id", "revision", *QUOTE_COLUMNS)
 # Those of the last answer: an answer without marks has none, whatever the one before had.
 _MARKS = """
 SELECT presentation_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
@@ -179,7 +179,7 @@ def judge_submissions(
             state = context.states[item.presentation_id]
             event = _make_event(item, annotator, state, now)
             events.append(event)
-            quotes = quoted(context.bodies.get(item.presentation_id, ""), item.evidence)
+            quotes = quote_spans(context.bodies.get(item.presentation_id, ""), item.evidence)
             marks += [(item.presentation_id, event.revision, *mark) for mark in quotes]
             now += timedelta(microseconds=1)  # times order the actions, also within a batch
             context.used_keys[item.client_key] = (annotator, item.presentation_id, event.revision)
@@ -250,7 +250,9 @@ def _find_problem(item: Submission, state: PresentationState, context: JudgingCo
         _find_scale_problem(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
     )
     body = context.bodies.get(item.presentation_id, "")
-    marked = read.against_marks(item.grade, bool(item.evidence)) or outside_of(body, item.evidence)
+    marked = read.against_marks(item.grade, bool(item.evidence)) or describe_outside_spans(
+        body, item.evidence
+    )
     return against or marked
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from curation.core.errors import refuse_problems
-from curation.core.operation import Needs, Seed, flat, option, out_of_bounds
+from curation.core.request import Needs, Seed, describe_out_of_bounds, flatten_request, option
 from curation.core.text import pluralize
 from curation.labeling.answer_matching import MIN_TOKEN_F1
 
@@ -38,30 +38,30 @@ class RoundRequest:
     """
 
     name: str = ""
-    annotators: Sequence[str] = option((), *_ANNOTATORS, commas=True)
+    annotators: Sequence[str] = option((), *_ANNOTATORS, is_comma_separated=True)
     overlap: int = option(
-        2, "Annotators for each candidate", "How many different annotators judge each candidate.", least=1
+        2, "Annotators for each candidate", "How many different annotators judge each candidate.", minimum=1
     )
     duplicates: float = option(
         0.08,
         "Share of blind duplicates",
         "Blind duplicates as a share of each annotator's items. 0 to 0.5.",
-        least=0,
-        most=0.5,
+        minimum=0,
+        maximum=0.5,
     )
     control_items: float = option(
         0.0,
         "Share of control items",
         "Control items as a share of each annotator's items. 0 to 0.5. Control items are pairs with a "
         "decision, shown unmarked.",
-        least=0,
-        most=0.5,
+        minimum=0,
+        maximum=0.5,
     )
     per_day: int | None = option(
         None,
         "Answers a day for each annotator",
         "Answers expected of an annotator per day. Blind duplicates then come on another day.",
-        least=1,
+        minimum=1,
         unset="not known",
     )
     ask_from: int = option(
@@ -69,7 +69,7 @@ class RoundRequest:
         "Ask about queries with at least this many documents",
         "Ask “does the corpus answer this?” from this many documents. The question comes after the "
         "annotator's last document of a query. 0 never asks.",
-        least=0,
+        minimum=0,
     )
     pilot: bool = option(
         False,
@@ -80,7 +80,7 @@ class RoundRequest:
         PILOT_QUERIES,
         "Queries of a pilot",
         "Number of queries of a pilot.",
-        least=1,
+        minimum=1,
         needs=Needs("a number of queries is only possible for a pilot", lambda values: values["pilot"]),
     )
     draw: int | None = option(
@@ -88,7 +88,7 @@ class RoundRequest:
         "Draw queries",
         "Draw this many queries at random. Human grades of these queries correct a judge's grades. "
         "Each stratum gives queries in proportion to its size, at least one.",
-        least=1,
+        minimum=1,
         unset="all queries",
         needs=Needs("grades of a pilot cannot correct a judge", lambda values: not values["pilot"]),
     )
@@ -114,7 +114,10 @@ class RoundRequest:
         InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
-        problems = [*_find_name_problems(self.name, names), *out_of_bounds(RoundRequest, flat(self))]
+        problems = [
+            *_find_name_problems(self.name, names),
+            *describe_out_of_bounds(RoundRequest, flatten_request(self)),
+        ]
         if self.pilot and len(names) < 2:
             problems.append("a pilot compares annotators: name at least two annotators")
         elif names and not self.pilot and self.overlap > len(names):
@@ -143,18 +146,18 @@ class PracticeRequest:
     """
 
     name: str = ""
-    annotators: Sequence[str] = option((), *_ANNOTATORS, commas=True)
+    annotators: Sequence[str] = option((), *_ANNOTATORS, is_comma_separated=True)
     queries: int = option(
-        10, "Queries", "Known queries for each annotator, with at most 5 documents.", least=1
+        10, "Queries", "Known queries for each annotator, with at most 5 documents.", minimum=1
     )
     pass_mark: float = option(
-        PASS_MARK, "Pass mark", "Share of correct answers needed to pass.", least=0.01, most=1
+        PASS_MARK, "Pass mark", "Share of correct answers needed to pass.", minimum=0.01, maximum=1
     )
     within: int = option(
         0,
         "Grades that a correct answer may be off",
         "Number of grades that a correct answer may be off.",
-        least=0,
+        minimum=0,
     )
     seed: Seed = 0
     file: Path | None = None
@@ -169,7 +172,12 @@ class PracticeRequest:
         InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
-        refuse_problems([*_find_name_problems(self.name, names), *out_of_bounds(PracticeRequest, flat(self))])
+        refuse_problems(
+            [
+                *_find_name_problems(self.name, names),
+                *describe_out_of_bounds(PracticeRequest, flatten_request(self)),
+            ]
+        )
         return replace(self, annotators=names)
 
 
@@ -190,14 +198,14 @@ class MoveRequest:
         (),
         "To",
         "Annotators who get the items, separated by commas. By default, all other members of the round.",
-        commas=True,
+        is_comma_separated=True,
         needs=Needs("name the annotator whose items move", lambda values: values["from_"] is not None),
     )
     join: Sequence[str] = option(
         (),
         "New members",
         "Annotators who join, separated by commas. New annotators get an even share of untouched items.",
-        commas=True,
+        is_comma_separated=True,
     )
     new: bool = option(
         False,
@@ -212,10 +220,14 @@ class AnswerTaskRequest:
 
     name: str = option("", "Name of the task", "Name of the task, such as faq.")
     writers: Sequence[str] = option(
-        (), "Writers", "Annotators who write, separated by commas.", flag="--annotators", commas=True
+        (),
+        "Writers",
+        "Annotators who write, separated by commas.",
+        flag="--annotators",
+        is_comma_separated=True,
     )
     overlap: int = option(
-        2, "Writers of each query", "How many different annotators answer each query.", least=1
+        2, "Writers of each query", "How many different annotators answer each query.", minimum=1
     )
     queries: Sequence[str] = option(
         (),
@@ -228,7 +240,7 @@ class AnswerTaskRequest:
         None, "Queries with the tag", "Only queries with this tag, such as question.", unset="any"
     )
     most: int | None = option(
-        None, "Queries to draw", "Number of queries to draw.", flag="--queries", least=1, unset="all"
+        None, "Queries to draw", "Number of queries to draw.", flag="--queries", minimum=1, unset="all"
     )
     show: str = option(
         RELEVANT,
@@ -241,16 +253,19 @@ class AnswerTaskRequest:
         },
     )
     documents: int = option(
-        DEFAULT_DOCUMENTS, "Documents of a query, at most", "Documents shown with a query, at most.", least=1
+        DEFAULT_DOCUMENTS,
+        "Documents of a query, at most",
+        "Documents shown with a query, at most.",
+        minimum=1,
     )
     bound: float = option(
         MIN_TOKEN_F1,
         "Answers agree from a token F1 of",
         "Token F1 from which two answers agree. Different numbers never agree. 1: only equal words agree.",
         flag="--min-f1",
-        least=0.01,
-        most=1,
-        by=0.05,
+        minimum=0.01,
+        maximum=1,
+        step=0.05,
     )
     again: bool = option(
         False,
@@ -267,7 +282,7 @@ class AnswerTaskRequest:
         InputError: the parts do not fit together; the error lists all problems.
         """
         writers, queries = tuple(dict.fromkeys(self.writers)), tuple(dict.fromkeys(self.queries))
-        problems = out_of_bounds(AnswerTaskRequest, vars(self))
+        problems = describe_out_of_bounds(AnswerTaskRequest, vars(self))
         if not self.name.strip():
             problems.append("the answer task needs a name")
         if self.overlap > len(writers):

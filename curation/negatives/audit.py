@@ -25,14 +25,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.core.digests import seeded
+from curation.core.digests import sort_by_seed
 from curation.core.errors import RefusedError
-from curation.core.operation import refuse_wrong
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
-from curation.core.similarity.identical import StandIns
-from curation.core.similarity.shingles import near_duplicate, word_shingles
-from curation.core.statistics.allocation import allocate
+from curation.core.reports.tables import Table
+from curation.core.request import refuse_invalid
+from curation.core.similarity.identical_texts import Representatives
+from curation.core.similarity.shingles import find_near_duplicate, word_shingles
+from curation.core.statistics.stratified_sampling import allocate
 from curation.core.text import pluralize
 from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import active_queries
@@ -105,7 +105,7 @@ def assumed_negatives(
     """
     identical = texts.identical
     done = {(query_id, identical.first(document_id)) for query_id, document_id in inputs.taken}
-    stand_ins = StandIns(identical, inputs.candidates, filters.outside)
+    stand_ins = Representatives(identical, inputs.candidates, filters.outside)
     ranks = _best_ranks(lists, inputs.queries, inputs.random, stand_ins, request.depth)
     known = frozenset(inputs.corpus.part(document_id for _, document_id in ranks).ids)
     alike_to_relevant = _near_duplicates(ranks, documents, relevance, request.threshold)
@@ -148,14 +148,18 @@ def _near_duplicates(
         name = document.document_id
         known = ChainMap({name: word_shingles(document.text)}, shingles)
         for query_id in asked[name]:
-            duplicate = near_duplicate(name, positives[query_id], known, threshold)
+            duplicate = find_near_duplicate(name, positives[query_id], known, threshold)
             if duplicate is not None:
                 alike[query_id, name] = AlikePair(query_id, *duplicate)
     return alike
 
 
 def _best_ranks(
-    lists: SystemLists, queries: Sequence[Query], random: Iterable[Pair], stand_ins: StandIns, depth: int
+    lists: SystemLists,
+    queries: Sequence[Query],
+    random: Iterable[Pair],
+    stand_ins: Representatives,
+    depth: int,
 ) -> dict[Pair, int | None]:
     """Find each pair's best rank within the depth in any list; None for a pair drawn at random only."""
     ranks: dict[Pair, int | None] = {}
@@ -267,7 +271,7 @@ def open_audit(
     RefusedError: there is no corpus, no pool or no assumed negative; the settings of a system differ from the
         pool's; or `create_round.open_round_over` refuses.
     """
-    refuse_wrong(request)
+    refuse_invalid(request)
     with store.reading() as cursor:
         name = request.name or _free_name(cursor)
         access = access_or_closed(cursor, access)
@@ -365,7 +369,7 @@ def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tu
     counts = [Drawn(*row) for row in zip(STRATA, populations, numbers, strict=True)]
     pairs = []
     for item in counts:
-        pairs += seeded(strata[item.name], seed, lambda pair: ["audit", *pair])[: item.drawn]
+        pairs += sort_by_seed(strata[item.name], seed, lambda pair: ["audit", *pair])[: item.drawn]
     return counts, pairs
 
 

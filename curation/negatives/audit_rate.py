@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.core.errors import RefusedError
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.text import percent, pluralize
 from curation.guides.guide import current_guide

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.core.errors import RefusedError
-from curation.core.operation import refuse_wrong
-from curation.core.reports.page import Table
-from curation.core.similarity.shingles import NearDuplicate, Shingles, near_duplicate, word_shingles
+from curation.core.reports.tables import Table
+from curation.core.request import refuse_invalid
+from curation.core.similarity.shingles import NearDuplicate, Shingles, find_near_duplicate, word_shingles
 from curation.core.text import pluralize
 from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.ingest.importers.queries import active_queries
@@ -189,7 +189,7 @@ def hard_negatives(
     RefusedError: there is no corpus or no pool.
     """
     request = request or HardNegativesRequest()
-    refuse_wrong(request)
+    refuse_invalid(request)
     with store.reading() as cursor:
         access = access_or_closed(cursor, access)
         queries = active_queries(cursor)
@@ -335,7 +335,7 @@ def _query_negatives(
     query_id = query.query_id
     refused = [d for d in ranks if relevance.is_refused((query_id, d))]
     shingles = {d: texts[d][1] for d in {*refused, *positives} if d in texts}
-    alike = {d: near_duplicate(d, positives, shingles, request.threshold) for d in sorted(refused)}
+    alike = {d: find_near_duplicate(d, positives, shingles, request.threshold) for d in sorted(refused)}
     kinds = {d: JUDGED for d in refused if alike[d] is None}
     for d in refused:
         if (query_id, d) in relevance.outside:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from curation.core.operation import DEFAULT_MODEL, Option, Seed, option
+from curation.core.request import DEFAULT_MODEL, Option, Seed, option
 
 NEAR_DUPLICATE = 0.8
 """Similarity from which a document is a near-duplicate."""
@@ -14,8 +14,8 @@ NEAR_DUPLICATE = 0.8
 SIMILARITY = Option(
     "Similarity of a near-duplicate",
     "Similarity from which a text is a near-duplicate. The similarity is the Jaccard index of word 3-grams.",
-    least=0.01,
-    most=1,
+    minimum=0.01,
+    maximum=1,
 )
 
 
@@ -28,7 +28,7 @@ class HardNegativesRequest:
         "Hard negatives of a query",
         "Number of hard negatives for each query; 10 to 20 are usual.",
         flag="--negatives",
-        least=1,
+        minimum=1,
     )
     threshold: Annotated[float, SIMILARITY] = NEAR_DUPLICATE
 
@@ -42,7 +42,7 @@ class AuditRequest:
         "Annotators",
         "Open a round for these annotators, separated by commas. Without the option, the last audit is "
         "reported.",
-        commas=True,
+        is_comma_separated=True,
     )
     name: str | None = option(
         None,
@@ -51,11 +51,11 @@ class AuditRequest:
         flag="--round",
         unset="audit-1, audit-2 …; the audit opened last",
     )
-    size: int = option(100, "Pairs to draw", "Number of pairs to draw.", least=1)
+    size: int = option(100, "Pairs to draw", "Number of pairs to draw.", minimum=1)
     seed: Seed = 0
     overlap: int = option(1, "Annotators of a pair", "How many different annotators judge each pair.")
     depth: int = option(
-        100, "Depth of lists", "Rank down to which listed documents are assumed negatives.", least=1
+        100, "Depth of lists", "Rank down to which listed documents are assumed negatives.", minimum=1
     )
     threshold: Annotated[float, SIMILARITY] = NEAR_DUPLICATE
     systems: Sequence[str] | None = option(
@@ -64,7 +64,7 @@ class AuditRequest:
         "Systems whose lists are used, separated by commas. Choose from bm25, dense, hybrid, "
         "and run:NAME for an imported run.",
         unset="all systems of the latest pool",
-        commas=True,
+        is_comma_separated=True,
     )
     model: str = option(
         DEFAULT_MODEL,

@@ -15,8 +15,9 @@ from datetime import datetime, time, timedelta
 from pathlib import Path
 
 from curation.core.errors import InputError, RefusedError
-from curation.core.operation import Operation, option, read_request, written
+from curation.core.operation import Operation
 from curation.core.progress import Progress
+from curation.core.request import dump_request, option, read_request
 from curation.operations.backup import Backup, back_up, sums_path
 from curation.operations.jobs import Job, jobs_of, last_job
 from curation.operations.jobs.stored import last_job_of
@@ -61,9 +62,11 @@ class BackupRequest:
 class BackupSchedule:
     """The days and the hour at which the app takes a backup, and the number of backups that it keeps."""
 
-    days: int = option(1, "Days from one backup to the next", "1 is every day.", least=1, most=31)
-    hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", least=0, most=23)
-    keep: int = option(14, "Backups kept", "Older backups of the schedule are removed.", least=1, most=1_000)
+    days: int = option(1, "Days from one backup to the next", "1 is every day.", minimum=1, maximum=31)
+    hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", minimum=0, maximum=23)
+    keep: int = option(
+        14, "Backups kept", "Older backups of the schedule are removed.", minimum=1, maximum=1_000
+    )
 
 
 def take_backup(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
@@ -103,7 +106,7 @@ def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None
     ------
     InputError, RefusedError: a number is out of bounds, or `by` is no lead.
     """
-    parameters = None if schedule is None else written(schedule)
+    parameters = None if schedule is None else dump_request(schedule)
     with store.transaction() as cursor:
         require_author(cursor, by, "lead")
         if parameters is not None:
@@ -124,7 +127,7 @@ def start_due_backup(store: Store, folder: Path | None, now: datetime | None = N
         schedule, last_backup, newest_job = read_schedule(cursor), last_scheduled(cursor), last_job(cursor)
     if folder is None or schedule is None or not _is_due(schedule, last_backup, now):
         return None
-    request = written(BackupRequest(str(folder), schedule.keep))
+    request = dump_request(BackupRequest(str(folder), schedule.keep))
     try:
         return jobs_of(store).start(
             JOB_KIND, request, COMMAND_LINE, newest_job.job_id if newest_job else None
@@ -168,8 +171,8 @@ OPERATIONS = {
     "backup": Operation(
         BackupRequest,
         take_backup,
-        doing="a backup is being taken",
-        kept="The project is unchanged, and there is no new backup.",
-        first="copying the project and reading the copy",
+        in_progress="a backup is being taken",
+        on_interrupt="The project is unchanged, and there is no new backup.",
+        first_step="copying the project and reading the copy",
     )
 }

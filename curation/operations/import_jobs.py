@@ -12,8 +12,9 @@ from pydantic import TypeAdapter
 
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.core.operation import Operation, read_request, written
+from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
+from curation.core.request import dump_request, read_request
 from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.requests import REQUESTS, ImportRequest
 from curation.operations.import_file import import_file
@@ -68,7 +69,7 @@ def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = 
 
 def write_parameters(request: ImportRequest, **others: str) -> dict[str, Any]:
     """Write the parameters of a job that checks or imports a file."""
-    return {"what": request.what, "request": written(request), **others}
+    return {"what": request.what, "request": dump_request(request), **others}
 
 
 def _read_parameters(parameters: Parameters) -> ImportRequest:
@@ -110,14 +111,14 @@ OPERATIONS = {
     CHECK: Operation(
         dict[str, Any],
         _run_check,
-        doing="a file is being checked",
-        kept="Nothing was changed: check it again.",
+        in_progress="a file is being checked",
+        on_interrupt="Nothing was changed: check it again.",
     ),
     IMPORT: Operation(
         dict[str, Any],
         _run_import,
-        doing="a file is being imported",
-        kept="Nothing was imported: import it again.",
+        in_progress="a file is being imported",
+        on_interrupt="Nothing was imported: import it again.",
         stage="import",
     ),
 }

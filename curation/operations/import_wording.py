@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.core.errors import CurationError, InputError
-from curation.core.operation import options_of
+from curation.core.request import list_options
 from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.readers.fields import file_fields
 from curation.ingest.requests import ImportRequest
@@ -82,7 +82,7 @@ def reword(sentence: str, request: ImportRequest) -> str:
     sentence = _COMMAND.sub("", sentence).replace("`", "")
     fields = {field.name: field.label for field in file_fields(request.record)}
     sentence = _COLUMN.sub(lambda match: f"“{fields.get(match[1], match[1])}”", sentence)
-    labels = {option.spelling: option.label for option in options_of(type(request))}
+    labels = {option.spelling: option.label for option in list_options(type(request))}
     sentence = _OPTION.sub(
         lambda match: f"“{labels.get(match[0], match[0][2:].replace('-', ' '))}”", sentence
     )

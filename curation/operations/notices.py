@@ -23,7 +23,7 @@ from urllib.request import Request
 from curation.agreement.fingerprint import read_set_fingerprint
 from curation.core import log, web
 from curation.core.errors import InputError
-from curation.core.operation import option, read_request
+from curation.core.request import option, read_request
 from curation.core.text import pluralize
 from curation.labeling.rounds.rounds import RoundState, read_round_states
 from curation.operations.jobs.stored import Job, last_jobs
@@ -161,7 +161,7 @@ def post_notice(webhook: Webhook, text: str) -> None:
     headers = {"Content-Type": "application/json", "User-Agent": "goldgrade"}
     request = Request(address, json.dumps({"text": notice}).encode(), headers, method="POST")  # noqa: S310  checked
     answer = web.send(request, TIMEOUT_SECONDS, 10_000)
-    if isinstance(answer, web.Fault):
+    if isinstance(answer, web.RequestFailure):
         raise UnsentError("it was not reached, or gave no answer in time", can_retry=True)
     if answer.status != 200:
         raise UnsentError(f"it answered HTTP {answer.status}", answer.is_busy)

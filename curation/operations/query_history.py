@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.core.reports.page import QueryName, Table
+from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.operations.query_facts import read_facts, read_withheld_ids
 from curation.people.seal_access import SealAccess, access_or_closed

@@ -10,7 +10,7 @@ import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 
-from curation.core.characters import alike, difference_of_form
+from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.sign_ins import hash_password, password_problems, write_password
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
@@ -79,10 +79,10 @@ def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str
     RefusedError: the name or address looks the same.
     """
     others = {known: person for known, person in person_of.items() if person != name}
-    other = given if given in others else alike([given], others).get(given)
+    other = given if given in others else find_lookalikes([given], others).get(given)
     if other is None:
         return
-    person, differs = others[other], difference_of_form(given, other)
+    person, differs = others[other], describe_lookalike(given, other)
     problem = f"differs from {other!r} by {differs}" if differs else "is already in use as a name"
     whose = f"; that is the address of {person!r}" if person != other else ""
     raise RefusedError(
@@ -184,8 +184,8 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
     if unknown:
         plural = "s" if len(unknown) > 1 else ""
         have = f"It knows {', '.join(known)}." if known else "No annotators are known yet."
-        for name, other in alike(unknown, known).items():
-            have += f" {name!r} differs from {other!r} by {difference_of_form(name, other)}."
+        for name, other in find_lookalikes(unknown, known).items():
+            have += f" {name!r} differs from {other!r} by {describe_lookalike(name, other)}."
         raise NotFoundError(
             f"The project does not know the annotator{plural} {', '.join(unknown)}. {have}",
             command="Add an annotator with `goldgrade people add NAME --role annotator`.",
@@ -233,7 +233,9 @@ def looks_like_an_address(cursor: Cursor, email: str) -> str:
     such an address.
     """
     address = folded(email)
-    return difference_of_form(address, alike([address], known_addresses(cursor)).get(address, address))
+    return describe_lookalike(
+        address, find_lookalikes([address], known_addresses(cursor)).get(address, address)
+    )
 
 
 def email_problems(email: str) -> list[str]:

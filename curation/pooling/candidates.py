@@ -16,8 +16,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.core.digests import seeded
-from curation.core.similarity.identical import StandIns
+from curation.core.digests import sort_by_seed
+from curation.core.similarity.identical_texts import Representatives
 from curation.pooling.relevance import Pair
 from curation.pooling.systems import SystemLists
 from curation.store import Query
@@ -41,7 +41,7 @@ class CandidateSource(NamedTuple):
 
 
 def collect_candidates(
-    lists: SystemLists, queries: Sequence[Query], depth: int, stand_ins: StandIns
+    lists: SystemLists, queries: Sequence[Query], depth: int, stand_ins: Representatives
 ) -> tuple[list[CandidateSource], int]:
     """Collect the first `depth` hits of each system. Each pair is collected once for a system, at its best
     rank.
@@ -87,7 +87,7 @@ def _order_by_turns(ranks: Mapping[Pair, list[int]], seed: int) -> list[Pair]:
     pairs_of: defaultdict[str, list[Pair]] = defaultdict(list)
     for pair in sorted(ranks, key=lambda pair: (min(ranks[pair]), -len(ranks[pair]), pair)):
         pairs_of[pair[0]].append(pair)
-    query_ids = seeded(pairs_of, seed, key=lambda query_id: ["budget", query_id])
+    query_ids = sort_by_seed(pairs_of, seed, key=lambda query_id: ["budget", query_id])
     rounds = max(map(len, pairs_of.values()))
     return [
         pairs_of[query_id][index]

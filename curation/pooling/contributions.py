@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.core.reports.page import ShareCell, Table
+from curation.core.reports.tables import ShareCell, Table
 from curation.core.text import pluralize
 from curation.people.seal_access import closed_access, withheld
 from curation.pooling.random_negatives import RANDOM

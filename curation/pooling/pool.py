@@ -22,10 +22,11 @@ import pyarrow.compute as pc
 
 from curation.core.digests import digest
 from curation.core.errors import RefusedError, refuse_problems
-from curation.core.operation import Operation, out_of_bounds
+from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
-from curation.core.similarity.identical import Identical, StandIns
-from curation.core.words import CUT, is_cut_otherwise
+from curation.core.request import describe_out_of_bounds
+from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
+from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.ingest.filters import Filters, read_filters
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.ingest.importers.queries import active_queries
@@ -88,7 +89,7 @@ class CorpusTexts(NamedTuple):
     beyond_ascii: content hashes of texts that are not ASCII.
     """
 
-    identical: Identical
+    identical: IdenticalTexts
     blank: frozenset[str]
     beyond_ascii: pa.StringArray
 
@@ -137,7 +138,7 @@ def build_pool(
     parameters = _list_parameters(request, systems, engine_draws, filters, has_new_words)
     text_of = {query.query_id: query.text for query in queries}
     stored_candidates = [pair for pair in stored_pairs if pair[0] in text_of]
-    stand_ins = StandIns(texts.identical, stored_candidates, filters.outside)
+    stand_ins = Representatives(texts.identical, stored_candidates, filters.outside)
     pool_id = digest("pool", snapshot_id, [*text_of.items()], parameters, stand_ins.unusual)
     with store.reading() as cursor:
         stored_report = read_pool_report(cursor, pool_id)
@@ -182,7 +183,7 @@ def check_request(request: PoolRequest) -> PoolRequest:
     InputError: a system is unknown, or a number is out of its bounds.
     """
     request = replace(request, systems=sort_system_names(request.systems, with_engines=True))
-    refuse_problems(out_of_bounds(PoolRequest, vars(request)))
+    refuse_problems(describe_out_of_bounds(PoolRequest, vars(request)))
     return request
 
 
@@ -214,15 +215,15 @@ def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
     blank = frozenset(document.document_id for document in compared if not document.text)
     beyond_ascii = features.filter(pc.invert(features["ascii"]))["content_hash"]
     texts = ((document.document_id, document.title, document.body) for document in compared)
-    return CorpusTexts(Identical(texts), blank, beyond_ascii)
+    return CorpusTexts(IdenticalTexts(texts), blank, beyond_ascii)
 
 
 def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
     """Tell whether an older version of goldgrade cut these texts into different words, and so found other
     documents.
     """
-    return any(is_cut_otherwise(query.text) for query in queries) or any(
-        is_cut_otherwise(document.text, whole=True) for document in documents
+    return any(is_cut_differently(query.text) for query in queries) or any(
+        is_cut_differently(document.text, whole=True) for document in documents
     )
 
 
@@ -245,7 +246,7 @@ def _list_parameters(
     if engine_draws is not None:
         parameters["random"] = digest("random of an engine", engine_draws)
     if has_new_words:
-        parameters["words"] = CUT
+        parameters["words"] = TOKENIZATION
     if filters.queries:
         parameters["filters"] = digest("filters", filters.queries)
     return parameters
@@ -256,8 +257,8 @@ def _search_systems(
     queries: Sequence[Query],
     request: PoolRequest,
     draw: DrawNegatives | None,
-    identical: Identical,
-    stand_ins: StandIns,
+    identical: IdenticalTexts,
+    stand_ins: Representatives,
     progress: Progress,
 ) -> tuple[dict[str, list[int]], list[CandidateSource], Counter[str]]:
     """Search for the queries of a pool, `QUERIES_AT_ONCE` at a time, so that only pooled results stay in
@@ -345,10 +346,10 @@ OPERATIONS = {
     "pool": Operation(
         PoolRequest,
         build_pool,
-        doing="a pool is being built",
-        kept="No pool was stored. Build the pool again; embeddings and word counts are kept.",
+        in_progress="a pool is being built",
+        on_interrupt="No pool was stored. Build the pool again; embeddings and word counts are kept.",
         check=_check_pool,
-        first="reading the corpus",
+        first_step="reading the corpus",
         stage="pool",
     )
 }

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress
-from curation.core.similarity.identical import Identical, StandIns
+from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import active_queries
 from curation.ingest.stored_runs import find_run, run_entries
@@ -60,8 +60,8 @@ def draw_negatives(
     draw: DrawNegatives,
     count: int,
     depth: int,
-    identical: Identical,
-    stand_ins: StandIns,
+    identical: IdenticalTexts,
+    stand_ins: Representatives,
 ) -> tuple[list[CandidateSource], Counter[str]]:
     """Draw `count` documents for each query from outside the systems' reach.
 
@@ -91,7 +91,7 @@ def draw_negatives(
 def make_random_order(
     document_ids: Iterable[str],
     seed: int,
-    identical: Identical,
+    identical: IdenticalTexts,
     engine_draws: Mapping[str, Sequence[str]] | None = None,
 ) -> DrawNegatives:
     """Make the function that draws negatives in random order; a text with several ids is one document.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from curation.core.operation import DEFAULT_MODEL, Needs, Seed, option
+from curation.core.request import DEFAULT_MODEL, Needs, Seed, option
 from curation.retrieval.engines import RATE
 
 SYSTEMS = ("bm25", "dense", "hybrid")
@@ -31,14 +31,14 @@ class PoolRequest:
         "Systems",
         "Systems that propose documents. Choose from bm25, dense, hybrid, run:NAME for an "
         "imported run, and engine:NAME for an engine.",
-        commas=True,
+        is_comma_separated=True,
     )
-    depth: int = option(10, "Depth", "Number of documents from the top of each system's list.", least=1)
+    depth: int = option(10, "Depth", "Number of documents from the top of each system's list.", minimum=1)
     random_negatives: int = option(
         5,
         "Random negatives for each query",
         "Number of random documents for each query. Drawn from outside every system's first 1,000.",
-        least=0,
+        minimum=0,
     )
     seed: Seed = 0
     budget: int | None = option(
@@ -46,7 +46,7 @@ class PoolRequest:
         "Budget in pairs",
         "Maximum number of pairs from the systems. The pairs are spread evenly over the queries.",
         unset="no limit",
-        least=1,
+        minimum=1,
     )
     model: str = option(
         DEFAULT_MODEL,
@@ -69,7 +69,7 @@ class PoolRequest:
         RATE,
         "Requests a second to an engine",
         "Maximum number of requests a second to the engine.",
-        least=0.01,
+        minimum=0.01,
         needs=Needs(
             "no engine and no run is among the systems",
             lambda pool: not {*SYSTEMS}.issuperset(pool["systems"]),

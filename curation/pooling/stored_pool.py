@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.relevance import Pair

@@ -11,8 +11,8 @@ from math import floor
 from typing import Annotated
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.operation import DEFAULT_MODEL, Needs, Option, Seed, option, out_of_bounds
-from curation.core.statistics.allocation import ALLOCATIONS
+from curation.core.request import DEFAULT_MODEL, Needs, Option, Seed, describe_out_of_bounds, option
+from curation.core.statistics.stratified_sampling import ALLOCATIONS
 
 DESIGNS = ("stratified", "pps")
 _NO_SIZE = -1
@@ -23,8 +23,8 @@ MIN_DOCUMENTS = 5
 
 @dataclass(frozen=True)
 class DrawRequest:
-    """A request for a sample of the traffic; `queries.sampling.designs` and `core.statistics.allocation`
-    define the designs, dimensions and allocations.
+    """A request for a sample of the traffic; `queries.sampling.designs` and
+    `core.statistics.stratified_sampling` define the designs, dimensions and allocations.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class DrawRequest:
     exclude_released: leave out queries of releases.
     """
 
-    size: int = option(200, "Queries to draw", "Number of distinct queries to draw.", least=1, by=10)
+    size: int = option(200, "Queries to draw", "Number of distinct queries to draw.", minimum=1, step=10)
     seed: Seed = 0
     strata: Sequence[str] = option(
         ("band",),
@@ -47,8 +47,8 @@ class DrawRequest:
         "Dimensions whose values, crossed, make the strata. Choose from band, segment, length, "
         "cluster, tag:NAME and field:NAME. "
         "A cluster is a region of the coverage map. field:NAME is a further field of the log.",
-        commas=True,
-        others=True,
+        is_comma_separated=True,
+        accepts_others=True,
     )
     design: str = option(
         "stratified", "Design", "Stratified, or pps: probability proportional to traffic.", choices=DESIGNS
@@ -79,7 +79,7 @@ class DrawRequest:
         "Only traffic before this time, UTC. With 2026-04-01, March is the last month.",
     )
     min_count: int = option(
-        1, "Asked at least this often", "Only queries asked at least this many times.", least=1
+        1, "Asked at least this often", "Only queries asked at least this many times.", minimum=1
     )
     exclude_judged: bool = option(
         False,
@@ -117,7 +117,7 @@ class TopUpRequest:
         None,
         "Queries in the whole sample",
         "Size of the whole sample. Strata without a quota share what the quotas leave.",
-        least=1,
+        minimum=1,
     )
     quotas: Mapping[str, int] = field(default_factory=dict)
 
@@ -135,7 +135,7 @@ def check_limits(request: DrawRequest) -> None:
             "start that is before the end.",
             command="Give a --since that is before --until.",
         )
-    refuse_problems(out_of_bounds(DrawRequest, {"min_count": request.min_count}))
+    refuse_problems(describe_out_of_bounds(DrawRequest, {"min_count": request.min_count}))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.core.errors import InputError, NotFoundError
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
 from curation.ingest.importers.queries import active_queries, add_query

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from curation.core.errors import RefusedError
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Mask
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import active_queries

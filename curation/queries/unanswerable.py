@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import FAILURE_MODES, tags_in_force
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, CoverageQuery, coverage_queries

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from curation.core.digests import APART
+from curation.core.digests import NOT_IN_JSON
 from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
 from curation.guides.guide import current_guide
 from curation.ingest.importers.queries import active_queries
@@ -122,14 +122,14 @@ class JudgedPair:
     read_hash: str | None
     now_hash: str | None
     guide_behind: bool | None
-    type: str = field(metadata=APART)
-    tags: tuple[str, ...] = field(metadata=APART)
-    renewed: Quarter | None = field(metadata=APART)
-    known_since: Quarter | None = field(metadata=APART)
-    guide_hash: str | None = field(metadata=APART)
-    annotators: tuple[str, ...] = field(metadata=APART)
-    decisions: int = field(metadata=APART)
-    evidence_lost: bool = field(default=False, metadata=APART)
+    type: str = field(metadata=NOT_IN_JSON)
+    tags: tuple[str, ...] = field(metadata=NOT_IN_JSON)
+    renewed: Quarter | None = field(metadata=NOT_IN_JSON)
+    known_since: Quarter | None = field(metadata=NOT_IN_JSON)
+    guide_hash: str | None = field(metadata=NOT_IN_JSON)
+    annotators: tuple[str, ...] = field(metadata=NOT_IN_JSON)
+    decisions: int = field(metadata=NOT_IN_JSON)
+    evidence_lost: bool = field(default=False, metadata=NOT_IN_JSON)
     age: int | None = None
     older_than: int | None = None
     changed_share: float | None = None

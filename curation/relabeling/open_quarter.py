@@ -15,7 +15,7 @@ from typing import Any
 from curation.core.errors import CurationError, RefusedError
 from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import (
@@ -329,17 +329,17 @@ OPERATIONS = {
     "plan re-labeling": Operation(
         PlanRequest,
         _make_plan,
-        doing="a re-labeling is being planned",
-        kept="No plan was stored: plan it again.",
+        in_progress="a re-labeling is being planned",
+        on_interrupt="No plan was stored: plan it again.",
         check=_check_plan,
-        first="reading judgments and traffic",
+        first_step="reading judgments and traffic",
         stage="re-label",
     ),
     "relabel": Operation(
         QuarterRequest,
         _open_or_preview,
-        doing="a re-labeling is being opened",
-        kept="No round was opened: open the plan again. The finished steps are kept.",
+        in_progress="a re-labeling is being opened",
+        on_interrupt="No round was opened: open the plan again. The finished steps are kept.",
         check=_check_opening,
         stage="re-label",
     ),

@@ -26,11 +26,11 @@ from datetime import date
 
 import numpy as np
 
-from curation.core.digests import canonical_json, digest, seeded, to_json_value
+from curation.core.digests import canonical_json, digest, sort_by_seed, to_json_value
 from curation.core.errors import RefusedError, refuse_problems
-from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
-from curation.core.statistics.allocation import draw_proportional
+from curation.core.request import describe_out_of_bounds
+from curation.core.statistics.stratified_sampling import draw_proportional
 from curation.core.text import pluralize
 from curation.people.annotators import require_author
 from curation.queries.sampling.designs import BANDS, Labels, Stratum, band_of, draw_stratified
@@ -153,7 +153,7 @@ def make_plan(
     RefusedError: the quarter was opened already, or an earlier quarter is still open; no pair can be judged
         again; or the author is no lead.
     """
-    refuse_problems(out_of_bounds(PlanRequest, vars(request)))
+    refuse_problems(describe_out_of_bounds(PlanRequest, vars(request)))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     progress("Reading the set", 0, 2)
@@ -217,7 +217,7 @@ def _draw_new(
     new: Sequence[tuple[str, int]], number: int, seed: int, quarter: Quarter
 ) -> tuple[list[QueryChange], list[Stratum]]:
     """Draw queries that only the new logs contain, the same number from each frequency band."""
-    ordered = seeded(new, seed, lambda query: ["new query", query[0]])
+    ordered = sort_by_seed(new, seed, lambda query: ["new query", query[0]])
     number = min(number, len(ordered))
     if not number:
         return [], []

@@ -16,7 +16,7 @@ import numpy as np
 from curation.agreement.coefficients import agreement_weights, compute_cohen_kappa, count_confusion
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resampled_figures
+from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resample_figures
 from curation.guides.guide import current_guide
 from curation.people.seal_access import sealed_queries
 from curation.relabeling.fixed_reports import ReportInputs, report_inputs
@@ -144,7 +144,7 @@ def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) ->
         return np.stack([same, plain, quadratic, shift], axis=1)
 
     point = figures(tables.sum(axis=0, keepdims=True))[0]
-    (drawn,) = resampled_figures([Sums(np.arange(number), tables, figures)], number, SEED)
+    (drawn,) = resample_figures([Sums(np.arange(number), tables, figures)], number, SEED)
     estimates = (_make_estimate(value, drawn[:, k], number, len(pairs)) for k, value in enumerate(point))
     return DriftRow(name, len(pairs), number, *estimates)
 

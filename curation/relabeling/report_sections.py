@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from curation.core.reports.charts import HeatCell, heat_map
-from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.reports.page import Section, html_page
+from curation.core.reports.tables import QueryName, Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import percent, pluralize
 from curation.relabeling.regraded_pairs import DOCUMENT, GUIDE

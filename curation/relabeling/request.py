@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from curation.core.operation import Needs, Seed, option, option_of
+from curation.core.request import Needs, Seed, find_option, option
 from curation.pooling.request import PoolRequest
 
 MIN_SHARE, MAX_SHARE = 0.1, 0.2
@@ -26,12 +26,12 @@ class PlanRequest:
         "Share of the pairs to judge again",
         "Share of the pairs that people judge again, 0.10 to 0.20.",
         flag="--share",
-        least=MIN_SHARE,
-        most=MAX_SHARE,
+        minimum=MIN_SHARE,
+        maximum=MAX_SHARE,
     )
     seed: Seed = 0
     overlap: int = option(
-        2, "People for each pair", "How many different annotators judge each pair.", least=1
+        2, "People for each pair", "How many different annotators judge each pair.", minimum=1
     )
 
 
@@ -40,7 +40,7 @@ class QuarterRequest:
     """A request to open the round of a re-labeling plan; see `open_quarter.open_plan`."""
 
     annotators: tuple[str, ...] = option(
-        (), "Annotators", "Annotators of the round, separated by commas.", commas=True
+        (), "Annotators", "Annotators of the round, separated by commas.", is_comma_separated=True
     )
     plan: str | None = None
     name: str | None = option(
@@ -51,18 +51,18 @@ class QuarterRequest:
         "Systems whose new documents are judged, too",
         "Systems with new documents to judge, such as bm25,run:live. New queries get documents "
         "only from these systems.",
-        commas=True,
+        is_comma_separated=True,
     )
-    depth: Annotated[int, replace(option_of(PoolRequest, "depth"), needs=_NEW_DOCUMENTS)] = 10
-    budget: Annotated[int | None, replace(option_of(PoolRequest, "budget"), needs=_NEW_DOCUMENTS)] = None
+    depth: Annotated[int, replace(find_option(PoolRequest, "depth"), needs=_NEW_DOCUMENTS)] = 10
+    budget: Annotated[int | None, replace(find_option(PoolRequest, "budget"), needs=_NEW_DOCUMENTS)] = None
     duplicates: float = option(
         DUPLICATES,
         "Share of blind duplicates",
         "Blind duplicates as a share of each annotator's items. 0 to 0.5.",
-        least=0,
-        most=0.5,
+        minimum=0,
+        maximum=0.5,
     )
     per_day: int | None = option(
-        None, "Answers a day", "Number of answers expected of an annotator per day.", least=1
+        None, "Answers a day", "Number of answers expected of an annotator per day.", minimum=1
     )
     dry_run: bool = option(False, "Preview only", "Say what the round would hold. Open nothing.")

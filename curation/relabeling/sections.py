@@ -7,8 +7,8 @@ from typing import Any
 
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
-from curation.core.reports.page import NumberCell, QueryName, Table
-from curation.core.text import counted, percent, pluralize
+from curation.core.reports.tables import NumberCell, QueryName, Table
+from curation.core.text import percent, pluralize, pluralize_label
 from curation.relabeling.calendar import NOT_PLANNED, UNFINISHED
 from curation.relabeling.judged_pairs import GONE, WEIGHTS
 from curation.relabeling.plan import RelabelingPlan
@@ -55,7 +55,7 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
     if not calendar.is_due:
         return lines if calendar.stale else [*lines, f"No re-labeling is due in {calendar.quarter}."]
     state = "not planned yet" if calendar.state == NOT_PLANNED else calendar.state
-    reasons = [counted(count, why) for why, count in calendar.reasons.items()]
+    reasons = [pluralize_label(count, why) for why, count in calendar.reasons.items()]
     return [*lines, f"Due in {calendar.quarter} ({state}):", *(reasons or ["the open work"])]
 
 

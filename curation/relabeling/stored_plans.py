@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from curation.core.digests import APART
+from curation.core.digests import NOT_IN_JSON
 from curation.core.errors import NotFoundError
 from curation.people.seal_access import SEALED, sealed_queries
 from curation.store import Cursor, Store, fetch
@@ -96,8 +96,8 @@ class StoredPlan:
     quarter: str
     round: str | None
     report: dict[str, Any]
-    parameters: dict[str, Any] = field(metadata=APART)
-    round_id: str | None = field(metadata=APART)
+    parameters: dict[str, Any] = field(metadata=NOT_IN_JSON)
+    round_id: str | None = field(metadata=NOT_IN_JSON)
     pairs: tuple[PlanPair, ...] = ()
     sealed: int = 0
     queries: tuple[QueryChange, ...] = ()

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.statistics.intervals import wilson
+from curation.core.statistics.intervals import wilson_interval
 from curation.relabeling.plan import RANDOM
 from curation.relabeling.regraded_pairs import QuarterResult, RegradedPair
 
@@ -110,13 +110,15 @@ def share_of(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Fl
 
 
 def wilson_share(share: float, n: int) -> tuple[float, float]:
-    """Compute Wilson's interval of a share of n pairs; see `core.statistics.intervals.wilson`.
+    """Compute Wilson's interval of a share of n pairs; see `core.statistics.intervals.wilson_interval`.
 
     If the share is not a whole number of pairs, the interval is interpolated between the two nearest numbers.
     """
     count = int(share * n)
     part = share * n - count
-    low, high = (1 - part) * np.array(wilson(count, n)) + part * np.array(wilson(min(n, count + 1), n))
+    low, high = (1 - part) * np.array(wilson_interval(count, n)) + part * np.array(
+        wilson_interval(min(n, count + 1), n)
+    )
     return float(low), float(high)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from curation.core.characters import isolated
-from curation.core.reports.page import QueryName, Section, Table
+from curation.core.characters import isolate
+from curation.core.reports.page import Section
+from curation.core.reports.tables import QueryName, Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
 from curation.releases.diff import UNEXPLAINED, Diff, Rows
@@ -95,7 +96,7 @@ def _grades_sentence(diff: Diff) -> str:
 
 def _sealed_remark(diff: Diff) -> str:
     if diff.opened is not None:
-        return f"Reason for opening the seal: “{isolated(diff.opened)}”."
+        return f"Reason for opening the seal: “{isolate(diff.opened)}”."
     return f"The counts include {diff.sealed:,} sealed grades, which this table hides." if diff.sealed else ""
 
 

@@ -36,17 +36,17 @@ OPERATIONS = {
     "freeze": Operation(
         FreezeRequest,
         _freeze_release,
-        doing="a release is being frozen",
-        kept="Nothing was frozen: freeze the release again.",
+        in_progress="a release is being frozen",
+        on_interrupt="Nothing was frozen: freeze the release again.",
         check=_check_freeze,
-        first="reading grades and parts",
+        first_step="reading grades and parts",
         stage="freeze",
     ),
     "export": Operation(
         ExportRequest,
         _export_release,
-        doing="a release is being exported",
-        kept="Nothing was exported: export the release again. A request for sealed grades is logged.",
-        first="verifying the release",
+        in_progress="a release is being exported",
+        on_interrupt="Nothing was exported: export the release again. A request for sealed grades is logged.",
+        first_step="verifying the release",
     ),
 }

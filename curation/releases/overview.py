@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.people.seal_access import Unsealing, openings, sealed_parts
 from curation.releases.gate_override import mark_name, read_overrides
 from curation.releases.release_rows import (
@@ -88,7 +88,7 @@ class ShownRelease:
     @property
     def sentences(self) -> list[str]:
         """Return sentences on grades of other versions, on the freeze, and on openings of the seal."""
-        sentences = [*say_half_judged(self.half_judged), *left_out_sentences(self.left_out)]
+        sentences = [*say_half_judged(self.half_judged), *describe_left_out(self.left_out)]
         if self.changed:
             single = "marked grade was given on another version of its document."
             many = "marked grades were given on another version of their document."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curation.core.operation import option
+from curation.core.request import option
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ class ExportRequest:
         5,
         "Hard negatives for each positive",
         "Maximum number of hard negatives for each positive.",
-        least=1,
-        most=1_000,
+        minimum=1,
+        maximum=1_000,
     )
     licence: str = option(
         "unknown",

@@ -4,7 +4,7 @@ retrievers.
 Importing this package costs little: scipy, sentence-transformers and torch are imported at the first search.
 """
 
-from curation.core.operation import DEFAULT_MODEL
+from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.bm25 import Bm25
 from curation.retrieval.dense import Dense
 from curation.retrieval.hybrid import Hybrid, fuse

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.core.words import words
+from curation.core.words import split_words
 from curation.retrieval.index import CHUNK, CorpusIndex, count_grams, merge, stored_index
 from curation.retrieval.postings import K1, Postings, search_for
 from curation.retrieval.retriever import Hits
@@ -91,7 +91,7 @@ class Bm25:
 
     def why_none(self, query: Query) -> str:
         """See `Retriever.why_none`."""
-        if not words(query.text):
+        if not split_words(query.text):
             return "the query holds no word"
         if not content_words(query.text):
             return "the query holds stop words only"

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
+from curation.core.request import DEFAULT_MODEL
 from curation.core.spans import Span
-from curation.core.words import words
+from curation.core.words import split_words
 from curation.retrieval.embedding_model import Vectors, find_model
 from curation.retrieval.embeddings import embed
 from curation.retrieval.passages import Cutter, cut_documents, find_cutter, passage_text
@@ -94,7 +94,7 @@ class Dense:
         RefusedError: the model cannot be loaded, or the stored vectors are from another model.
         """
         hits = [best_hits((), np.zeros(0), depth) for _ in queries]
-        asked = [number for number, query in enumerate(queries) if words(query.text)]
+        asked = [number for number, query in enumerate(queries) if split_words(query.text)]
         if not asked or not self._documents:
             return hits
         passages = self._embed_passages(progress)
@@ -109,7 +109,7 @@ class Dense:
 
     def why_none(self, query: Query) -> str:
         """See `Retriever.why_none`."""
-        if not words(query.text):
+        if not split_words(query.text):
             return "the query holds no word"
         return "no document has a cosine above zero"
 

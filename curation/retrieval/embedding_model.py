@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.core.operation import DEFAULT_MODEL
+from curation.core.request import DEFAULT_MODEL
 
 BATCH = 8  # on 2 cores larger batches are slower
 Kind = Literal["document", "query"]

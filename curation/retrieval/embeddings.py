@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from curation.core.digests import digest
 from curation.core.errors import RefusedError
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
+from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.embedding_model import (
     Kind,
     ModelSource,

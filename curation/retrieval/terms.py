@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from curation.core.errors import InputError
-from curation.core.words import fold, is_unspaced, signs, whole_words
+from curation.core.words import fold, is_unspaced, split_signs, split_whole_words
 from curation.store import Cursor, get_setting, put_setting
 
 STOP_WORDS = frozenset(
@@ -47,7 +47,7 @@ def is_question(text: str) -> bool:
 
 def content_words(text: str) -> list[str]:
     """Cut a text into words without stop words, in order. Runs of scripts without spaces stay whole."""
-    return [word for word in whole_words(text) if word not in STOP_WORDS]
+    return [word for word in split_whole_words(text) if word not in STOP_WORDS]
 
 
 def searched_terms(query: str, stemmer: str | None = None) -> list[str]:
@@ -79,7 +79,7 @@ def _terms(text: str, stemmer: str | None, single_signs: bool) -> list[str]:
 def _grams(content: list[str], single_signs: bool) -> list[str]:
     grams: list[str] = []
     for run in filter(is_unspaced, content):
-        single = signs(run)
+        single = split_signs(run)
         grams += map("".join, pairwise(single))
         if single_signs or len(single) == 1:
             grams += single

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from curation.core.words import whole_words
+from curation.core.words import split_whole_words
 from curation.retrieval.embedding_model import Vectors, find_model, model_file
 
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
@@ -112,5 +112,5 @@ def _with_one_embedding(texts: Sequence[str], vectors: Vectors) -> set[int]:
 
 def _plain(text: str) -> str:
     """Cut a text into words without the accents of Latin, Greek and Cyrillic letters."""
-    letters = unicodedata.normalize("NFKD", " ".join(whole_words(text)))
+    letters = unicodedata.normalize("NFKD", " ".join(split_whole_words(text)))
     return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")

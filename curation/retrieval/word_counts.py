@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from curation.core.digests import digest
-from curation.core.words import CUT
+from curation.core.words import TOKENIZATION
 from curation.retrieval.terms import STOP_WORDS, indexed_terms, stemmed
 
 _CHARACTERS = 1 << 24  # that are cut at once, about
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
 def counter(stemmer: str | None = None) -> str:
     """Compute the name under which counts are stored, a hash of the rules that cut texts into words."""
-    return digest("content words", CUT, sorted(STOP_WORDS), *([stemmer] if stemmer else ()))
+    return digest("content words", TOKENIZATION, sorted(STOP_WORDS), *([stemmer] if stemmer else ()))
 
 
 def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> Counts:

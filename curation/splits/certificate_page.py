@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from curation.core.characters import isolated
-from curation.core.reports.page import QueryName, Section, Table, html_page
+from curation.core.characters import isolate
+from curation.core.reports.page import Section, html_page
+from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.splits.assignment import ALL
 from curation.splits.certificate import Certificate
@@ -158,7 +159,7 @@ def _closest_section(certificate: Certificate) -> Section:
 
 
 def _name_text(query_id: str, text: str) -> QueryName:
-    return QueryName(f"{isolated(query_id)}: {isolated(text)}", query_id)
+    return QueryName(f"{isolate(query_id)}: {isolate(text)}", query_id)
 
 
 def _crossing_section(
@@ -170,7 +171,7 @@ def _crossing_section(
             tie.similarity,
             _name_text(tie.query_a, texts.get(tie.query_a, "")),
             _name_text(tie.query_b, texts.get(tie.query_b, "")),
-            ", ".join(map(isolated, tie.documents)),
+            ", ".join(map(isolate, tie.documents)),
         )
         for tie in ties[:MAX_PAIRS_SHOWN]
     )
@@ -183,7 +184,7 @@ def _crossing_section(
 def _share_section(certificate: Certificate) -> Section:
     columns = ("part", "dimension", "level", "ideal", "reached")
     rows = [
-        (share.part, share.dimension, isolated(share.level), round(share.ideal, 1), share.reached)
+        (share.part, share.dimension, isolate(share.level), round(share.ideal, 1), share.reached)
         for share in certificate.shares
     ]
     distance_columns = ("dimension", "queries off", "least possible")
@@ -210,7 +211,7 @@ def _parameter_table(certificate: Certificate) -> Table:
 
 
 def _describe_cut(cut: Iterable[str], texts: Mapping[str, str]) -> str:
-    return " ~ ".join(f"{isolated(texts.get(query_id, ''))} ({isolated(query_id)})" for query_id in cut)
+    return " ~ ".join(f"{isolate(texts.get(query_id, ''))} ({isolate(query_id)})" for query_id in cut)
 
 
 def _format_value(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.similarity.pairs import Links, strongest
+from curation.core.similarity.pairs import Links, find_spanning_forest
 
 QueryPair = tuple[str, str]
 
@@ -45,4 +45,4 @@ def keep_strongest_edges(query_ids: Sequence[str], edges: Sequence[Edge]) -> lis
         np.array([index_of[edge.query_b] for edge in ordered_edges], dtype=np.int64),
         np.array([edge.similarity for edge in ordered_edges], dtype=np.float64),
     )
-    return [ordered_edges[index] for index in strongest(links, len(query_ids)).tolist()]
+    return [ordered_edges[index] for index in find_spanning_forest(links, len(query_ids)).tolist()]

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 from curation.core.errors import RefusedError
 from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import ShareCell, Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import ShareCell, Table
+from curation.core.text import describe_left_out, pluralize
 from curation.retrieval.embeddings import refuse_without_model
 from curation.splits.certificate import Certificate
 from curation.splits.cuts import describe_cuts
@@ -55,18 +55,18 @@ OPERATIONS = {
     "split preview": Operation(
         SplitRequest,
         _write_preview,
-        doing="a split is being previewed",
-        kept="The current split is unchanged. Preview again; the embeddings are kept.",
+        in_progress="a split is being previewed",
+        on_interrupt="The current split is unchanged. Preview again; the embeddings are kept.",
         check=_check_model,
-        first="reading grades and documents",
+        first_step="reading grades and documents",
     ),
     "split": Operation(
         SplitRequest,
         _store_split,
-        doing="a split is being stored",
-        kept="The current split is unchanged. Store the new split again.",
+        in_progress="a split is being stored",
+        on_interrupt="The current split is unchanged. Store the new split again.",
         check=_check_model,
-        first="reading grades and documents",
+        first_step="reading grades and documents",
         stage="split",
     ),
 }
@@ -148,7 +148,7 @@ class SplitPreview:
         ]
         for group in self.groups:
             lines += ["", f"Leakage group of {group.size}, in the part {group.part}.", *group.lines]
-        lines += left_out_sentences(self.report.left_out)
+        lines += describe_left_out(self.report.left_out)
         return [*lines, *(["", f"The split cannot be stored: {self.refused}"] if self.refused else [])]
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from math import isclose
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.operation import DEFAULT_MODEL, Needs, Seed, Switch, option, out_of_bounds
+from curation.core.request import DEFAULT_MODEL, Needs, Seed, Switch, describe_out_of_bounds, option
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 LARGEST_GROUP = 0.05
@@ -82,7 +82,7 @@ def collect_parts(parts: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 def find_rule_problems(rules: Rules) -> list[str]:
     """List the problems of the rules of ties, with a sentence for each problem."""
-    problems = out_of_bounds(Rules, vars(rules))
+    problems = describe_out_of_bounds(Rules, vars(rules))
     problems += [
         f"Cut {first}~{second}: a query is not tied to itself; expected two query ids"
         for first, second in rules.cut
@@ -145,8 +145,8 @@ class Rules:
         "Similarity of query texts from",
         "Minimum similarity that ties two query texts. The measure is Jaccard of character 3-grams.",
         flag="--query-threshold",
-        least=MIN_THRESHOLD,
-        most=1,
+        minimum=MIN_THRESHOLD,
+        maximum=1,
         switch=Switch(
             "--no-query-text", "Do not tie similar query texts.", "Queries with similar texts stay together"
         ),
@@ -156,8 +156,8 @@ class Rules:
         "Similarity of paraphrases from",
         "Minimum cosine of embeddings that ties two queries.",
         flag="--paraphrase-threshold",
-        least=MIN_COSINE,
-        most=1,
+        minimum=MIN_COSINE,
+        maximum=1,
         switch=Switch(
             "--no-paraphrase",
             "Do not tie paraphrases. The split then needs no embedding model.",
@@ -169,8 +169,8 @@ class Rules:
         "Similarity of documents from",
         "Minimum similarity that ties relevant documents. The measure is Jaccard of word 3-shingles.",
         flag="--document-threshold",
-        least=MIN_THRESHOLD,
-        most=1,
+        minimum=MIN_THRESHOLD,
+        maximum=1,
         switch=Switch(
             "--no-near-duplicates",
             "Do not tie queries by near-duplicate relevant documents.",
@@ -204,7 +204,7 @@ class Rules:
         "Ignore the direct ties between two queries (ids or texts). The certificate reports ignored ties as "
         "residual leakage. Repeatable.",
         metavar="A~B",
-        read=parse_cut,
+        parse=parse_cut,
     )
 
     @property
@@ -252,7 +252,7 @@ class SplitRequest:
         flag="--part",
         unset="dev=0.7, test=0.3",
         metavar="NAME=FRACTION",
-        read=parse_part,
+        parse=parse_part,
     )
     seed: Seed = 0
     rules: Rules = RULES

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.words import CUT, is_cut_otherwise
+from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.people.annotators import require_author
 from curation.retrieval.embedding_model import find_model
 from curation.splits.assignment import PartShare, assign_parts
@@ -256,8 +256,8 @@ def _stored_parameters(
         "edges": "strongest spanning forest",
     }
     parameters |= ties.parameters
-    if request.rules.document is not None and any(map(is_cut_otherwise, graded.inputs.documents.values())):
-        parameters["words"] = CUT  # only where older goldgrades compared these documents otherwise
+    if request.rules.document is not None and any(map(is_cut_differently, graded.inputs.documents.values())):
+        parameters["words"] = TOKENIZATION  # only where older goldgrades compared these documents otherwise
     if request.by_time:
         has_undated = checked.by_time is not None and checked.by_time.undated
         parameters |= {"by_time": True, "undated": request.parts[0][0] if has_undated else None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.text import describe_left_out, pluralize
 from curation.splits.by_time import ByTime
 from curation.splits.certificate import Certificate
 from curation.splits.cuts import RemainingTies, describe_cuts
@@ -56,7 +56,7 @@ class SplitReport:
         return [
             f"{state}: {queries} in {groups}.",
             *([f"{carried_over} the part from an earlier release."] if self.kept else []),
-            *left_out_sentences(self.left_out),
+            *describe_left_out(self.left_out),
         ]
 
     @property

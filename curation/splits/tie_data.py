@@ -13,8 +13,8 @@ from datetime import datetime
 
 from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
+from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.embeddings import embed
 from curation.retrieval.unread_texts import unread_texts

@@ -26,16 +26,16 @@ from typing import Any
 import numpy as np
 
 from curation.core.progress import Progress, silent
-from curation.core.similarity.pairs import EXACTLY, Links, PairCollector, alike, contained_links
+from curation.core.similarity.pairs import EXACTLY, Links, PairCollector, contained_links, find_similar_pairs
 from curation.core.similarity.shingles import (
     CHARACTERS,
     NAME,
     WORDS,
-    Sets,
     Shingles,
+    ShingleSets,
     character_shingles,
-    distinct,
-    essentials,
+    collect_distinct_sets,
+    list_essentials,
     reworded_shingles,
     word_shingles,
 )
@@ -109,7 +109,7 @@ def find_query_text_ties(search: TieSearch) -> FoundTies:
     threshold = search.rules.query
     assert threshold is not None
     texts = [search.inputs.queries[query_id] for query_id in search.ids]
-    similar = alike(
+    similar = find_similar_pairs(
         map(character_shingles, texts),
         threshold,
         search.compare,
@@ -136,7 +136,7 @@ def _link_reordered_texts(search: TieSearch, texts: Sequence[str], threshold: fl
     sets, text_of_set = _separate_sets(map(reworded_shingles, texts), len(texts))
     shingles = (character_shingles(texts[index]) for index in text_of_set.tolist())
     written, _ = _separate_sets(shingles, len(text_of_set))
-    essentials_of = np.asarray([essentials(text) for text in texts], np.str_)
+    essentials_of = np.asarray([list_essentials(text) for text in texts], np.str_)
     essential_class = np.unique(essentials_of, return_inverse=True)[1]
     for links in search.compare(sets, threshold, search.progress):
         first, second = text_of_set[links.first], text_of_set[links.second]
@@ -145,12 +145,12 @@ def _link_reordered_texts(search: TieSearch, texts: Sequence[str], threshold: fl
         yield links._replace(first=first, second=second).at(is_new & is_comparable)
 
 
-def _separate_sets(shingles: Iterable[Shingles], texts: int) -> tuple[Sets, Ints]:
+def _separate_sets(shingles: Iterable[Shingles], texts: int) -> tuple[ShingleSets, Ints]:
     """Return a set for each text that has shingles, and the index of the text of each set.
 
     `texts` is the number of texts.
     """
-    sets, set_of_text = distinct(shingles, single=range(texts))
+    sets, set_of_text = collect_distinct_sets(shingles, single=range(texts))
     return sets, np.flatnonzero(set_of_text >= 0)
 
 
@@ -229,7 +229,7 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
     ids, queries_of = sorted(inputs.documents), inputs.queries_of
     in_cut = {index for index, name in enumerate(ids) if not search.cut_queries.isdisjoint(queries_of[name])}
     grouped = [index for index, name in enumerate(ids) if name in inputs.grouped]
-    similar = alike(
+    similar = find_similar_pairs(
         (word_shingles(inputs.documents[document_id]) for document_id in ids),
         threshold,
         search.compare,

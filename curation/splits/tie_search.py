@@ -14,7 +14,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from curation.core.progress import Progress
-from curation.core.similarity.pairs import EXACTLY, VERIFIED, PairCollector, Search, exact_links, joined
+from curation.core.similarity.pairs import (
+    EXACTLY,
+    VERIFIED,
+    PairCollector,
+    Search,
+    concatenate_links,
+    exact_links,
+)
 from curation.splits.edges import Edge, QueryPair, ordered_pair
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import Rules
@@ -132,5 +139,5 @@ class TieSearch:
 
 def list_links(*collectors: PairCollector) -> Iterable[tuple[int, int, float]]:
     """Yield first position, second position and similarity of each collected pair, as Python numbers."""
-    links = joined([collector.links() for collector in collectors])
+    links = concatenate_links([collector.links() for collector in collectors])
     return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)

@@ -1,14 +1,11 @@
 """Storage of a project: the database file with short leases, schema, migrations, row types and settings."""
 
+from curation.store.audit_trail import COMMAND_LINE, note_event, record_event
 from curation.store.database import Store, close_all, create_store, open_store, store_at
 from curation.store.planned_writes import Rehearsal, write_if_unchanged
 from curation.store.project_file import Cursor
+from curation.store.row_types import Annotator, Document, Presentation, Query, Round
 from curation.store.rows import (
-    Annotator,
-    Document,
-    Presentation,
-    Query,
-    Round,
     append,
     append_batches,
     append_revision,
@@ -17,16 +14,7 @@ from curation.store.rows import (
     reading_arrow,
     utc_now,
 )
-from curation.store.settings import (
-    COMMAND_LINE,
-    HEALTH_CHECKED,
-    all_settings,
-    get_setting,
-    note_event,
-    put_setting,
-    record_event,
-    require_setting,
-)
+from curation.store.settings import HEALTH_CHECKED, all_settings, get_setting, put_setting, require_setting
 
 __all__ = [
     "COMMAND_LINE",

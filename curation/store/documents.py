@@ -12,12 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.core.characters import alike, normalise_query
+from curation.core.characters import find_lookalikes, normalise_query
 from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError
 from curation.store.database import Store
 from curation.store.project_file import Cursor
-from curation.store.rows import Document, fetch, reading_arrow
+from curation.store.row_types import Document
+from curation.store.rows import fetch, reading_arrow
 from curation.store.settings import get_setting, require_setting
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
     forms = [normalise_query(name) for name in names]
     with store.reading() as cursor:
         asked = [current_snapshot(cursor), forms]
-        return alike(names, (name for (name,) in cursor.execute(_MAY_BE_ALIKE, asked).fetchall()))
+        return find_lookalikes(names, (name for (name,) in cursor.execute(_MAY_BE_ALIKE, asked).fetchall()))
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:

@@ -25,7 +25,7 @@ from curation.agreement.inter_annotator import (
     why_not_shown,
 )
 from curation.core.errors import RefusedError
-from curation.core.statistics.intervals import resampled
+from curation.core.statistics.intervals import resample_sums
 from tests.support import examples
 from tests.support.icecat import given_grades
 
@@ -119,7 +119,7 @@ def test_a_resample_is_the_packages_alpha_of_the_queries_drawn() -> None:
     queries = np.unique(queries, return_inverse=True)[1]
     counts = random.multinomial(3, [0.4, 0.3, 0.2, 0.1], size=80)
     per_query = count_coincidences(counts, queries, queries.max() + 1).coincidences.reshape(-1, 16)
-    (sums,) = resampled(per_query, seed=9, resamples=50)
+    (sums,) = resample_sums(per_query, seed=9, resamples=50)
     drawn = np.random.Generator(np.random.PCG64(9)).integers(len(per_query), size=(50, len(per_query)))
     for matrix, draw in zip(sums, drawn, strict=True):
         again = np.concatenate([counts[queries == query] for query in draw])

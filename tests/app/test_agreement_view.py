@@ -44,7 +44,7 @@ def put(store: Store, path: Path, rows: list[str]) -> None:
 def page() -> AppTest:
     def script() -> None:
         from app.views import agreement
-        from curation.store.rows import Annotator
+        from curation.store.row_types import Annotator
 
         agreement.show(Annotator("rosa", "reviewer", False))
 

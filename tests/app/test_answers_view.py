@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from curation.labeling.written_answers.tasks import read_answer_task_status
 from curation.labeling.written_answers.writing import list_own_answers, read_writing_queue
 from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store.row_types import Annotator
 from tests.support.page import LEE, button, field, html, page_at, press
 from tests.support.projects import built_once
 from tests.support.written_answers import QUERIES, assignment, fill, opened, references, say

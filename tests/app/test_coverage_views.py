@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.views.queries import coverage
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import coverage_queries
@@ -170,4 +170,4 @@ def test_the_map_has_every_region_and_its_results_and_a_click_shows_the_region(p
         name = read_state(cursor).map.clusters[1].name
     region = field(page, "Region")
     assert region.value == 1
-    assert isolated(name.split(",")[0]) in html(page)
+    assert isolate(name.split(",")[0]) in html(page)

@@ -19,7 +19,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus import queue
 from curation.labeling.imported import add_judgments
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.projects import add_names, built_once, import_rows, rows_of
 from tests.support.signed_in import cookie_of
 

@@ -17,7 +17,7 @@ from curation.labeling.rounds.create_round import open_round
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.workflow.judging import MANAGE, OPEN
 from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store.row_types import Annotator
 from tests.support import page
 from tests.support.gold_project import labelled
 from tests.support.page import LEE

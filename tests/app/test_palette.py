@@ -10,7 +10,7 @@ from app.front import palette
 from curation.core.errors import RefusedError
 from curation.operations.find_by_words import MAX_HITS, find_by_words
 from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store.row_types import Annotator
 from tests.support.projects import add_names, add_pairs, grid, new_project
 
 LEE, ROSA, ANN = (

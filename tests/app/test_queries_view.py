@@ -26,7 +26,7 @@ from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.stored_sample import current_sample
 from curation.queries.stored_tags import write_query
 from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store.row_types import Annotator
 from tests.support.page import LEE, button, field, html, page_at, press
 from tests.support.projects import add_names, built_once, count_rows, import_rows, newest_job, rows_of
 

@@ -11,10 +11,11 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.components.links import query_address
 from app.views.query import NUGGET_FIELDS
-from curation.core.reports.page import QueryName, Table
+from curation.core.reports.tables import QueryName, Table
 from curation.labeling.rounds.status import read_round_status
 from curation.store import Store
-from curation.store.rows import Annotator, utc_now
+from curation.store.row_types import Annotator
+from curation.store.rows import utc_now
 from tests.support.freezing import freeze
 from tests.support.gold_project import DISPUTE, pooled_project
 from tests.support.page import LEE, field, html, page_at, press, run

@@ -24,7 +24,7 @@ from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
 from curation.store import Store, utc_now
-from curation.store.rows import Annotator, Query
+from curation.store.row_types import Annotator, Query
 from tests.support.page import LEE, button, field, html, page_at, press
 from tests.support.projects import add_names, add_pairs, built_once, grid, import_rows, rows_of
 from tests.support.second_click import twice

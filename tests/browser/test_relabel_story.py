@@ -29,7 +29,7 @@ from curation.people.annotators import add_annotator
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.accessibility import measure, passes, passes_in_both_schemes, passes_in_light
 from tests.support.freezing import freeze
 from tests.support.projects import rows_of

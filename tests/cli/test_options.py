@@ -15,7 +15,7 @@ from curation.cli.output import show
 from curation.cli.progress import LONG_WORK, REPORT_SECONDS, progress_bar, progress_lines
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.ingest.importers.corpus import import_corpus
 from curation.operations.registry import OPERATIONS
 from tests.support.command_line import invoke

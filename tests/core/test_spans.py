@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.spans import difference, held_by, intersection, size, union
+from curation.core.spans import count_characters, covered_by_at_least, difference, intersection, union
 
 _SPAN = st.tuples(st.integers(0, 30), st.integers(0, 30))
 _SPANS = st.lists(_SPAN, max_size=6)
@@ -24,7 +24,9 @@ def test_union_intersection_and_size_are_those_of_sets(one, other, third, least)
     assert characters(list(intersection(one, other))) == a & b
     assert difference(one, other) == union(difference(one, other))
     assert characters(list(difference(one, other))) == a - b
-    assert size(one) == len(a)
+    assert count_characters(one) == len(a)
     held = {place for place in a | b | c if (place in a) + (place in b) + (place in c) >= least}
-    assert characters(list(held_by([one, other, third], least))) == held
-    assert held_by([one, other, third], least) == union(held_by([one, other, third], least))
+    assert characters(list(covered_by_at_least([one, other, third], least))) == held
+    assert covered_by_at_least([one, other, third], least) == union(
+        covered_by_at_least([one, other, third], least)
+    )

@@ -2,15 +2,15 @@
 
 import re
 
-from curation.core.characters import isolated, normalise_query, printable
+from curation.core.characters import isolate, normalise_query, show_controls
 from curation.core.similarity.shingles import character_shingles
-from curation.core.text import counted, decimal, p_cell, p_text, percent, pluralize
+from curation.core.text import decimal, p_cell, p_text, percent, pluralize, pluralize_label
 from curation.splits.certificate_shingles import character_shingles as certified_shingles
 from tests.support import ROOT
 
 
 def test_an_isolated_text_cannot_end_its_isolate() -> None:
-    assert isolated("a\u202eb\u2069c\u2066d") == "\u2068a\u202ebcd\u2069"
+    assert isolate("a\u202eb\u2069c\u2066d") == "\u2068a\u202ebcd\u2069"
 
 
 def test_the_certificate_knows_the_same_invisible_characters_by_another_definition() -> None:
@@ -33,7 +33,7 @@ def test_flags_of_regions_stay_apart() -> None:
 
 def test_no_text_commands_a_terminal() -> None:
     sent = "\x1b]0;title\x07 \x9b2J red\x7f\rover ünd\tso\nweiter"
-    assert printable(sent) == "␛]0;title␇ \ufffd2J red␡␍over ünd\tso\nweiter"
+    assert show_controls(sent) == "␛]0;title␇ \ufffd2J red␡␍over ünd\tso\nweiter"
 
 
 def test_shares_and_decimals_are_written_in_one_way() -> None:
@@ -47,8 +47,8 @@ def test_one_thing_is_not_called_by_a_plural() -> None:
         **{"queries asked": "1 query asked", "new judgments": "1 new judgment"},
         **{"pairs outside pools": "1 pair outside pools", "unchanged": "1 unchanged", "×": "1 ×", "": "1 "},
     }
-    assert {label: counted(1, label) for label in labels} == labels
-    assert [counted(number, "rows of traffic") for number in (0, 2)] == [
+    assert {label: pluralize_label(1, label) for label in labels} == labels
+    assert [pluralize_label(number, "rows of traffic") for number in (0, 2)] == [
         "0 rows of traffic",
         "2 rows of traffic",
     ]

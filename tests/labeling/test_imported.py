@@ -22,7 +22,7 @@ from curation.labeling.session.submit import submit_judgments
 from curation.people.annotators import find_annotator, list_annotators
 from curation.people.sign_ins import authenticate
 from curation.store import Store
-from curation.store.rows import Annotator, Query
+from curation.store.row_types import Annotator, Query
 from tests.support.projects import PASSWORD, add_pairs, add_people, change_text, grid, open_for, rows_of
 
 A, B = ("query 0", "document 0.0"), ("query 0", "document 0.1")

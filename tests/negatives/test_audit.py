@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from curation.agreement.report import make_agreement_report
 from curation.core.errors import InputError, RefusedError
-from curation.core.similarity.identical import Identical
+from curation.core.similarity.identical_texts import IdenticalTexts
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, fit_dawid_skene
 from curation.labeling.consensus.relevance import read_relevance
@@ -42,7 +42,7 @@ from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.documents import corpus_of
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from tests.support.freezing import freeze
 from tests.support.pool_project import judge, put_run, put_texts
 from tests.support.projects import built_once, change_text, new_project, rows_of
@@ -335,7 +335,7 @@ def test_every_pair_is_in_one_stratum_or_left_out_for_a_reason(
 ) -> None:
     documents = [Document(name, name, "", f"text {name}" if name != "h" else "") for name in "abcdefgh"]
     texts = CorpusTexts(
-        Identical((document.document_id, document.title, document.body) for document in documents),
+        IdenticalTexts((document.document_id, document.title, document.body) for document in documents),
         frozenset("h"),
         pa.table({}),
     )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError, RefusedError
-from curation.core.similarity.shingles import NearDuplicate, jaccard, near_duplicate, word_shingles
+from curation.core.similarity.shingles import NearDuplicate, find_near_duplicate, jaccard, word_shingles
 from curation.negatives.hard_negatives import (
     HardNegative,
     HardNegatives,
@@ -176,7 +176,7 @@ def test_a_near_duplicate_is_the_likest_positive_and_reaches_the_threshold(texts
     }
     positives = [name for name in shingles if name != "n"]
     likeness = {name: jaccard(shingles["n"], shingles[name]) for name in positives}
-    found = near_duplicate("n", positives, shingles, 0.5)
+    found = find_near_duplicate("n", positives, shingles, 0.5)
     if max(likeness.values()) < 0.5:
         assert found is None
     else:

@@ -14,7 +14,7 @@ from curation.operations.query_documents import HARD_NEGATIVE_MARK, QueryDocumen
 from curation.operations.query_history import NOT_IN_RELEASE, query_history
 from curation.people.seal_access import unseal
 from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store.row_types import Annotator
 from tests.support.freezing import freeze
 from tests.support.gold_project import DISPUTE, pooled_project
 from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of

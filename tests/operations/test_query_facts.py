@@ -7,7 +7,7 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.operations.query_facts import EditedTexts, edit_texts, read_facts
 from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store.row_types import Annotator
 from tests.support.projects import add_names, add_pairs, grid, rows_of
 
 LEE = Annotator("lee", "lead", False)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError
-from curation.core.operation import filled, flat, options_of, read_request, written
+from curation.core.request import build_request, dump_request, flatten_request, list_options, read_request
 from curation.operations.registry import OPERATIONS
 from curation.queries.requests import DrawRequest
 from curation.splits.request import Rules, SplitRequest
@@ -21,19 +21,19 @@ REQUESTS = [step.request for step in OPERATIONS.values() if is_dataclass(step.re
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
 def test_a_request_is_the_same_after_it_was_written_and_filled(request_type: Any) -> None:
     usual = request_type()
-    assert written(read_request(request_type, written(usual))) == written(usual)
-    assert filled(request_type, flat(usual)) == usual
-    names = [found.name for found in options_of(request_type)]
+    assert dump_request(read_request(request_type, dump_request(usual))) == dump_request(usual)
+    assert build_request(request_type, flatten_request(usual)) == usual
+    names = [found.name for found in list_options(request_type)]
     assert len(set(names)) == len(names), "a name is an option once"
 
 
 def test_what_people_chose_comes_back_with_its_type() -> None:
     asked = DrawRequest(9, since=datetime(2026, 3, 1, 8, 15))
-    back = read_request(DrawRequest, written(asked))
+    back = read_request(DrawRequest, dump_request(asked))
     assert (back.size, back.since) == (9, asked.since)
     split = SplitRequest(rules=Rules(query=None, keys=("session",), cut=(("a", "b"),)))
-    assert read_request(SplitRequest, written(split)) == split
-    assert filled(SplitRequest, flat(split) | {"seed": 3}) == replace(split, seed=3)
+    assert read_request(SplitRequest, dump_request(split)) == split
+    assert build_request(SplitRequest, flatten_request(split) | {"seed": 3}) == replace(split, seed=3)
 
 
 WITHOUT: dict[str, Any] = {
@@ -47,12 +47,14 @@ WITHOUT: dict[str, Any] = {
 
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
 def test_a_field_without_what_it_needs_is_refused_in_a_job(request_type: Any) -> None:
-    for option in options_of(request_type):
+    for option in list_options(request_type):
         if option.needs is not None:
             other = {str: "other", int: 3, float: 0.4}[option.kind]
-            asked = filled(request_type, flat(request_type()) | WITHOUT[option.name] | {option.name: other})
+            asked = build_request(
+                request_type, flatten_request(request_type()) | WITHOUT[option.name] | {option.name: other}
+            )
             with pytest.raises(InputError, match=f"“{option.label}” would change nothing: "):
-                read_request(request_type, written(asked))
+                read_request(request_type, dump_request(asked))
 
 
 def test_a_job_of_before_an_option_has_its_default_and_another_type_is_refused() -> None:

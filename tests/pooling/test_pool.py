@@ -15,7 +15,7 @@ from rank_bm25 import BM25Okapi
 
 from curation.core.digests import digest
 from curation.core.errors import CurationError, InputError, RefusedError
-from curation.core.similarity.identical import Identical, StandIns
+from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.pool import build_pool, forecast_embedding
 from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
@@ -25,7 +25,7 @@ from curation.retrieval import DEFAULT_MODEL, Hit, bm25_check, passages
 from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
 from curation.store import Store, all_settings, put_setting
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from curation.store.settings import MEASURED
 from tests.support.pool_project import put_queries, put_texts, put_vectors
 from tests.support.projects import built_once, new_project, rows_of
@@ -283,9 +283,11 @@ def negatives(
     lists: SystemLists, queries: list[Query], documents: list[Document], number: int
 ) -> tuple[list[CandidateSource], dict[str, int]]:
     """Drawn by seed 5 outside the first 10, where nothing is held yet."""
-    identical = Identical((document.document_id, document.title, document.body) for document in documents)
+    identical = IdenticalTexts(
+        (document.document_id, document.title, document.body) for document in documents
+    )
     order = make_random_order([document.document_id for document in documents], 5, identical)
-    return draw_negatives(lists, queries, order, number, 10, identical, StandIns(identical, []))
+    return draw_negatives(lists, queries, order, number, 10, identical, Representatives(identical, []))
 
 
 def query(number: int) -> Query:
@@ -305,13 +307,13 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     corpus: int, lists: list[list[int]], held: set[int], number: int, depth: int, seed: int
 ) -> None:
     documents = [Document(f"d{n:02}", "", "", f"text {n // 2}") for n in range(corpus)]  # in identical twos
-    identical = Identical((one.document_id, one.title, one.body) for one in documents)
+    identical = IdenticalTexts((one.document_id, one.title, one.body) for one in documents)
     hits = {
         f"s{place}": [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]]
         for place, ranked in enumerate(lists)
     }
     judged = {f"d{n:02}" for n in held if n < corpus}
-    stand_ins = StandIns(identical, [("q0", name) for name in judged])
+    stand_ins = Representatives(identical, [("q0", name) for name in judged])
     order = make_random_order([one.document_id for one in documents], seed, identical)
     proposals, left_out = draw_negatives(hits, [query(0)], order, number, depth, identical, stand_ins)
     ids = [proposal.document_id for proposal in proposals]

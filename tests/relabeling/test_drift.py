@@ -14,7 +14,7 @@ import pytest
 from curation.agreement.coefficients import count_confusion
 from curation.core.digests import canonical_json, to_json_value
 from curation.core.errors import NotFoundError
-from curation.core.statistics.intervals import wilson
+from curation.core.statistics.intervals import wilson_interval
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import JudgmentFields
@@ -131,7 +131,7 @@ def test_what_was_judged_counts_as_found_and_the_random_part_estimates_the_rest(
     assert (wrong.found, wrong.judged, wrong.drawn, wrong.wrong) == (96, 242, 60, 96)
     assert wrong.share == wrong.low == 96 / 1660
     rest = 1418
-    assert wrong.high == pytest.approx((96 + rest * wilson(0, 57)[1]) / 1660), "57: 60 less 4 %"
+    assert wrong.high == pytest.approx((96 + rest * wilson_interval(0, 57)[1]) / 1660), "57: 60 less 4 %"
     some = wrong_labels([result(1660, chosen(182, 96), drawn(60, 6))])
     assert some.share == pytest.approx((102 + rest * 0.1) / 1660)
     assert 102 / 1660 < (some.low or 0) < (some.share or 0) < (some.high or 0)
@@ -205,7 +205,7 @@ def test_pairs_by_what_had_changed_have_a_share_with_interval_and_one_sentence_s
         (GUIDE, 10, 1),
         (NEITHER, 60, 3),
     ]
-    assert (rows[0].share.low, rows[0].share.high) == pytest.approx(wilson(31, 41))
+    assert (rows[0].share.low, rows[0].share.high) == pytest.approx(wilson_interval(31, 41))
     assert what_to_do(rows) == (
         "What to do: judge pairs whose document changed (31 of 41 had another grade) before the other pairs "
         "(3 of 60)."
@@ -214,8 +214,8 @@ def test_pairs_by_what_had_changed_have_a_share_with_interval_and_one_sentence_s
 
 
 def test_wilsons_interval_is_itself_at_whole_numbers() -> None:
-    assert wilson_share(0.25, 40) == pytest.approx(wilson(10, 40))
-    assert wilson(10, 40)[0] < wilson_share(0.26, 40)[0] < wilson(11, 40)[0]
+    assert wilson_share(0.25, 40) == pytest.approx(wilson_interval(10, 40))
+    assert wilson_interval(10, 40)[0] < wilson_share(0.26, 40)[0] < wilson_interval(11, 40)[0]
 
 
 @pytest.fixture

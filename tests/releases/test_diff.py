@@ -20,7 +20,7 @@ from curation.releases.frozen_release import FrozenRelease
 from curation.releases.release_rows import ReleaseRow
 from curation.store import Store, utc_now
 from curation.store.release_parts import PartText
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.freezing import freeze

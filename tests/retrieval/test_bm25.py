@@ -11,7 +11,7 @@ from rank_bm25 import BM25Okapi
 
 from curation.retrieval import Bm25, Hit
 from curation.retrieval.terms import STOP_WORDS, content_words, indexed_terms, is_gram, searched_terms
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from tests.support.icecat import first_products
 
 

@@ -17,7 +17,7 @@ from curation.retrieval import embeddings as stored
 from curation.retrieval.embedding_model import find_model
 from curation.retrieval.embeddings import embed, longest_first, open_model
 from curation.store import Store
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from tests.support.pool_project import put_vectors
 
 CHUNK = 32

@@ -8,7 +8,7 @@ import pytest
 
 from curation.core.progress import silent
 from curation.retrieval import Bm25, Hit, Hybrid, fuse
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 
 
 def ranked(*names: str) -> list[Hit]:

@@ -15,7 +15,7 @@ from curation.retrieval import DEFAULT_MODEL, Bm25, Dense, Hit, Hybrid, passages
 from curation.retrieval.embeddings import embed
 from curation.retrieval.passages import Cutter, cut, cut_documents, find_cutter, passage_text
 from curation.store import Store
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from tests.support.pool_project import put_vectors
 
 WORD = re.compile(r"\S+")

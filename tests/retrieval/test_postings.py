@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curation.retrieval import Bm25, postings
 from curation.retrieval.postings import search_compiled, search_for, search_numpy
-from curation.store.rows import Document
+from curation.store.row_types import Document
 from tests.support.icecat import first_products
 
 HOSTILE = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.core.operation import DEFAULT_MODEL
+from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.unread_texts import MULTILINGUAL, unread_texts
 from curation.splits.certify import certify

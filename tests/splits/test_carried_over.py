@@ -20,7 +20,7 @@ from curation.splits.certificate_page import make_certificate_page
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.freezing import freeze
 from tests.support.gold_project import parts_of
 from tests.support.projects import built_once

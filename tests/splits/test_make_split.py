@@ -33,7 +33,7 @@ from curation.splits.tie_kinds import KINDS
 from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
 from curation.splits.ties import find_edges
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.gold_project import parts_of
 from tests.support.logged import log
 from tests.support.projects import rows_of

@@ -15,7 +15,7 @@ from curation.pooling.request import PoolRequest
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, PARTS, Qrels, write_corpus
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from curation.core.digests import digest
-from curation.core.operation import DEFAULT_MODEL
+from curation.core.request import DEFAULT_MODEL
 from curation.queries.coverage.entities import find_entities
 from curation.queries.coverage.report import find_coverage
 from curation.queries.requests import CoverageRequest

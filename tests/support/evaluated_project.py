@@ -14,7 +14,7 @@ from curation.releases.frozen_release import load_release
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, write_corpus
 from tests.support.projects import add_names, copied, new_project

@@ -17,7 +17,7 @@ from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.splits.stored_split import read_current_parts
 from curation.store import Store, utc_now
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.freezing import export as export_release
 from tests.support.freezing import freeze
 from tests.support.projects import copied, new_project, rows_of

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from curation.core.characters import normalise_query
 from curation.core.digests import digest
-from curation.core.statistics.intervals import wilson
+from curation.core.statistics.intervals import wilson_interval
 from curation.queries.tag_rules import RULES
 from tests.support.icecat import ratings
 
@@ -91,7 +91,7 @@ def share(part: int, whole: int) -> str:
     """A share with Wilson's interval, or a dash where there is nothing to share."""
     if not whole:
         return "–"
-    low, high = wilson(part, whole)
+    low, high = wilson_interval(part, whole)
     return f"{part / whole:.2f} ({low:.2f}–{high:.2f})"
 
 

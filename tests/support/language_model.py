@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from curation.core.web import Patience
+from curation.core.web import RetryPolicy
 from curation.queries.coverage.language_model.answers import Asking
 from curation.queries.coverage.language_model.chat import find_endpoint
 from tests.support.http_server import HttpAnswer, http_server
 
 KEY = "sk-a-key-that-nobody-may-see"
 MODEL = "model-of-the-test"
-QUICK = Patience(seconds=5, attempts=3, first_wait=0.001, longest_wait=0.01)
+QUICK = RetryPolicy(seconds=5, attempts=3, first_wait=0.001, longest_wait=0.01)
 
 
 class ServedModel:

@@ -8,7 +8,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from curation.store.rows import Annotator
+from curation.store.row_types import Annotator
 
 LEE = Annotator("lee", "lead", False)
 PATIENCE = 120

@@ -18,7 +18,7 @@ from curation.labeling.session.submit import submit_judgments
 from curation.relabeling.open_quarter import QuarterOpened, open_plan
 from curation.relabeling.request import QuarterRequest
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.gold_project import write_corpus as write_lines
 from tests.support.projects import add_names, rows_of
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from curation.core.digests import canonical_json, digest, seeded
+from curation.core.digests import canonical_json, digest, sort_by_seed
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.queries import active_queries
 from curation.labeling.imported import add_judgments
@@ -77,7 +77,7 @@ def sample_last_pool(store: Store, bands: Mapping[int, float], seed: int) -> Non
         for (query_id, band), members in cells.items():
             number = max(1, int(len(members) * list(bands.values())[band - 1] + 0.5))
             keys = [("pool sample", query_id, name) for name, _ in members]
-            drawn = {name for *_, name in seeded(keys, seed, key=list)[:number]}
+            drawn = {name for *_, name in sort_by_seed(keys, seed, key=list)[:number]}
             chance = number / len(members)
             rows += [(query_id, name, rank, band, chance, name in drawn) for name, rank in members]
         names = ("query_id", "document_id", "rank", "band", "inclusion_probability", "sampled")

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
-from curation.core.characters import ISOLATES, printable
-from curation.core.reports.page import Section, cell_text
+from curation.core.characters import ISOLATES, show_controls
+from curation.core.reports.page import Section
+from curation.core.reports.tables import cell_text
 from curation.core.reports.terminal import MAX_NAME_LENGTH, Screen, show_sections
 
 
@@ -27,7 +28,7 @@ def broken(sections: Sequence[Section], width: int) -> list[str]:
         for cell in [*line.split("│"), re.sub(r"^ {4,}(\S.*?  )?", "", line)]:
             shown |= {cell.strip(), *_parts(cell.strip()), *cell.split(" ")}
     cells = [
-        ISOLATES.sub("", printable(cell_text(value))).strip()
+        ISOLATES.sub("", show_controls(cell_text(value))).strip()
         for section in sections
         for table in (*section.charted, *section.tables)
         for row in table.rows

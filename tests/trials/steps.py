@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from curation.core.errors import CurationError, RefusedError
-from curation.core.operation import written
+from curation.core.request import dump_request
 from curation.evaluation.request import EvaluateRequest
 from curation.ingest.requests import request_of
 from curation.operations.doctor import examine
@@ -121,7 +121,7 @@ def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
     corpus = write_parameters(request_of("corpus", files / "corpus.jsonl"), folder="")
     return {
         "import corpus": ("import", corpus),
-        **{words: (kind, written(request)) for words, (kind, request) in requests.items()},
+        **{words: (kind, dump_request(request)) for words, (kind, request) in requests.items()},
     }
 
 

@@ -15,8 +15,8 @@ from app.components.widgets import QueryBar, queries
 from app.context import BY_PATH
 from app.send_documents import send_documents
 from curation.core.errors import NotFoundError
-from curation.core.reports.page import GradeCell, QueryName
 from curation.core.reports.plots import PlotPoint, scatter
+from curation.core.reports.tables import GradeCell, QueryName
 from curation.core.text import decimal, percent, pluralize
 from curation.evaluation import by_query
 from curation.evaluation.report.systems import QUERY_BY_QUERY, RESULTS, QueryValues

@@ -20,7 +20,7 @@ from app.components.forms import Form, describe_value
 from app.page_context import PageContext
 from app.uploads import MAX_UPLOAD_MEGABYTES, file_name, read_if_small, write_upload
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
-from curation.core.operation import Option, flat, option_of
+from curation.core.request import Option, find_option, flatten_request
 from curation.core.text import pluralize
 from curation.evaluation.answers.graded_answers import GUIDES, list_neighbor_projects, list_neighbor_releases
 from curation.evaluation.evaluable_release import EvaluableRelease
@@ -77,7 +77,7 @@ def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | 
     refusal: the error about runs that need a table of topics; the page shows the error until a table is
         uploaded.
     """
-    about = option_of(EvaluateRequest, "topics")
+    about = find_option(EvaluateRequest, "topics")
     with st.expander("My run uses other query ids", expanded=refusal is not None):
         container = st.container()
         ui.quiet(
@@ -211,7 +211,7 @@ def _also_asked(request: EvaluateRequest) -> list[str]:
     """Return the chosen options, with their values, that a folded section of the form may hide."""
     names = ("relevant", "skip_repeated", *ABOUT_RUNS)
     about = replace(EvaluateRequest(), **{name: getattr(request, name) for name in names})
-    values = flat(request)
+    values = flatten_request(request)
 
     def with_value(option: Option) -> str:
         value = values[option.name]

@@ -12,8 +12,9 @@ from app.page_context import PageContext
 from app.uploads import HeldFile, hand_over, read_if_small
 from app.views.importing.import_form import make_layout_form
 from curation.core.errors import CurationError, InputError
-from curation.core.reports.page import Table, csv_table
-from curation.core.text import counted
+from curation.core.reports.table_files import csv_table
+from curation.core.reports.tables import Table
+from curation.core.text import pluralize_label
 from curation.ingest.import_outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
 from curation.operations.import_jobs import (
@@ -95,8 +96,8 @@ def _start_import(context: PageContext, file: HeldFile, request: ImportRequest) 
 
 def _show_outcome(import_outcome: ImportOutcome) -> None:
     (noun, count), *other_figures = import_outcome.figures.items()
-    details = ", ".join(counted(other_count, other_noun) for other_noun, other_count in other_figures)
-    figure, _, noun = counted(count, noun).partition(" ")
+    details = ", ".join(pluralize_label(other_count, other_noun) for other_noun, other_count in other_figures)
+    figure, _, noun = pluralize_label(count, noun).partition(" ")
     label = f"{noun} would be there" if import_outcome.changes else f"{noun}: nothing would change"
     ui.verdict(figure, label, f"{details[:1].upper()}{details[1:]}." if details else "")
     if import_outcome.left_out:

@@ -19,7 +19,7 @@ from app.page_context import PageContext
 from app.views.queries import region
 from app.views.queries.region import show_map
 from curation.core.errors import RefusedError
-from curation.core.reports.page import QueryName
+from curation.core.reports.tables import QueryName
 from curation.core.text import percent, pluralize
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.pool import forecast_embedding

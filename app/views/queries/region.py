@@ -9,10 +9,10 @@ import streamlit as st
 from app import ui
 from app.context import BY_PATH
 from app.page_context import PageContext
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.errors import CurationError
-from curation.core.reports.page import NumberCell, QueryName
-from curation.core.text import join_words
+from curation.core.reports.tables import NumberCell, QueryName
+from curation.core.text import join_names
 from curation.evaluation.coverage_report import (
     EvaluatedValues,
     RegionGraph,
@@ -81,8 +81,8 @@ def _linked(regions: Sequence[int]) -> int | None:
 
 def _entities(state: CoverageState, number: int) -> None:
     places = state.map.clusters[number].entities
-    names = [isolated(state.map.entities[entity].name) for entity in places]
-    ui.sentences(f"Topics, the most central first: {join_words(names, ENTITIES)}.")
+    names = [isolate(state.map.entities[entity].name) for entity in places]
+    ui.sentences(f"Topics, the most central first: {join_names(names, ENTITIES)}.")
 
 
 def _documents(context: PageContext, state: CoverageState, number: int) -> None:

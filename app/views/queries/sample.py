@@ -13,7 +13,7 @@ from app.components.widgets import drawing
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
-from curation.core.operation import option_of
+from curation.core.request import find_option
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import known_tags
 from curation.queries.requests import DrawRequest, TopUpRequest, read_quotas
@@ -52,7 +52,7 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
     with st.form("sample"):
         form.ask("size", "strata", "design", "allocation")
         with st.expander("More options"):
-            quotas = _quota_field(option_of(DrawRequest, "quotas").label, strata)
+            quotas = _quota_field(find_option(DrawRequest, "quotas").label, strata)
             form.ask_rest("quotas")
         asked = context.submit_button("Draw the sample", "sample")
     if asked and (request := _with_quotas(form, quotas)):

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from app import ui
 from app.components.links import query_link
 from app.context import image_hosts
-from curation.core.reports.page import GradeCell
+from curation.core.reports.tables import GradeCell
 from curation.core.text import percent, pluralize
 from curation.guides.guide import Guide
 from curation.labeling.consensus.consensus import PairConsensus

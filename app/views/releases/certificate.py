@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.views.releases.bars import BarRow, draw_bars
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.splits.assignment import ALL, PartShare
 from curation.splits.certificate import Certificate
 from curation.splits.certificate_page import build_sections, summarize_certificate
@@ -47,7 +47,7 @@ def show_kinds(certificate: Certificate) -> None:
     rows = []
     for (dimension, level), by_part in shares_by_kind.items():
         counts = [by_part[name].reached for name in names]
-        rows.append(BarRow(f"{dimension}: {isolated(level)}", counts, f"{sum(counts):,}"))
+        rows.append(BarRow(f"{dimension}: {isolate(level)}", counts, f"{sum(counts):,}"))
     with st.expander("Kinds of queries by part", expanded=len(rows) <= MAX_KINDS):
         draw_bars("Kinds of queries by part; lines show the target", names, rows[:MAX_KINDS], targets)
         if len(rows) > MAX_KINDS:

@@ -14,7 +14,7 @@ from app.page_context import PageContext
 from app.views.releases.bars import draw_part_bars
 from app.views.releases.certificate import show_findings
 from curation.core.errors import CurationError, refuse_problems
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.text import describe_left_out, pluralize
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow.stage import Action, State
@@ -82,7 +82,7 @@ def _show_contents(draft: ReleaseDraft) -> None:
     if draft.without_relevant:
         queries_have = pluralize(sum(draft.without_relevant.values()), "query has", "queries have")
         ui.sentences(f"{queries_have} no relevant document.")
-    ui.sentences(*left_out_sentences(draft.left_out))
+    ui.sentences(*describe_left_out(draft.left_out))
 
 
 def _show_checks(freeze_checks: Sequence[FreezeCheck]) -> None:

@@ -7,8 +7,8 @@ import streamlit as st
 from app import ui
 from app.views.releases import certificate
 from app.views.releases.bars import BarRow
-from curation.core.characters import isolated
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.characters import isolate
+from curation.core.text import describe_left_out, pluralize
 from curation.splits.groups import LeakageGroup, describe_edge
 from curation.splits.operations import SplitPreview
 
@@ -69,7 +69,7 @@ def _describe_changes(split_preview: SplitPreview) -> list[str]:
             if split_preview.moved
             else "No query changes its part."
         )
-    return [*lines, *left_out_sentences(split_preview.report.left_out)]
+    return [*lines, *describe_left_out(split_preview.report.left_out)]
 
 
 def _show_groups(split_preview: SplitPreview) -> None:
@@ -88,7 +88,7 @@ def _show_groups(split_preview: SplitPreview) -> None:
 
 def _show_group(group: LeakageGroup) -> None:
     texts = list(group.queries.values())
-    queries = " · ".join(map(isolated, texts[:MAX_QUERIES]))
+    queries = " · ".join(map(isolate, texts[:MAX_QUERIES]))
     ui.remarks("Queries", queries, *_count_more(len(texts) - MAX_QUERIES))
     ties = [describe_edge(edge, group.queries) for edge in group.chain[:MAX_TIES]]
     ui.remarks("Ties", *ties, *_count_more(len(group.chain) - MAX_TIES))

@@ -14,7 +14,7 @@ from app.views.releases.bars import draw_part_bars
 from app.views.releases.certificate import show_findings, show_kinds, show_tables
 from app.views.releases.downloads import show_result
 from curation.core.errors import CurationError, refuse_problems
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.operations.jobs import Job
 from curation.people.seal_access import openings

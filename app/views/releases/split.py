@@ -13,7 +13,7 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.releases import preview
-from curation.core.operation import read_request
+from curation.core.request import read_request
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.operations.jobs import Job

@@ -9,8 +9,8 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from curation.agreement.fingerprint import read_set_fingerprint
-from curation.core.reports.page import QueryName
-from curation.core.text import left_out_sentences
+from curation.core.reports.tables import QueryName
+from curation.core.text import describe_left_out
 from curation.guides.questions import build_question_table, list_questions
 from curation.labeling.rounds.pace import AnnotatorWork, forecast_end, read_annotators_work
 from curation.labeling.rounds.practice import build_practice_table, read_practice_statuses
@@ -73,7 +73,7 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
             f"More answers an hour than a person can read: {', '.join(fast)}. A script sent these answers, "
             "or somebody sent many at once. These answers do not count for the forecast."
         )
-    ui.sentences(*left_out_sentences(status.left_out))
+    ui.sentences(*describe_left_out(status.left_out))
 
 
 def _practice(store: Store, name: str) -> None:

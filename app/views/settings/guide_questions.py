@@ -10,7 +10,7 @@ from app import ui
 from app.acts import Acts
 from app.views.settings.guide_editing import GUIDE
 from app.views.settings.guide_editor import GuideEditor
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.questions import GuideQuestion, answer_question, list_questions
 from curation.store import Store
@@ -46,7 +46,7 @@ def _part(store: Store, acts: Acts, name: str, questions: Sequence[GuideQuestion
 
 
 def _about(question: GuideQuestion) -> list[str]:
-    pair = f"at “{isolated(question.query or '')}”, {isolated(question.title or '')}"
+    pair = f"at “{isolate(question.query or '')}”, {isolate(question.title or '')}"
     at = pair if question.query else "about the whole guide"
     under = "the current guide" if question.in_force else f"an earlier guide, {question.guide_hash[:8]}"
     return [f"{question.author}, {question.asked_at:%d %b %Y}, {at}, under {under}"]
@@ -83,5 +83,5 @@ def _answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
 def _readers(question: GuideQuestion) -> str:
     return (
         f"{'Everyone' if question.everyone else 'Who asked'} reads the answer to "
-        f"“{isolated(question.words[:80])}” now."
+        f"“{isolate(question.words[:80])}” now."
     )

@@ -8,7 +8,7 @@ from app import ui
 from app.acts import Acts
 from app.components.forms import Form
 from app.views.write.desk import join_answers
-from curation.core.reports.page import QueryName
+from curation.core.reports.tables import QueryName
 from curation.ingest.importers.query_tags import tags_for_people
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers.create_task import OpenedAnswerTask, open_answer_task

@@ -16,7 +16,7 @@ from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
 from app.views.write.desk import Desk, desk, draft_name, later_button
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.digests import digest
 from curation.labeling.written_answers.writing import (
     MAX_ANSWER_LENGTH,
@@ -170,7 +170,7 @@ def _show_own_answer(own_answer: OwnAnswer, acts: Acts, state: Desk) -> None:
     answer = "The corpus does not answer the query" if own_answer.answer is None else own_answer.answer
     words, buttons = st.columns([3, 1], vertical_alignment="center")
     with words:
-        references = (f"Reference answer: {isolated(text)}" for text in own_answer.references or ())
+        references = (f"Reference answer: {isolate(text)}" for text in own_answer.references or ())
         ui.remarks(own_answer.query, answer, *references)
     if not own_answer.can_change:
         return

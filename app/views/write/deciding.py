@@ -11,7 +11,7 @@ from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
 from app.views.write.desk import Desk, desk, draft_name, join_answers, later_button
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.digests import digest
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
@@ -179,7 +179,7 @@ def _show_recent(store: Store, acts: Acts, state: Desk) -> None:
 def _show_decision(decision: AnswerDecision, task: str, query: str, state: Desk) -> None:
     words, button = st.columns([9, 1], vertical_alignment="center")
     with words:
-        ui.remarks(query, *(decision.answers or (NOTHING,)), f"Why: {isolated(decision.reason)}")
+        ui.remarks(query, *(decision.answers or (NOTHING,)), f"Why: {isolate(decision.reason)}")
     at = (task, decision.query_id)
     key = f"change {digest(*at)[:12]} {decision.revision}"
     button.button("Change", key=key, on_click=state.open, args=(at,))

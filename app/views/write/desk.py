@@ -10,7 +10,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.signin.current_user import sessions
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 
 LATER_KEY = "l"
 """The keyboard key that puts a query off."""
@@ -98,4 +98,4 @@ def join_answers(answers: Iterable[str]) -> str:
     """Join answers in one line, isolated so that the writing direction of an answer does not affect other
     answers.
     """
-    return " / ".join(map(isolated, answers))
+    return " / ".join(map(isolate, answers))

@@ -11,9 +11,9 @@ from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
 from app.views.write.desk import draft_name
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.errors import CurationError
-from curation.core.reports.page import QueryName
+from curation.core.reports.tables import QueryName
 from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import DocumentText, draw_document
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
@@ -73,7 +73,7 @@ def _task(task: WritingTask, acts: Acts) -> None:
             DocumentText.of(document), "", template, longest=None, image_hosts=image_hosts()
         )
         ui.document(shown.title, shown.passage, (shown.url, shown.published), shown.facts)
-        ui.quiet(f"Topics of its region: {', '.join(map(isolated, task.entities))}.")
+        ui.quiet(f"Topics of its region: {', '.join(map(isolate, task.entities))}.")
     with right:
         ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")
         ui.sentences(ABOUT[task.kind])
@@ -119,7 +119,7 @@ def _save(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
 
 def _write(task: WritingTask, text: str, writer: str) -> str:
     write_task(project_store(), task.task_id, text, writer)
-    return f"Saved: {isolated(text)}"
+    return f"Saved: {isolate(text)}"
 
 
 def _pass(task: WritingTask, writer: str) -> str:

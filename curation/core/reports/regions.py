@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.reports.charts import NARROW, in_two_sizes
 from curation.core.text import decimal, pluralize
 
@@ -59,7 +59,7 @@ class RegionMark(NamedTuple):
         if self.queries and self.value is not None:
             value = f"{measure} {decimal(self.value)}"
         return (
-            f"{isolated(self.name)}: {pluralize(self.documents, 'document')}, "
+            f"{isolate(self.name)}: {pluralize(self.documents, 'document')}, "
             f"{pluralize(self.queries, 'query', 'queries')}, {value}"
         )
 

@@ -16,8 +16,9 @@ from typing import NamedTuple, TextIO
 
 from rich.cells import cell_len
 
-from curation.core.characters import ISOLATES, printable
-from curation.core.reports.page import Section, Table, cell_text, is_figure
+from curation.core.characters import ISOLATES, show_controls
+from curation.core.reports.page import Section
+from curation.core.reports.tables import Table, cell_text, is_figure
 
 PIPE_WIDTH = 110
 """Width of a table, in characters, outside a terminal."""
@@ -115,7 +116,7 @@ def show_table(table: Table, screen: Screen | None = None) -> None:
 
 def _shown(text: str) -> str:
     """Replace control characters by visible signs, and remove invisible marks around names."""
-    return ISOLATES.sub("", printable(text))
+    return ISOLATES.sub("", show_controls(text))
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:

@@ -1,9 +1,9 @@
 """MinHash signatures of texts, and the pairs of texts that agree in a whole band of their signatures.
 
 Bands that datasketch picks by itself balance misses against extra candidates and lose a tenth of the pairs;
-`banding` picks bands for recall. datasketch computes the same signatures. The index of datasketch, a Python
-list for each band and key, takes several kilobytes a text, so bands are sorted as arrays instead: 84 bytes a
-text.
+`choose_banding` picks bands for recall. datasketch computes the same signatures. The index of datasketch, a
+Python list for each band and key, takes several kilobytes a text, so bands are sorted as arrays instead: 84
+bytes a text.
 
 J. Leskovec, A. Rajaraman, J. Ullman (2020), Mining of Massive Datasets, section 3.4 (banding).
 """
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.core.progress import Progress, silent
-from curation.core.similarity.shingles import Sets
+from curation.core.similarity.shingles import ShingleSets
 from curation.core.statistics.arrays import Ints
 
 NUM_PERM = 128
@@ -39,7 +39,7 @@ class Banding(NamedTuple):
         return 1.0 - (1.0 - similarity**self.rows) ** self.bands
 
 
-def banding(threshold: float) -> Banding:
+def choose_banding(threshold: float) -> Banding:
     """Choose the bands with the fewest candidates that keep `MIN_RECALL` at the threshold."""
     choices = [Banding(NUM_PERM // rows, rows) for rows in range(1, NUM_PERM + 1)]
     return [choice for choice in choices if choice.recall(threshold) >= MIN_RECALL][-1]
@@ -47,7 +47,7 @@ def banding(threshold: float) -> Banding:
 
 def minhash_parameters(threshold: float) -> dict[str, str | int | float]:
     """List all parameters that determine the candidates of `minhash_links`."""
-    bands = banding(threshold)
+    bands = choose_banding(threshold)
     return {
         "hash": "blake2b, low 32 bits",
         "num_perm": NUM_PERM,
@@ -59,7 +59,7 @@ def minhash_parameters(threshold: float) -> dict[str, str | int | float]:
     }
 
 
-def signatures(sets: Sets, progress: Progress = silent) -> Iterator[NDArray[np.uint32]]:
+def compute_signatures(sets: ShingleSets, progress: Progress = silent) -> Iterator[NDArray[np.uint32]]:
     """Yield MinHash signatures in blocks of shape (texts, NUM_PERM), equal to those of datasketch's
     `MinHash`.
 
@@ -81,9 +81,11 @@ def signatures(sets: Sets, progress: Progress = silent) -> Iterator[NDArray[np.u
         progress("signing texts", min(start + _SIGNED, texts), texts)
 
 
-def candidates(sets: Sets, bands: Banding, progress: Progress = silent) -> Iterator[tuple[Ints, Ints]]:
+def find_candidates(
+    sets: ShingleSets, bands: Banding, progress: Progress = silent
+) -> Iterator[tuple[Ints, Ints]]:
     """Yield in blocks the numbers of two texts that share a band, smaller number first, each pair once."""
-    blocks = [_band_keys(block, bands) for block in signatures(sets, progress)]
+    blocks = [_band_keys(block, bands) for block in compute_signatures(sets, progress)]
     keys = np.concatenate(blocks, axis=1) if blocks else np.empty((bands.bands, 0), np.uint32)
     del blocks
     for band in range(bands.bands):

@@ -5,8 +5,8 @@ compares all pairs. `minhash_links` verifies each MinHash candidate exactly; to 
 instead would lose a tenth of the pairs.
 
 Among texts that are all alike, the number of pairs grows with the square of the number of texts. So both
-searches yield pairs in blocks of arrays, and `alike` keeps only the pairs that a spanning forest needs, and
-the number of all pairs.
+searches yield pairs in blocks of arrays, and `find_similar_pairs` keeps only the pairs that a spanning forest
+needs, and the number of all pairs.
 
 The forest is the strongest one (a maximum spanning forest): the groups are the same as with all pairs, and
 the weakest step between two members is as strong as it can be. Equally strong pairs are taken in the order
@@ -25,8 +25,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from curation.core.progress import Progress, silent
-from curation.core.similarity.minhash import banding, candidates
-from curation.core.similarity.shingles import Sets, Shingles, distinct
+from curation.core.similarity.minhash import choose_banding, find_candidates
+from curation.core.similarity.shingles import Shingles, ShingleSets, collect_distinct_sets
 from curation.core.statistics.arrays import Floats, Ints
 
 _WAITING = 1_000_000
@@ -52,7 +52,7 @@ class Links(NamedTuple):
         return Links(self.first[places], self.second[places], self.similarity[places])
 
 
-def joined(blocks: Sequence[Links]) -> Links:
+def concatenate_links(blocks: Sequence[Links]) -> Links:
     """Concatenate blocks of links."""
     if not blocks:
         return Links(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
@@ -63,7 +63,7 @@ def joined(blocks: Sequence[Links]) -> Links:
     )
 
 
-def strongest(links: Links, size: int) -> Ints:
+def find_spanning_forest(links: Links, size: int) -> Ints:
     """Find the places of the links that make the forest, ordered by first and second.
 
     Of several equally strong links between the same two nodes, the first link counts.
@@ -78,10 +78,10 @@ def strongest(links: Links, size: int) -> Ints:
     return ordered
 
 
-Search = Callable[[Sets, float, Progress], Iterator[Links]]
+Search = Callable[[ShingleSets, float, Progress], Iterator[Links]]
 
 
-def alike(
+def find_similar_pairs(
     texts: Iterable[Shingles],
     threshold: float,
     search: Search,
@@ -100,7 +100,7 @@ def alike(
         and one pair with each set of identical texts.
     apart: numbers of texts; two of these texts are never a pair, however similar.
     """
-    sets, class_of = distinct(texts, {*single, *apart})
+    sets, class_of = collect_distinct_sets(texts, {*single, *apart})
     times = np.bincount(class_of[class_of >= 0], minlength=sets.matrix.shape[0])
     # of each class its first text, and the others after it
     order = np.lexsort((np.arange(len(class_of)), class_of))[np.count_nonzero(class_of < 0) :]
@@ -151,15 +151,15 @@ class PairCollector:
 
     def links(self) -> Links:
         """Return the kept links, ordered by first and second."""
-        kept = joined([self._strongest(), *self._whole])
+        kept = concatenate_links([self._strongest(), *self._whole])
         return kept.at(np.lexsort((kept.second, kept.first)))
 
     def _strongest(self) -> Links:
-        links = joined(self._forest)
-        return links.at(strongest(links, self._size))
+        links = concatenate_links(self._forest)
+        return links.at(find_spanning_forest(links, self._size))
 
 
-def exact_links(sets: Sets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
+def exact_links(sets: ShingleSets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
     """Yield all pairs with at least this similarity, in blocks, by comparing all texts with each other."""
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
@@ -170,7 +170,7 @@ def exact_links(sets: Sets, threshold: float, progress: Progress = silent) -> It
 
 
 def contained_links(
-    sets: Sets, share: float, least: int, below: float, progress: Progress = silent
+    sets: ShingleSets, share: float, least: int, below: float, progress: Progress = silent
 ) -> Iterator[Links]:
     """Yield in blocks all pairs in which one text has at least this share of the other text's shingles.
 
@@ -189,7 +189,7 @@ def contained_links(
         progress("comparing parts of texts", min(block * _BLOCK, len(sizes)), len(sizes))
 
 
-def _shared(sets: Sets) -> Iterator[tuple[Ints, Ints, Ints]]:
+def _shared(sets: ShingleSets) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Yield the number of shingles that two texts share, if it is not 0, in blocks by the first text."""
     transposed = sets.matrix.T.tocsr()
     for start in range(0, sets.matrix.shape[0], _BLOCK):
@@ -197,10 +197,10 @@ def _shared(sets: Sets) -> Iterator[tuple[Ints, Ints, Ints]]:
         yield shared.row.astype(np.int64) + start, shared.col.astype(np.int64), shared.data
 
 
-def minhash_links(sets: Sets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
+def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
     """Yield pairs with at least this similarity, in blocks: MinHash candidates, verified by exact Jaccard."""
     sizes = sets.sizes
-    for first, second in candidates(sets, banding(threshold), progress):
+    for first, second in find_candidates(sets, choose_banding(threshold), progress):
         cells = np.cumsum(sizes[first] + sizes[second])
         for part in np.split(np.arange(len(first)), np.flatnonzero(np.diff(cells // _CELLS)) + 1):
             text, other = first[part], second[part]

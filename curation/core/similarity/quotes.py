@@ -17,7 +17,7 @@ from typing import NamedTuple
 from curation.core.digests import digest
 from curation.core.spans import Span, union
 from curation.core.text import pluralize
-from curation.core.words import LocatedWord, located_words
+from curation.core.words import LocatedWord, locate_words
 
 _PIECE = re.compile(r"\S+")
 NEARLY = 0.8
@@ -26,7 +26,7 @@ MAX_WORDS = 1_000
 """Maximum number of words of a quotation for the approximate search."""
 
 
-QUOTED = ("start_at", "end_at", "quote", "quote_hash")
+QUOTE_COLUMNS = ("start_at", "end_at", "quote", "quote_hash")
 """The columns of a stored range of evidence."""
 
 
@@ -39,7 +39,7 @@ class FoundQuote(NamedTuple):
     score: float
 
 
-def places_of(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
+def find_quote(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
     """Find every literal place of a quotation, or else every place that differs only in white space and in
     ways that `flags` allow.
     """
@@ -100,14 +100,14 @@ def _period(quote: str) -> int:
     return len(quote) - border
 
 
-def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
+def relocate_quote(quote: str, text: str, before: int) -> FoundQuote | None:
     """Find a quotation in a different version of its text; None if its best score is below `NEARLY`.
 
     Parameters
     ----------
     before: start of the quotation in its original version; of several places the nearest place is taken.
     """
-    places = places_of(quote, text)
+    places = find_quote(quote, text)
     if places:
         return FoundQuote(min(places, key=lambda span: abs(span[0] - before)), 1.0)
     wanted, words = _located(quote), _located(text)
@@ -119,7 +119,7 @@ def find_again(quote: str, text: str, before: int) -> FoundQuote | None:
     return best if best is not None and best.score >= NEARLY else None
 
 
-def outside_of(body: str, spans: Iterable[Span]) -> str:
+def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
     """Write the refusal of the first range outside a document's body; '' if all ranges are inside."""
     for start, end in spans:
         if not 0 <= start < end <= len(body):
@@ -128,13 +128,13 @@ def outside_of(body: str, spans: Iterable[Span]) -> str:
     return ""
 
 
-def quoted(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
-    """Make the stored form of ranges (`QUOTED`); overlapping ranges are joined."""
+def quote_spans(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
+    """Make the stored form of ranges (`QUOTE_COLUMNS`); overlapping ranges are joined."""
     return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
 
 
 def _located(text: str) -> list[LocatedWord]:
-    return sorted(located_words(text), key=lambda word: (word.start, word.end))
+    return sorted(locate_words(text), key=lambda word: (word.start, word.end))
 
 
 def _compared(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from curation.core.characters import normalise_query
 from curation.core.statistics.arrays import Ints
-from curation.core.words import whole_words, words
+from curation.core.words import split_whole_words, split_words
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -40,7 +40,7 @@ _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _SIGNS = re.compile(r"(?<=\w)[+#]+(?![\w+#])")
 
 
-class Sets(NamedTuple):
+class ShingleSets(NamedTuple):
     """The shingle sets of texts.
 
     Attributes
@@ -80,7 +80,7 @@ def word_shingles(text: str) -> Shingles:
 
     In scripts without spaces words are grams, so that a shingle is four signs: see `curation.core.words`.
     """
-    text_words = words(text)
+    text_words = split_words(text)
     grams = [
         " ".join(text_words[start : start + WORDS]) for start in range(max(1, len(text_words) - WORDS + 1))
     ]
@@ -95,7 +95,9 @@ def jaccard(first: Shingles, second: Shingles) -> float:
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
 
-def distinct(texts: Iterable[Shingles], single: Collection[int] = ()) -> tuple[Sets, Ints]:
+def collect_distinct_sets(
+    texts: Iterable[Shingles], single: Collection[int] = ()
+) -> tuple[ShingleSets, Ints]:
     """Return the distinct shingle sets, and for each text the number of its set; -1 for a text without
     shingles.
 
@@ -129,13 +131,13 @@ def _shingles(text: str, size: int) -> Shingles:
     return frozenset(text[start : start + size] for start in range(max(1, len(text) - size + 1))) - {""}
 
 
-def _sets(flat: NDArray[np.uint64], ends: Ints) -> Sets:
+def _sets(flat: NDArray[np.uint64], ends: Ints) -> ShingleSets:
     hashes, columns = np.unique(flat, return_inverse=True)
     shape = (len(ends) - 1, len(hashes))
     ones = np.ones(len(flat), dtype=np.int32)
     from scipy import sparse
 
-    return Sets(sparse.csr_matrix((ones, columns, ends), shape=shape), hashes)
+    return ShingleSets(sparse.csr_matrix((ones, columns, ends), shape=shape), hashes)
 
 
 class NearDuplicate(NamedTuple):
@@ -148,7 +150,7 @@ class NearDuplicate(NamedTuple):
     similarity: float
 
 
-def near_duplicate(
+def find_near_duplicate(
     document_id: str, positives: Iterable[str], shingles: Mapping[str, Shingles], threshold: float
 ) -> NearDuplicate | None:
     """Find the most similar relevant document at or above the threshold; of equally similar documents the
@@ -167,11 +169,11 @@ def reworded_shingles(text: str) -> Shingles:
     return character_shingles(" ".join(sorted(_words(text))))
 
 
-def essentials(text: str) -> str:
+def list_essentials(text: str) -> str:
     """List the parts that reworded texts must share: words with a digit, and each + or # that ends a word."""
     numbers = [word for word in _words(text) if any(map(str.isdigit, word))]
     return " ".join(sorted([*numbers, *_SIGNS.findall(normalise_query(text))]))
 
 
 def _words(text: str) -> list[str]:
-    return whole_words(_APOSTROPHE.sub("", text))
+    return split_whole_words(_APOSTROPHE.sub("", text))

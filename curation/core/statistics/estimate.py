@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.core.statistics.intervals import wilson
+from curation.core.statistics.intervals import wilson_interval
 from curation.core.text import decimal, interval_text, percent
 
 
@@ -59,4 +59,4 @@ def share_estimate(successes: int, n: int, least: int = 1, why: str | None = Non
     """
     if n < max(least, 1):
         return Estimate(n=n, why=why)
-    return Estimate(successes / n, *wilson(successes, n), n)
+    return Estimate(successes / n, *wilson_interval(successes, n), n)

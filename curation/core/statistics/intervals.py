@@ -73,7 +73,7 @@ class Sums(NamedTuple):
     figures: Callable[[Floats], Floats]
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
+def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     """Compute Wilson's 95 % score interval of a share, n > 0.
 
     E. B. Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
@@ -91,7 +91,7 @@ def _score_interval(share: float, n: float, quantile: float) -> tuple[float, flo
     return (0.0 if share == 0 else low), (1.0 if share == 1 else high)
 
 
-def effective_size(successes: Ints, counts: Ints) -> float:
+def effective_sample_size(successes: Ints, counts: Ints) -> float:
     """Compute the number of independent trials with as much information about a share as these clustered
     trials.
 
@@ -111,20 +111,20 @@ def effective_size(successes: Ints, counts: Ints) -> float:
     return float(n / max(1.0, between / (share * (1 - share) / n)))
 
 
-def clustered_share(share: float, effective: float, clusters: int) -> tuple[float, float]:
+def clustered_share_interval(share: float, effective: float, clusters: int) -> tuple[float, float]:
     """Compute Wilson's 95 % interval of a share of clustered trials.
 
-    The interval is computed at the `effective_size`, with Student's quantile for `clusters` - 1 degrees of
-    freedom: E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected
-    number of positive counts estimated from survey data, Survey Methodology 24, who adjust the exact interval
-    likewise.
+    The interval is computed at the `effective_sample_size`, with Student's quantile for `clusters` - 1
+    degrees of freedom: E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small
+    expected number of positive counts estimated from survey data, Survey Methodology 24, who adjust the exact
+    interval likewise.
     """
     from scipy.special import stdtrit
 
     return _score_interval(share, effective, float(stdtrit(clusters - 1, 0.975)) if clusters > 1 else np.inf)
 
 
-def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) -> Iterator[Floats]:
+def draw_resamples(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) -> Iterator[Floats]:
     """Draw queries with replacement, and yield how often each query is in each resample.
 
     Parameters
@@ -143,7 +143,7 @@ def draws(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) 
         yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
 
 
-def resampled(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Iterator[Floats]:
+def resample_sums(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Iterator[Floats]:
     """Yield sums over queries that are drawn again with replacement.
 
     Parameters
@@ -155,18 +155,18 @@ def resampled(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Itera
     Blocks of shape (r, K) whose r add up to `resamples`; the same seed gives the same draws.
     """
     sums = _exact(per_query)
-    for times in draws(len(per_query), seed, resamples):
+    for times in draw_resamples(len(per_query), seed, resamples):
         yield times @ sums
 
 
-def resampled_figures(
+def resample_figures(
     parts: Sequence[Sums], queries: int, seed: int, resamples: int = RESAMPLES
 ) -> list[Floats]:
     """Compute the figures of resamples that all parts share: for each part, shape (resamples, S)."""
     blocks_of: list[list[Floats]] = [[] for _ in parts]
     prepared = [part._replace(sums=_exact(part.sums)) for part in parts]
     widest = max((part.sums.shape[1] for part in parts), default=1)
-    for times in draws(queries, seed, resamples, widest):
+    for times in draw_resamples(queries, seed, resamples, widest):
         for part, blocks in zip(prepared, blocks_of, strict=True):
             chosen = times if len(part.queries) == queries else times[:, part.queries]
             blocks.append(part.figures(chosen @ part.sums))
@@ -229,11 +229,11 @@ def mean_intervals(values: Floats, highest: Floats) -> Floats:
     mean = ratio(np.where(defined, values, 0.0).sum(axis=0), n)
     squares = np.where(defined, (values - mean) ** 2, 0.0).sum(axis=0)
     variance = ratio(ratio(squares, n - 1), n)
-    ends = score_intervals(mean, variance, n, np.maximum(n - 1, 1), highest)
-    return with_unseen(ends, mean, values, n, highest)
+    ends = mean_score_intervals(mean, variance, n, np.maximum(n - 1, 1), highest)
+    return widen_for_uncommon(ends, mean, values, n, highest)
 
 
-def score_intervals(
+def mean_score_intervals(
     mean: Floats | float,
     variance: Floats | float,
     n: Floats | Ints | float,
@@ -264,7 +264,7 @@ def score_intervals(
     return highest * np.array([np.clip(np.minimum(low, share), 0, 1), np.clip(np.maximum(high, share), 0, 1)])
 
 
-def with_unseen(
+def widen_for_uncommon(
     ends: Floats, mean: Floats, values: Floats, n: Floats | Ints, highest: Floats | float
 ) -> Floats:
     """Widen the intervals of columns in which few of `values`, shape (Q, P), differ from the most common
@@ -272,7 +272,7 @@ def with_unseen(
     """
     from scipy.special import betaincinv
 
-    common, others = most_common(values)
+    common, others = find_most_common(values)
     few = (others < np.minimum(FEW_OTHERS, n / 2)) & (common > 0) & (common < highest - 10.0**-EQUAL_WITHIN)
     more = betaincinv(others + 1.0, np.where(few, n - others, 1.0), 0.975) - others / np.maximum(n, 1)
     low, high = (
@@ -282,7 +282,7 @@ def with_unseen(
     return np.where(few, np.clip([low, high], 0, highest), ends)
 
 
-def most_common(values: Floats) -> tuple[Floats, Ints]:
+def find_most_common(values: Floats) -> tuple[Floats, Ints]:
     """Find each column's most common figure, and count the queries with a different figure, shape (P,),
     without NaN.
     """

@@ -13,7 +13,7 @@ import numpy as np
 from curation.core.statistics.arrays import Floats
 
 
-def threshold(ps: Sequence[float], share: float) -> float:
+def find_fdr_threshold(ps: Sequence[float], share: float) -> float:
     """Compute the largest significant p value among all these tests; below 0 if no test is significant.
 
     The k-th smallest of m p values is significant up to k/m of `share`. If all null hypotheses are true, a
@@ -26,7 +26,7 @@ def threshold(ps: Sequence[float], share: float) -> float:
     return counting[-1] if counting else -1.0
 
 
-def holm(ps: Floats) -> Floats:
+def correct_by_holm(ps: Floats) -> Floats:
     """Correct the p values of a family of tests, so that at most 5 % of families have a false alarm at 5 %.
 
     S. Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of

@@ -13,7 +13,7 @@ MAX_PERMUTED = 300
 """Number of values above which the permutation distribution is approximated by a normal distribution."""
 
 
-def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
+def permutation_p(weights: Floats, values: Floats, seed: int) -> float:
     """Compute the two-sided p value of the association of weights and values by permutation; 1 without
     variation.
 
@@ -33,7 +33,7 @@ def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
     return (1 + as_large) / (1 + PERMUTATIONS)
 
 
-def mean_p(value: float, off: Floats) -> float:
+def mean_t_p(value: float, off: Floats) -> float:
     """Compute the p value of a figure under the hypothesis 0 (Student's t over queries); 1 for the figure 0.
 
     Parameters

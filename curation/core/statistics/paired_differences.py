@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import nctdtrinc, stdtr
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
-from curation.core.statistics.randomisation_test import in_steps
+from curation.core.statistics.randomisation_test import round_to_steps
 
 TIED_WITHIN = 1e-9
 """Maximum difference of equal figures; smaller differences come from rounding on different machines."""
@@ -35,7 +35,7 @@ def wilcoxon_ps(differences: Floats) -> Floats:
     """
     from scipy.stats import wilcoxon
 
-    columns = [in_steps(column) for column in differences.T]  # rounded, so that equal sizes are equal
+    columns = [round_to_steps(column) for column in differences.T]  # rounded, so that equal sizes are equal
     return np.array(
         [float(wilcoxon(column[column != 0]).pvalue) if column.any() else 1.0 for column in columns]
     )
@@ -56,7 +56,7 @@ class PairedMoments(NamedTuple):
     sd: Floats
 
 
-def paired_moments(differences: Floats) -> PairedMoments:
+def compute_moments(differences: Floats) -> PairedMoments:
     """Compute the moments of differences of shape (Q, P)."""
     defined = ~np.isnan(differences)
     n = defined.sum(axis=0).astype(np.int64)
@@ -97,7 +97,7 @@ def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
     return t / root, low / root, high / root
 
 
-def wins_ties_losses(differences: Floats) -> tuple[Ints, Ints, Ints]:
+def count_wins_ties_losses(differences: Floats) -> tuple[Ints, Ints, Ints]:
     """Count the differences of shape (Q, P) above `TIED_WITHIN`, within it, and below minus `TIED_WITHIN`."""
     wins, losses = (differences > TIED_WITHIN).sum(axis=0), (differences < -TIED_WITHIN).sum(axis=0)
     ties = (np.abs(differences) <= TIED_WITHIN).sum(axis=0)

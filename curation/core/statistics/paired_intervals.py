@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import most_common, percentile_interval, resampled
+from curation.core.statistics.intervals import find_most_common, percentile_interval, resample_sums
 from curation.core.statistics.paired_differences import TIED_WITHIN
 
 CARRIED_BY = 8
@@ -45,7 +45,7 @@ def paired_intervals(differences: Floats, seed: int) -> Floats:
             continue
         pairs = np.flatnonzero(defined.sum(axis=0) == n)
         known = differences.T[pairs][defined.T[pairs]].reshape(len(pairs), n).T
-        few = most_common(known)[1] < CARRIED_BY
+        few = find_most_common(known)[1] < CARRIED_BY
         weights = _random_weights(n, seed) if few.any() else np.empty((0, n + 1))
         ends[:, pairs[few]] = np.array([_guarded(column, weights) for column in known[:, few].T]).T
         if not few.all():
@@ -56,7 +56,7 @@ def paired_intervals(differences: Floats, seed: int) -> Floats:
 def _bootstrapped(differences: Floats, seed: int) -> Floats:
     """Compute expanded percentile intervals from the same bootstrap draws for all columns; without NaN."""
     queries = len(differences)
-    means = np.concatenate(list(resampled(differences, seed))) / queries
+    means = np.concatenate(list(resample_sums(differences, seed))) / queries
     return np.array([percentile_interval(column, queries) for column in means.T], np.float64).T
 
 

@@ -36,7 +36,7 @@ def detectable_difference(n: Ints, sd: Floats) -> Floats:
     return difference
 
 
-def power_of(n: int, effect: float) -> float:
+def compute_power(n: int, effect: float) -> float:
     """Compute the probability that the test finds this effect in standard deviations, with at least 2
     queries.
     """
@@ -63,6 +63,6 @@ def _needed(effect: float) -> float:
     if least > MAX_QUERIES:
         return np.nan
     n = max(2, ceil(least))
-    while power_of(n, effect) < POWER:
+    while compute_power(n, effect) < POWER:
         n += 1
     return float(n)

@@ -23,7 +23,7 @@ from curation.core.statistics.arrays import Floats, Ints
 MAX_COUNTED = 24
 """Maximum number of differing queries for which all assignments of signs are counted."""
 MIN_ASSIGNMENTS, MAX_ASSIGNMENTS = 9_999, 99_999
-"""Number of drawn assignments if there are too many to count: see `assignments_for`."""
+"""Number of drawn assignments if there are too many to count: see `choose_assignments`."""
 STEPS_OF_LARGEST = 2.0**32
 """Number of steps in the largest difference; sums of a million queries remain exact in double precision."""
 MAX_CELLS = 4_000_000
@@ -31,7 +31,7 @@ MAX_CELLS = 4_000_000
 _REACH = 20_000  # of a sum in steps, up to which its whole distribution is worked out
 
 
-def assignments_for(tests: int) -> int:
+def choose_assignments(tests: int) -> int:
     """Compute the number of assignments to draw, so that the smallest p value passes the correction of
     `tests` tests.
     """
@@ -52,13 +52,13 @@ def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSI
     """
     ps, drawn, steps = np.ones(differences.shape[1]), [], np.zeros(differences.shape, np.int64)
     for pair, column in enumerate(differences.T):
-        steps[:, pair] = in_steps(column)
+        steps[:, pair] = round_to_steps(column)
         nonzero = steps[steps[:, pair] != 0, pair]
         multiples = _multiples(nonzero)
         if multiples is not None:
-            ps[pair] = sign_p(multiples)
+            ps[pair] = exact_sign_p(multiples)
         elif len(nonzero) <= MAX_COUNTED:
-            ps[pair] = counted_p(nonzero)
+            ps[pair] = enumerated_p(nonzero)
         else:
             drawn.append(pair)
     if drawn:
@@ -66,7 +66,7 @@ def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSI
     return ps
 
 
-def in_steps(differences: Floats) -> Ints:
+def round_to_steps(differences: Floats) -> Ints:
     """Round the differences to whole numbers of a tiny step; NaN becomes 0."""
     values = np.nan_to_num(differences)
     most = float(np.abs(values).max(initial=0.0))
@@ -87,7 +87,7 @@ def _multiples(steps: Ints) -> Ints | None:
     return multiples if known else None
 
 
-def counted_p(steps: Ints) -> float:
+def enumerated_p(steps: Ints) -> float:
     """Compute the share of sign assignments to at most `MAX_COUNTED` numbers with a sum as extreme as
     observed.
 
@@ -126,7 +126,7 @@ def _drawn_ps(steps: Ints, seed: int, assignments: int) -> Floats:
     return (1 + extreme) / (1 + assignments)
 
 
-def sign_p(differences: NDArray[np.integer[Any]]) -> float:
+def exact_sign_p(differences: NDArray[np.integer[Any]]) -> float:
     """Compute the exact p value of the sum, if each difference is equally likely to be positive or negative.
 
     R. A. Fisher (1935), The Design of Experiments, section 21: only the signs are random.

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from curation.core.arrow import ints_of, texts
-from curation.core.characters import alike
+from curation.core.arrow import string_array, to_ints
+from curation.core.characters import find_lookalikes
 from curation.core.spans import Span, intersection
 from curation.core.statistics.arrays import Floats
 from curation.evaluation.scoring.evidence import OPEN
@@ -88,19 +88,19 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
     for line, _, name in citations:
         document_id = locate_id(name, bodies.hashes, mapped).document_id
         if document_id not in bodies.hashes:
-            like = like_known(document_id, partial(alike, known=bodies.hashes))
+            like = like_known(document_id, partial(find_lookalikes, known=bodies.hashes))
             problems.add(
                 line, f"cites {name!r}, but the release has no such document or chunk{like}", _WAY_OUT
             )
     problems.check()
     lines = np.array([line for line, *_ in citations], np.int64)
-    names = texts([name for *_, name in citations]).dictionary_encode()
+    names = string_array([name for *_, name in citations]).dictionary_encode()
     located = locate_chunks(lines, names, {}, bodies, mapped, problems)
     if located is None:  # whole documents alone
         places = [ChunkLocation(name, 0, OPEN) for *_, name in citations]
     else:
         ids = located.documents.dictionary.to_pylist()
-        documents = [ids[code] for code in ints_of(located.documents.indices).tolist()]
+        documents = [ids[code] for code in to_ints(located.documents.indices).tolist()]
         places = list(map(ChunkLocation, documents, located.start.tolist(), located.end.tolist()))
     cited: dict[str, set[ChunkLocation]] = {}
     for (_, query_id, _), chunk in zip(citations, places, strict=True):

@@ -21,7 +21,7 @@ from typing import Any
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.core.similarity.identical import Identical
+from curation.core.similarity.identical_texts import IdenticalTexts
 from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import choose_parts, read_release, read_scale
@@ -222,7 +222,7 @@ class AnswerGrades:
     path: Path
     release: str
     shares: Mapping[Pair, float]
-    identical: Identical
+    identical: IdenticalTexts
 
     @property
     def project(self) -> str:
@@ -255,7 +255,7 @@ def read_answer_grades(what: str, text: str, near: Store | None = None) -> Answe
         store = open_store(path)
         release = load_release(store, name)
         parts = choose_parts(release)
-    identical = Identical(
+    identical = IdenticalTexts(
         (document.document_id, document.title, document.body)
         for _, document in release.documents(store)
         if document

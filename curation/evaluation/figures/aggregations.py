@@ -24,7 +24,7 @@ import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
+from curation.core.statistics.intervals import RESAMPLES, Sums, percentile_interval, resample_figures
 from curation.core.text import pluralize
 from curation.evaluation.figures.comparison import pair_systems
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, find_suppressed_strata
@@ -172,7 +172,7 @@ def _figures(values: Floats, member: Floats, seed: int, resamples: int) -> tuple
         )
         return np.hstack([overall / queries, macro, _median_of_known(means, known), worst])
 
-    [drawn] = resampled_figures(
+    [drawn] = resample_figures(
         [Sums(np.arange(queries), csr_array(sums), aggregated)], queries, seed, resamples
     )
     now = aggregated(sums.sum(axis=0, keepdims=True))

@@ -31,17 +31,17 @@ import numpy as np
 from curation.core.errors import InputError, refuse_problems
 from curation.core.statistics.arrays import Floats, Mask
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.multiple_tests import holm
+from curation.core.statistics.multiple_tests import correct_by_holm
 from curation.core.statistics.paired_differences import (
+    compute_moments,
+    count_wins_ties_losses,
     paired_effects,
-    paired_moments,
     paired_t_p,
     wilcoxon_ps,
-    wins_ties_losses,
 )
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.statistics.power import detectable_difference, queries_needed
-from curation.core.statistics.randomisation_test import assignments_for, randomisation_ps
+from curation.core.statistics.randomisation_test import choose_assignments, randomisation_ps
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 TARGET_DIFFERENCE = 0.02
@@ -245,12 +245,12 @@ def _compare_family(
     """
     ps = {test: _test_family(test, family, seed) for test in sorted(tests)}
     holms, corrected = (
-        holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", deciding)
+        correct_by_holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", deciding)
     )
     tested = int((~np.isnan(corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
         n = (~np.isnan(differences)).sum(axis=0).tolist()
-        counts = zip(*(number.tolist() for number in wins_ties_losses(differences)), strict=True)
+        counts = zip(*(number.tolist() for number in count_wins_ties_losses(differences)), strict=True)
         p_values = {f"p_{test}": values[row] for test, values in ps.items()}
         p_values |= {"p_holm": holms[row], "p_corrected": corrected[row]}
         figures = _figures_of_pairs(differences, p_values, seed)
@@ -265,11 +265,11 @@ def _compare_family(
 def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
     """Compute the p of each pair in each block, shape (blocks, P); NaN where a pair has too few queries."""
     enough = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
-    ps, drawn = np.full(enough.shape, np.nan), assignments_for(int(enough.sum()))
+    ps, drawn = np.full(enough.shape, np.nan), choose_assignments(int(enough.sum()))
     for row, (_, every), tested in zip(ps, family, enough, strict=True):
         differences = every[:, tested]
         if test == "t":
-            row[tested] = paired_t_p(paired_moments(differences))
+            row[tested] = paired_t_p(compute_moments(differences))
         elif test == "randomisation":
             row[tested] = randomisation_ps(differences, seed, drawn)
         else:
@@ -279,7 +279,7 @@ def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
 
 def _figures_of_pairs(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
     """Compute the figures of every pair of one block, by the fields of `Comparison`."""
-    moments = paired_moments(differences)
+    moments = compute_moments(differences)
     effect, effect_low, effect_high = paired_effects(moments)
     low, high = paired_intervals(differences, seed)
     columns = {

@@ -24,7 +24,7 @@ from scipy.special import bdtr, stdtrit
 from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, wilson
+from curation.core.statistics.intervals import MINIMUM_QUERIES, wilson_interval
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.measure_names import (
     average,
@@ -142,7 +142,7 @@ def _mean_estimate(values: Floats, low: float, high: float) -> Estimate:
     if n < MINIMUM_QUERIES:
         return Estimate(mean, n=n, why=TOO_FEW)
     if np.isin(values, (0.0, 1.0)).all():
-        low, high = wilson(int(values.sum()), n)
+        low, high = wilson_interval(int(values.sum()), n)
     return Estimate(mean, low, high, n)
 
 

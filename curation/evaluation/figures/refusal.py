@@ -23,7 +23,12 @@ import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate, share_estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, percentile_interval, wilson
+from curation.core.statistics.intervals import (
+    MINIMUM_QUERIES,
+    RESAMPLES,
+    percentile_interval,
+    wilson_interval,
+)
 from curation.core.statistics.roc import roc_area, roc_curve
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.qrels import Qrels
@@ -180,5 +185,5 @@ def _refused_share(cases: Floats, controls: Floats, threshold: float, seed: int)
     value = float((controls < threshold).mean())
     low, high = percentile_interval(refused.mean(axis=1), len(controls)) or (None, None)
     if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width
-        low, high = wilson(round(value * len(controls)), len(controls))
+        low, high = wilson_interval(round(value * len(controls)), len(controls))
     return Estimate(value, low, high, len(controls))

@@ -37,11 +37,11 @@ from curation.agreement.inter_annotator import (
     why_not_shown,
 )
 from curation.core.errors import RefusedError
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
+from curation.core.text import describe_left_out, pluralize
 from curation.evaluation.llm_judges.human_grades import (
     HumanGrades,
     PairKey,
@@ -140,7 +140,7 @@ class JudgeAgreement:
             "the query is in none of the compared parts": counts["elsewhere"],
             **self.left_out,
         }
-        lines += left_out_sentences({why: number for why, number in reasons.items() if number}, "pairs")
+        lines += describe_left_out({why: number for why, number in reasons.items() if number}, "pairs")
         if counts["other_guide"]:
             number = counts["other_guide"]
             lines.append(f"{number:,} of the compared pairs were judged under a guide that is not current.")
@@ -326,7 +326,7 @@ def _judged_grade(value: int, step: int, steps: Ints, index: Ints, queries: int,
     pairs = int(given.sum())
     values: Floats = np.full((0, 3), np.nan)
     if len(there) >= MINIMUM_QUERIES:
-        (values,) = resampled_figures([Sums(there, per_query[there], _shares)], queries, seed, RESAMPLES)
+        (values,) = resample_figures([Sums(there, per_query[there], _shares)], queries, seed, RESAMPLES)
     points = _shares(per_query.sum(axis=0, keepdims=True))[0]
     same, lower, higher = (
         make_estimate(float(point), drawn, pairs, len(there), NEVER_GIVEN)

@@ -23,7 +23,7 @@ import numpy as np
 
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.similarity.identical import Identical
+from curation.core.similarity.identical_texts import IdenticalTexts
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.difference_estimator import (
     DifferenceEstimate,
@@ -113,7 +113,9 @@ def estimate_with_judge(
     release = read_release(store, frozen, request.part, request.relevant)
     refuse_sealed(release)
     with store.reading() as cursor:
-        sample, judged = read_judged_sample(cursor, frozen, judge, release.qrels.query_ids, Identical(()))
+        sample, judged = read_judged_sample(
+            cursor, frozen, judge, release.qrels.query_ids, IdenticalTexts(())
+        )
         known = KnownQueries.read(cursor)
     graded = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
     qrels = make_qrels(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
@@ -166,7 +168,7 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 
 
 def read_judged_sample(
-    cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: Identical
+    cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: IdenticalTexts
 ) -> tuple[HumanSample, dict[PairKey, int | None]]:
     """Read the sample of queries that people graded, and the judge's grade of every pair of the queries'
     pools.
@@ -188,7 +190,7 @@ def read_judged_sample(
 
 
 def _judge_grades(
-    cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str], identical: Identical
+    cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str], identical: IdenticalTexts
 ) -> dict[PairKey, int | None]:
     """Read the judge's grade of every pair of these queries' pools; None for cannot-tell.
 

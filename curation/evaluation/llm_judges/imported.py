@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.core.characters import alike, difference_of_form
+from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
@@ -164,13 +164,13 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
         )
     with store.reading() as cursor:
         people, judges = names_in_use(cursor), {known.judge for known in list_judges(cursor)}
-    other = "" if judge in judges else alike([judge], judges).get(judge, "")
+    other = "" if judge in judges else find_lookalikes([judge], judges).get(judge, "")
     if other:
         raise RefusedError(
-            f"The judge {judge!r} differs from the known {other!r} by {difference_of_form(judge, other)}. "
+            f"The judge {judge!r} differs from the known {other!r} by {describe_lookalike(judge, other)}. "
             f"Use {other!r} for the same judge. A different judge needs a clearly different name."
         )
-    if judge in people or alike([judge], people):
+    if judge in people or find_lookalikes([judge], people):
         raise RefusedError(
             f"{judge!r} is the name of an annotator. A judge is not a person and needs a different name, "
             f"such as {judge}-judge. Import people's judgments without --judge."

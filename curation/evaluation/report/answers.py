@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from curation.core.reports.page import Section, Table
+from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT

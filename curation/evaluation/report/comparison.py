@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from curation.core.reports.charts import Mark
-from curation.core.reports.page import Section, Table
+from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
+from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import p_cell, pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from curation.core.characters import printable
-from curation.core.reports.page import Section, Table, markdown_table, markdown_text
+from curation.core.characters import show_controls
+from curation.core.reports.page import Section
+from curation.core.reports.table_files import markdown_table, markdown_text
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.fail_if import CheckedCondition
@@ -62,7 +64,7 @@ def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterato
         ]
         printed += bool(lines)
         yield from lines
-    yield _text("runid", "all", " ".join(printable(system.name).split()))
+    yield _text("runid", "all", " ".join(show_controls(system.name).split()))
     yield _text("num_q", "all", str(printed))
     for name in evaluation.measures:
         value = system.overall[name].value
@@ -161,13 +163,13 @@ def write_markdown(
 def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
     """Write a JUnit suite with a test case for each condition; an unchecked condition is an error."""
     outcomes = [condition.outcome for condition in conditions]
-    suite = ElementTree.Element("testsuite", name=printable(title), tests=str(len(conditions)))
+    suite = ElementTree.Element("testsuite", name=show_controls(title), tests=str(len(conditions)))
     suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
     for condition in conditions:
         case = ElementTree.SubElement(
-            suite, "testcase", classname="goldgrade.evaluate", name=printable(condition.condition)
+            suite, "testcase", classname="goldgrade.evaluate", name=show_controls(condition.condition)
         )
-        figures = list(map(printable, list_sentences(condition)))
+        figures = list(map(show_controls, list_sentences(condition)))
         about = {} if condition.outcome == "passed" else {"message": figures[0]}
         ElementTree.SubElement(case, _ELEMENTS[condition.outcome], about).text = "\n".join(figures)
     ElementTree.indent(suite)

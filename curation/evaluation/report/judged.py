@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from curation.core.reports.charts import Mark
-from curation.core.reports.page import Section, Table
+from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, PlotCurve, curves, shares
+from curation.core.reports.tables import Table
 from curation.core.statistics.difference_estimator import DifferenceEstimate
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import left_out_sentences, percent, pluralize
+from curation.core.text import describe_left_out, percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
@@ -161,7 +162,7 @@ def make_judge_sections(
     )
     if evaluation.not_drawn:
         sentence += f"\n{explain_undrawn_pairs(evaluation)}"
-    for left_out in left_out_sentences(evaluation.left_out, "queries"):
+    for left_out in describe_left_out(evaluation.left_out, "queries"):
         sentence += f"\n{left_out}"
     tables = []
     for system in evaluation.runs:

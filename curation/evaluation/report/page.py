@@ -9,7 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from curation.core.reports.page import QueryName, Section, Table, html_page, markdown_table
+from curation.core.reports.page import Section, html_page
+from curation.core.reports.table_files import markdown_table
+from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from curation.core.reports.page import Section, Table
+from curation.core.reports.page import Section
+from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS
 from curation.evaluation.answers.nuggets import WEIGHTED

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from curation.core.reports.charts import Mark
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent
 from curation.evaluation.evaluation import Evaluation

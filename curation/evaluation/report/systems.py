@@ -8,8 +8,9 @@ from statistics import mean, median, stdev
 from typing import NamedTuple
 
 from curation.core.reports.charts import intervals
-from curation.core.reports.page import QueryName, Section, Table
+from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, PlotCurve, PlotPoint, curves, scatter
+from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import warn_of_few_queries

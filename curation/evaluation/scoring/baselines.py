@@ -31,7 +31,7 @@ from typing import Any
 from curation import __version__
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.scoring.baseline_systems import (
     CHUNK_COLUMNS,

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curation.core.arrow import texts
-from curation.core.characters import alike, quote_formula, unquote_formula
+from curation.core.arrow import string_array
+from curation.core.characters import find_lookalikes, quote_formula, unquote_formula
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Ints
@@ -71,7 +71,7 @@ def map_chunks(
     records = Records(splitter, None, progress)
     problems = records.problems
     lines, chunk_ids, documents, columns = _read_splitter_rows(records, fields, bodies)
-    located = locate_chunks(lines, texts(documents).dictionary_encode(), columns, bodies, {}, problems)
+    located = locate_chunks(lines, string_array(documents).dictionary_encode(), columns, bodies, {}, problems)
     assert located is not None  # there are columns of chunks
     problems.check()
     is_found = located.is_found
@@ -144,7 +144,7 @@ def _read_splitter_rows(
     if not rows:
         records.problems.check()
     lines, chunk_ids, documents, *columns = (list(column) for column in zip(*rows, strict=True))
-    arrays = dict(zip(range_columns, map(texts, columns), strict=True))
+    arrays = dict(zip(range_columns, map(string_array, columns), strict=True))
     return np.array(lines), chunk_ids, documents, arrays
 
 
@@ -155,7 +155,7 @@ def _find_fault(chunk_id: str, document_id: str, first_line: int, line: int, bod
     if first_line != line:
         return f"the chunk {chunk_id!r} again, also in line {first_line}: give the chunk a different id"
     if document_id not in bodies.hashes:
-        like = like_known(document_id, partial(alike, known=bodies.hashes))
+        like = like_known(document_id, partial(find_lookalikes, known=bodies.hashes))
         chunk = f"the chunk {chunk_id!r} is of {document_id!r}"
         return f"{chunk}, which is not a document of the release{like}: leave the chunk out"
     return ""

@@ -13,7 +13,7 @@ characters of its first k chunks,
     gain of a chunk       grade of its document × share of the pair's evidence that it holds and no chunk
                           above it
     evidence_within@w     recall of the first w words
-    context_words@k       words of the first k chunks, as `words.word_starts` counts them
+    context_words@k       words of the first k chunks, as `words.find_word_starts` counts them
 
 |R| counts a character as often as chunks hold it, and |E ∩ R| once (Smith & Troynikov 2024, Evaluating
 Chunking Strategies for Retrieval, Chroma technical report; there of tokens). In nDCG, evidence that is found
@@ -44,7 +44,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.core.arrow import ints_of, numbers
+from curation.core.arrow import int_array, to_ints
 from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
 from curation.evaluation.scoring.evidence import OPEN, EvidenceRanges, sum_by_query
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
@@ -112,7 +112,7 @@ class RankedChunks:
         return RunChunks(
             chunks.query[rows],
             chunks.rank[rows],
-            chunks.documents.take(numbers(rows)),
+            chunks.documents.take(int_array(rows)),
             chunks.bounds[first_word],
             chunks.bounds[first_word + read_words[rows]],
             read_words[rows],
@@ -206,7 +206,7 @@ def _find_new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> NewEviden
     chunk that holds the piece.
     """
     ids = chunks.documents.dictionary
-    document = ints_of(pc.index_in(ids, value_set=evidence.documents))[ints_of(chunks.documents.indices)]
+    document = to_ints(pc.index_in(ids, value_set=evidence.documents))[to_ints(chunks.documents.indices)]
     chunk_pair = chunks.query * len(evidence.documents) + document
     marked_chunks = np.flatnonzero((document >= 0) & np.isin(chunk_pair, evidence.pair))
     pair = np.searchsorted(evidence.pair, chunk_pair[marked_chunks])

@@ -20,10 +20,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from curation.core.arrow import ints_of
-from curation.core.similarity.quotes import places_of
+from curation.core.arrow import to_ints
+from curation.core.similarity.quotes import find_quote
 from curation.core.statistics.arrays import Floats, Ints, Mask
-from curation.core.words import word_starts
+from curation.core.words import find_word_starts
 from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 
@@ -58,7 +58,7 @@ def find_chunk_texts(
     scored_lists: the lists of a run; None for an index, whose lines are in the order of the documents.
     """
     encoded = column.dictionary_encode()
-    texts, text = encoded.dictionary.to_pylist(), ints_of(encoded.indices)
+    texts, text = encoded.dictionary.to_pylist(), to_ints(encoded.indices)
     _, line, pair = np.unique(document * len(texts) + text, return_index=True, return_inverse=True)
     pair = pair.ravel()
     pair_texts = [texts[index] for index in text[line].tolist()]
@@ -86,8 +86,8 @@ def find_chunk_texts(
 def count_text_words(column: pa.Array) -> Ints:
     """Count the words of each line's text, shape (C,)."""
     encoded = column.dictionary_encode()
-    words = [len(word_starts(text)) for text in encoded.dictionary.to_pylist()]
-    return np.array(words, np.int64)[ints_of(encoded.indices)]
+    words = [len(find_word_starts(text)) for text in encoded.dictionary.to_pylist()]
+    return np.array(words, np.int64)[to_ints(encoded.indices)]
 
 
 def _find_occurrences(
@@ -100,7 +100,7 @@ def _find_occurrences(
         indexes.setdefault(document_id, []).append(index)
     for document_id, body in bodies.walk(indexes):
         for index in indexes[document_id]:
-            spans = places_of(texts[index], body or "", re.IGNORECASE)
+            spans = find_quote(texts[index], body or "", re.IGNORECASE)
             occurrences[index] = [(*span, _end_of_text_before(body or "", span[0])) for span in spans]
     return occurrences
 

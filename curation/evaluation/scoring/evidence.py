@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from curation.core.arrow import texts
+from curation.core.arrow import string_array
 from curation.core.spans import Span, union
 from curation.core.statistics.arrays import Floats, Ints, Mask
 
@@ -77,7 +77,7 @@ def make_evidence_ranges(
     query = np.array([query_indexes[query_id] for query_id, _ in pairs], np.int64)
     document = np.array([document_indexes[document_id] for _, document_id in pairs], np.int64)
     return EvidenceRanges(
-        documents=texts(document_ids),
+        documents=string_array(document_ids),
         pair=query * len(document_ids) + document,
         query=query,
         grade=np.array([grades.get(pair, 0) for pair in pairs], np.int64),

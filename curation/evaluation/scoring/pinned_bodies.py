@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from curation.core.statistics.arrays import Ints
-from curation.core.words import word_starts
+from curation.core.words import find_word_starts
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.evidence import OPEN
 from curation.releases.frozen_release import FrozenRelease
@@ -86,6 +86,6 @@ class PinnedBodies:
         for name, body in self.walk(missing):
             self._indexes[name] = len(self._lengths)
             self._lengths.append(OPEN if body is None else len(body))
-            self._starts.append(np.array(word_starts(body or ""), np.int64))
+            self._starts.append(np.array(find_word_starts(body or ""), np.int64))
             self._words_and_bounds = None
         return np.array([self._indexes.get(name, len(self._lengths)) for name in ids], np.int64)

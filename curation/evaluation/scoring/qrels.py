@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.core.arrow import texts
+from curation.core.arrow import string_array
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Ints
 from curation.evaluation.scoring.evidence import EvidenceRanges
@@ -106,7 +106,7 @@ def make_qrels(
     document_ids = sorted(set(documents))
     qrels = Qrels(
         query_ids=tuple(ids),
-        documents=texts(document_ids),
+        documents=string_array(document_ids),
         query=_find_indexes(queries, ids),
         document=_find_indexes(documents, document_ids),
         grade=np.array(grades, np.int64),

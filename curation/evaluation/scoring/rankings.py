@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.core.arrow import ints_of, texts
+from curation.core.arrow import string_array, to_ints
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Floats, Ints
 from curation.evaluation.scoring.chunk_measures import RankedChunks, RunChunks
@@ -105,13 +105,13 @@ def make_run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRo
         first = int(np.flatnonzero(np.isnan(values))[0])
         query = qrels.query_ids[queries[first]]
         raise InputError(f"The score of {documents[first]!r} for the query {query!r} is not a number.")
-    return RunRows(np.array(queries, np.int64), texts(documents), values)
+    return RunRows(np.array(queries, np.int64), string_array(documents), values)
 
 
 def rank(rows: RunRows, qrels: Qrels) -> Rankings:
     """Put a run in order and look up the grades of its documents."""
     encoded = rows.documents.dictionary_encode()
-    codes = ints_of(encoded.indices)
+    codes = to_ints(encoded.indices)
     order, tie = order_rows(rows.query, rows.scores, codes, encoded.dictionary)
     query = rows.query[order]
     ranks = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
@@ -126,7 +126,7 @@ def _rank_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
     if chunks is None:
         return None
     documents = chunks.documents
-    grade_index = _find_grades(chunks.query, ints_of(documents.indices), documents.dictionary, qrels)
+    grade_index = _find_grades(chunks.query, to_ints(documents.indices), documents.dictionary, qrels)
     return RankedChunks(chunks, grade_index != UNJUDGED, qrels.evidence or make_evidence_ranges({}, {}, ()))
 
 
@@ -187,7 +187,7 @@ def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> t
     indexes = np.flatnonzero(is_tied)
     if len(indexes):
         id_order = np.empty(len(names), np.int64)
-        id_order[ints_of(pc.sort_indices(names))] = np.arange(len(names))
+        id_order[to_ints(pc.sort_indices(names))] = np.arange(len(names))
         tied_rows = order[indexes]
         order[indexes] = tied_rows[np.lexsort((-id_order[codes[tied_rows]], tie[indexes]))]
     return order.astype(np.int64), tie.astype(np.int64)
@@ -195,7 +195,7 @@ def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> t
 
 def _find_grades(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
     """Find the index of each pair's grade in the columns of the qrels, or `UNJUDGED`."""
-    documents = ints_of(pc.index_in(names, value_set=qrels.documents))[codes]
+    documents = to_ints(pc.index_in(names, value_set=qrels.documents))[codes]
     pairs = query * len(qrels.documents) + documents
     index = np.minimum(np.searchsorted(qrels.pair, pairs), len(qrels.pair) - 1)
     is_judged = (documents >= 0) & (qrels.pair[index] == pairs)

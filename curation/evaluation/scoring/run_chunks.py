@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.core.arrow import ints_of, numbers, texts
+from curation.core.arrow import int_array, string_array, to_ints
 from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
@@ -130,14 +130,14 @@ def locate_chunks(
     InputError: offsets that are not numbers, outside the document or of a different version; or an id that
         the map of chunks lacks.
     """
-    codes = ints_of(documents.indices)
+    codes = to_ints(documents.indices)
     locations = [locate_id(name, bodies.hashes, chunk_map) for name in documents.dictionary.to_pylist()]
     if any(location.content_hash for location in locations):
         _note_unmapped_chunks(line, documents, locations, bodies, problems)
     if not columns and all(location.end == UNKNOWN for location in locations):
         return None
-    named = texts([location.document_id for location in locations]).dictionary_encode()
-    ids, document = named.dictionary.to_pylist(), ints_of(named.indices)[codes]
+    named = string_array([location.document_id for location in locations]).dictionary_encode()
+    ids, document = named.dictionary.to_pylist(), to_ints(named.indices)[codes]
     if "text" in columns:
         ranges = find_chunk_texts(columns["text"], ids, document, bodies, scored_lists)
     elif columns:
@@ -145,7 +145,7 @@ def locate_chunks(
         ranges = start, end, np.ones(len(line), np.int64)
     else:
         ranges = _ranges_of_ids(locations, codes, bodies.lengths(ids)[document])
-    versions = texts([location.content_hash for location in locations]).take(numbers(codes))
+    versions = string_array([location.content_hash for location in locations]).take(int_array(codes))
     versions = columns.get("content_hash", versions)
     _refuse_wrong_ranges(line, ids, document, ranges, versions, bodies, problems)
     start, end, range_counts = ranges
@@ -153,7 +153,7 @@ def locate_chunks(
     body_words, first_word = bodies.words(ids, document, start, end)
     words_not_found = count_text_words(columns["text"]) if "text" in columns else UNKNOWN
     return LocatedChunks(
-        pa.DictionaryArray.from_arrays(numbers(document), named.dictionary),
+        pa.DictionaryArray.from_arrays(int_array(document), named.dictionary),
         start,
         end,
         np.where(is_found, body_words, words_not_found),
@@ -198,7 +198,7 @@ def _note_unmapped_chunks(
     problems: Problems,
 ) -> None:
     """Note the ids that neither the map of chunks nor the release has, each with its first line."""
-    for code, row in zip(*np.unique(ints_of(documents.indices), return_index=True), strict=True):
+    for code, row in zip(*np.unique(to_ints(documents.indices), return_index=True), strict=True):
         if locations[code].document_id not in bodies.hashes:
             fault = f"the map has no chunk {documents[row].as_py()!r} of a document of the release"
             problems.add(int(line[row]), fault, "Map the whole index again, for this release.")
@@ -206,7 +206,7 @@ def _note_unmapped_chunks(
 
 def _read_offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -> Ints:
     try:
-        return ints_of(pc.cast(column, pa.int64()))
+        return to_ints(pc.cast(column, pa.int64()))
     except pa.ArrowInvalid:
         cells = column.to_pylist()
         offsets = [parse_whole_number(cell) for cell in cells]
@@ -244,10 +244,10 @@ def _refuse_wrong_ranges(
             chunk = f"the chunk {start[row]}-{end[row]} of document {ids[document[row]]!r}"
             problems.add(int(line[row]), f"{chunk} {describe(row)}: {way_out}")
 
-    pinned = texts([bodies.hashes.get(name, "") for name in ids]).take(numbers(document))
+    pinned = string_array([bodies.hashes.get(name, "") for name in ids]).take(int_array(document))
     both_known = pc.and_(pc.not_equal(versions, ""), pc.not_equal(pinned, ""))
     differs = np.zeros(len(line), bool)
-    differs[ints_of(pc.indices_nonzero(pc.and_(both_known, pc.not_equal(versions, pinned))))] = True
+    differs[to_ints(pc.indices_nonzero(pc.and_(both_known, pc.not_equal(versions, pinned))))] = True
     first_of_document = np.flatnonzero(differs)[np.unique(document[differs], return_index=True)[1]]
     note(
         np.sort(first_of_document),

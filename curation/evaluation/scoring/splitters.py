@@ -4,7 +4,7 @@
     sentence   whole sentences or lines, as the screen cuts them by script
     heading    the sections of Markdown, each from its heading on; text before the first heading is a section
 
-Chunks have no white space at their ends. A word is counted as in `words.word_starts`."""
+Chunks have no white space at their ends. A word is counted as in `words.find_word_starts`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from functools import partial
 from itertools import accumulate, pairwise
 
 from curation.core.errors import refuse_problems
-from curation.core.spans import Span, trimmed
-from curation.core.words import word_starts
+from curation.core.spans import Span, trim_spans
+from curation.core.words import find_word_starts
 from curation.labeling.presentation.excerpts import split_sentences
 
 SENTENCE, HEADING = "sentence", "heading"
@@ -52,21 +52,21 @@ def parse_splitters(names: Iterable[str]) -> dict[str, Split]:
 
 
 def _sentences(body: str) -> list[Span]:
-    return trimmed(body, pairwise([0, *accumulate(map(len, split_sentences(body, _LONGEST)))]))
+    return trim_spans(body, pairwise([0, *accumulate(map(len, split_sentences(body, _LONGEST)))]))
 
 
 def _sections(body: str) -> list[Span]:
-    return trimmed(body, pairwise([0, *_headings(body), len(body)]))
+    return trim_spans(body, pairwise([0, *_headings(body), len(body)]))
 
 
 def _windows(body: str, size: int, overlap: int) -> list[Span]:
-    starts = [*word_starts(body), len(body)]
+    starts = [*find_word_starts(body), len(body)]
     words, spans = len(starts) - 1, []
     for first in range(0, words, size - overlap):
         spans.append((starts[first], starts[min(first + size, words)]))
         if first + size >= words:
             break
-    return trimmed(body, spans)
+    return trim_spans(body, spans)
 
 
 def _headings(body: str) -> Iterator[int]:

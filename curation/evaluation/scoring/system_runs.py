@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from curation.core.arrow import ints_of, numbers, texts
-from curation.core.characters import alike
+from curation.core.arrow import int_array, string_array, to_ints
+from curation.core.characters import find_lookalikes
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Ints
@@ -143,7 +143,7 @@ def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequ
     if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
         return rows
     documents = rows.documents
-    ids, codes = documents.dictionary.to_pylist(), ints_of(documents.indices)
+    ids, codes = documents.dictionary.to_pylist(), to_ints(documents.indices)
     start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
     words, first_word = release.bodies.words(ids, codes, start, end)
     columns = (start, end, words, first_word)
@@ -169,11 +169,11 @@ def _order_chunks(
     columns: start, end, words and first_word of each chunk.
     bounds: the boundaries between words, as in `RunChunks`.
     """
-    order, _ = order_rows(query, scores, ints_of(documents.indices), documents.dictionary)
+    order, _ = order_rows(query, scores, to_ints(documents.indices), documents.dictionary)
     query = query[order]
     rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
     start, end, words, first_word = (column[order] for column in columns)
-    return RunChunks(query, rank, documents.take(numbers(order)), start, end, words, first_word, bounds)
+    return RunChunks(query, rank, documents.take(int_array(order)), start, end, words, first_word, bounds)
 
 
 class _RunLines(NamedTuple):
@@ -198,7 +198,7 @@ class _RunLines(NamedTuple):
     @property
     def pair_codes(self) -> Ints:
         """One number for each (query, document), shape (N,)."""
-        codes = ints_of(self.documents.indices)
+        codes = to_ints(self.documents.indices)
         return self.query * (int(codes.max(initial=0)) + 1) + codes
 
 
@@ -217,7 +217,7 @@ class _SystemRunReader:
         self._skip_repeated = skip_repeated
         self._left_out: Counter[str] = Counter()
         self._unknown_queries: dict[str, int] = {}
-        self._find_similar_documents = partial(alike, known=release.documents)
+        self._find_similar_documents = partial(find_lookalikes, known=release.documents)
         documents = KnownDocuments(release.documents.intersection, self._find_similar_documents)
         self._lines = RunLines(file, release.known, documents, self._note_unknown_query)
         self._query_indexes = {query: index for index, query in enumerate(release.qrels.query_ids)}
@@ -234,7 +234,7 @@ class _SystemRunReader:
             chunks = self._remove_repeated_chunks(lines, located)
         rows = self._choose_best_lines(lines, has_chunks=chunks is not None)
         self._problems.check()
-        documents = lines.documents.take(numbers(rows))
+        documents = lines.documents.take(int_array(rows))
         unknown_count = self._count_unknown_documents(documents, lines.line[rows])
         return SystemRun(
             name=name,
@@ -256,14 +256,14 @@ class _SystemRunReader:
         if not is_evaluated.all():
             self._left_out[OTHER_PART] += int((~is_evaluated).sum())
         document = columns.documents.codes[is_evaluated]
-        ids = texts(columns.documents.values).dictionary_encode()  # two names may mean one document
-        documents = pa.DictionaryArray.from_arrays(numbers(ints_of(ids.indices)[document]), ids.dictionary)
+        ids = string_array(columns.documents.values).dictionary_encode()  # two names may mean one document
+        documents = pa.DictionaryArray.from_arrays(int_array(to_ints(ids.indices)[document]), ids.dictionary)
         ranks = None if columns.ranks is None else columns.ranks[is_evaluated]
         if columns.scores is None:
             scores, ranks = -np.asarray(ranks, np.float64), None
         else:
             scores = columns.scores[is_evaluated]
-        rows = numbers(np.flatnonzero(is_evaluated))
+        rows = int_array(np.flatnonzero(is_evaluated))
         chunk_columns = {name: column.take(rows) for name, column in columns.chunk.items()}
         return _RunLines(
             columns.lines[is_evaluated], query[is_evaluated], documents, scores, ranks, chunk_columns
@@ -282,7 +282,7 @@ class _SystemRunReader:
             ranks=np.array([line.rank or 0 for line in lines], np.int64) if fields.rank else None,
             scores=np.array([line.score or 0.0 for line in lines]) if fields.score else None,
             chunk={
-                name: texts([line.chunk[index] for line in lines])
+                name: string_array([line.chunk[index] for line in lines])
                 for index, name in enumerate(self._file.chunk_columns)
             },
         )
@@ -313,7 +313,7 @@ class _SystemRunReader:
         assert self._release.bodies is not None
         rows = np.delete(np.arange(len(lines.line)), repeated)
         return _order_chunks(
-            *(lines.query[rows], lines.scores[rows], lines.documents.take(numbers(rows))),
+            *(lines.query[rows], lines.scores[rows], lines.documents.take(int_array(rows))),
             (located.start[rows], located.end[rows], located.words[rows], located.first_word[rows]),
             self._release.bodies.bounds,
         )
@@ -355,7 +355,7 @@ class _SystemRunReader:
         """
         names = documents.dictionary.to_pylist()
         is_known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
-        unknown = np.flatnonzero(~is_known[ints_of(documents.indices)])
+        unknown = np.flatnonzero(~is_known[to_ints(documents.indices)])
         first_lines = {documents[row].as_py(): int(lines[row]) for row in unknown[::-1].tolist()}
         refuse_alike(UNKNOWN_DOCUMENT, first_lines, self._find_similar_documents, self._problems)
         self._problems.check()
@@ -404,7 +404,7 @@ def _find_repeated_chunks(lines: _RunLines, located: LocatedChunks) -> Ints:
     if np.diff(np.sort(chunk_codes)).all():  # a code may wrap around: then different chunks look alike
         return np.zeros(0, np.int64)
     by_score = np.argsort(-lines.scores, kind="stable")
-    codes = ints_of(lines.documents.indices)
+    codes = to_ints(lines.documents.indices)
     keys = [column[by_score] for column in (located.end, located.start, codes, lines.query)]
     order = np.lexsort(keys)
     is_repeated = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.similarity.quotes import outside_of, places_of
+from curation.core.similarity.quotes import describe_outside_spans, find_quote
 from curation.core.spans import Span, Spans, union
 from curation.ingest.readers.problems import excerpt
 from curation.ingest.readers.values import parse_whole_number, to_text
@@ -104,17 +104,17 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
 
 def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
     """Return the ranges of evidence, except ranges that have only a quote which is not in the body."""
-    return tuple(part for part in stated if part.start is not None or places_of(part.quote, body))
+    return tuple(part for part in stated if part.start is not None or find_quote(part.quote, body))
 
 
 def _located_span(evidence: StatedEvidence, body: str) -> Span:
     if evidence.start is None or evidence.end is None:
-        places = places_of(evidence.quote, body)
+        places = find_quote(evidence.quote, body)
         if len(places) == 1:
             return places[0]
         times = f"{len(places):,} times" if places else "not"
         raise ValueError(f"the quote “{excerpt(evidence.quote)}” is {times} in the text; expected once")
-    if outside := outside_of(body, [(evidence.start, evidence.end)]):
+    if outside := describe_outside_spans(body, [(evidence.start, evidence.end)]):
         raise ValueError(outside)
     there = body[evidence.start : evidence.end]
     if evidence.quote and evidence.quote.split() != there.split():

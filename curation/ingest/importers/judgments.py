@@ -49,7 +49,7 @@ from curation.ingest.readers.values import (
 )
 from curation.store import Store
 from curation.store.documents import current_versions, ids_alike
-from curation.store.rows import Query
+from curation.store.row_types import Query
 
 _POOLED_UNJUDGED = "-1"
 _NO_GRADE = "not a whole number, and not the name of a grade"

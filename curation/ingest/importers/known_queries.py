@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal, Self
 
-from curation.core.characters import alike, normalise_query
+from curation.core.characters import find_lookalikes, normalise_query
 from curation.core.errors import InputError
 from curation.ingest.importers.personal_data import redact
 from curation.store import Cursor, Query
@@ -73,7 +73,7 @@ class KnownQueries:
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
         """Return the known id for each unknown name that looks like a known id."""
-        return alike(names, [*self._queries, *self._by_other_id])
+        return find_lookalikes(names, [*self._queries, *self._by_other_id])
 
     def of_text(self, normalised: str) -> list[Query]:
         """Return all queries with that normalized text, sorted by id."""

@@ -15,11 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.core.characters import printable
+from curation.core.characters import show_controls
 from curation.core.digests import digest
 from curation.core.errors import InputError, NotFoundError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import join_words, pluralize
+from curation.core.text import join_names, pluralize
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, revised
 from curation.ingest.importers.reference_answers import PEOPLE
@@ -190,7 +190,7 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
         if isinstance(item, Mapping):
             row, column, way_out = item, "importance", OBJECT
             if "text" not in item:
-                names = join_words([*map(repr, item)]) or "nothing"
+                names = join_names([*map(repr, item)]) or "nothing"
                 records.problems.add(record.line, f"a nugget with {names}, expected its text", OBJECT)
                 continue
         text = " ".join(to_text(item["text"] if row is item else item).split())
@@ -216,6 +216,6 @@ def problems_of(text: str) -> list[str]:
     if len(text) > MAX_NUGGET_LENGTH:
         length = pluralize(len(text), "character")
         return [f"a nugget has {length}, expected at most {MAX_NUGGET_LENGTH}: {text[:60]!r}…"]
-    if text != printable(text):
-        return [f"{printable(text)!r} has a control character; write the nugget without this character"]
+    if text != show_controls(text):
+        return [f"{show_controls(text)!r} has a control character; write the nugget without this character"]
     return [f"{text!r} has personal data; write the nugget without it"] if redact(text).kinds else []

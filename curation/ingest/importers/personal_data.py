@@ -45,7 +45,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
-from curation.core.characters import normalise_query, without_invisible
+from curation.core.characters import normalise_query, remove_invisible
 
 Check = Callable[[str], bool]
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -447,7 +447,7 @@ def _folded_text(text: str) -> str:
 
 
 def _visible_text(text: str) -> str:
-    visible = (sign for sign in without_invisible(text) if unicodedata.category(sign) != "Cf")
+    visible = (sign for sign in remove_invisible(text) if unicodedata.category(sign) != "Cf")
     return _folded_text("".join(map(_ascii_digit, visible)))
 
 

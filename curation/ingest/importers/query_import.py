@@ -17,7 +17,7 @@ from curation.core.characters import normalise_query
 from curation.core.digests import canonical_json
 from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.text import join_words, pluralize
+from curation.core.text import join_names, pluralize
 from curation.ingest.filters import (
     FIELD,
     WAY_OUT,
@@ -117,7 +117,7 @@ class QueryImport:
             sentence = f"{pluralize(self.queries, 'query', 'queries')}: {shown}."
         remarks = [fields_used(self.fields, "all other columns are metadata")]
         if self.known_as:
-            pairs = join_words([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
+            pairs = join_names([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
             known = pluralize(len(self.known_as), "query has", "queries have")
             remarks.append(
                 f"{known} a known text and the project's id: {pairs}. "
@@ -126,8 +126,8 @@ class QueryImport:
         if self.answers:
             remarks.append(f"{pluralize(self.answers, 'query', 'queries')} got new reference answers.")
         if self.tags:
-            shown = join_words([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
-            declared = join_words(self.declared, MAX_NAMES)
+            shown = join_names([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
+            declared = join_names(self.declared, MAX_NAMES)
             new = f" The project's own tags now include {declared}." if declared else ""
             remarks.append(f"Tags of the queries: {shown}. {self.tags_added:,} of these tags are new.{new}")
         remarks += [*personal_data(self.personal, "queries", "replaced"), *replaced(self.replaced)]

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.text import join_words
+from curation.core.text import join_names
 from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.store import (
@@ -82,7 +82,7 @@ def unknown_tag(name: str, known: Sequence[str]) -> str:
 
 def tags_sentence(known: Sequence[str]) -> str:
     """Return the sentence that lists the known tags."""
-    return f"Tags: {join_words(known, _MAX_NAMED)}."
+    return f"Tags: {join_names(known, _MAX_NAMED)}."
 
 
 def tag_name(value: str) -> str:
@@ -141,7 +141,7 @@ def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]
     if len(tags) > MAX_OWN:
         refuse_problems(
             [
-                f"The project would have {len(tags):,} declared tags, such as {join_words(new, 3)}; "
+                f"The project would have {len(tags):,} declared tags, such as {join_names(new, 3)}; "
                 f"expected at most {MAX_OWN:,}. Name a field with few values as tags."
             ]
         )

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.core.arrow import numbers
+from curation.core.arrow import int_array
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Ints
 from curation.ingest.importers.known_queries import PREFIXES, KnownQueries, QueryColumn
@@ -117,7 +117,7 @@ class RunLines:
             NameColumn(columns.documents.codes[known], documents),
             None if columns.ranks is None else columns.ranks[known],
             None if columns.scores is None else columns.scores[known],
-            {name: column.take(numbers(np.flatnonzero(known))) for name, column in columns.chunk.items()},
+            {name: column.take(int_array(np.flatnonzero(known))) for name, column in columns.chunk.items()},
         )
 
     def lacks_a_number(self, line: RunRow) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from curation.core.characters import CASE, difference_of_form
+from curation.core.characters import CASE, describe_lookalike
 from curation.ingest.readers.problems import Problems
 
 UNKNOWN_QUERY = "unknown query"
@@ -76,7 +76,7 @@ class UnknownNames:
         alike = {what: self._alike[what](names) for what, names in self.names.items()}
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):
             other = alike[what].get(name, "")
-            differs = difference_of_form(name, other)
+            differs = describe_lookalike(name, other)
             if self._skip:
                 left_out[f"{what} that differs from a known id by {differs}" if differs else what] += len(
                     lines
@@ -94,7 +94,7 @@ def like_known(name: str, alike: Alike) -> str:
 
 
 def _difference_clause(name: str, other: str) -> str:
-    differs = difference_of_form(name, other)
+    differs = describe_lookalike(name, other)
     return f"; it differs from the known {other!r} by {differs}" if differs else ""
 
 
@@ -106,7 +106,7 @@ def refuse_alike(what: str, first: Mapping[str, int], alike: Alike, problems: Pr
     first: first record with each unknown name.
     """
     for name, other in sorted(alike(first).items(), key=lambda item: first[item[0]]):
-        differs = difference_of_form(name, other)
+        differs = describe_lookalike(name, other)
         if differs != CASE:
             problems.add(
                 first[name],

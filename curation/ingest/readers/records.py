@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from curation.core.progress import Progress, silent
-from curation.core.text import join_words
+from curation.core.text import join_names
 from curation.ingest.readers.fields import (
     FileColumns,
     FileField,
@@ -244,7 +244,7 @@ class Records:
         unread = [name for name in values if name not in used]
         whole = [name for name in unread if None not in map(parse_whole_number, values[name])]
         places = f" {OFFSETS}" if len(whole) > 1 else ""
-        return f"columns that are not read: {join_words(unread, 10)}.{places}" if unread else ""
+        return f"columns that are not read: {join_names(unread, 10)}.{places}" if unread else ""
 
     def longest_text(self, but: Collection[str] = ()) -> str | None:
         """Return the column with the longest values in the first records, if the values are as long as texts
@@ -261,7 +261,7 @@ class Records:
     def refuse_columns(self, problem: str) -> None:
         """Add a problem of the file's columns, which is raised when the iteration begins."""
         noun = "fields" if self.format == "jsonl" else "columns"
-        there = f"The file has the {noun} {join_words([*map(repr, self.columns)], 20)}."
+        there = f"The file has the {noun} {join_names([*map(repr, self.columns)], 20)}."
         self.problems.add_general(problem, there)
         self._general = True
 

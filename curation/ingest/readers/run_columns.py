@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.core.arrow import floats_of, ints_of
+from curation.core.arrow import to_floats, to_ints
 from curation.core.statistics.arrays import Floats, Ints
 from curation.ingest.readers.blocks import Block, NeedsRowReader
 
@@ -118,13 +118,13 @@ def _as_names(column: pa.Array) -> NameColumn:
     values = [name.strip() for name in encoded.dictionary.to_pylist()]
     if not all(values) or any("\0" in name for name in values):
         raise NeedsRowReader
-    return NameColumn(ints_of(encoded.indices), values)
+    return NameColumn(to_ints(encoded.indices), values)
 
 
 def _as_scores(column: pa.Array) -> Floats:
     if not (_is_text(column) or pa.types.is_integer(column.type) or column.type in _FLOATS):
         raise NeedsRowReader
-    scores: Floats = floats_of(column.cast(pa.float64(), safe=False))
+    scores: Floats = to_floats(column.cast(pa.float64(), safe=False))
     if not np.isfinite(scores).all():
         raise NeedsRowReader
     return scores
@@ -132,7 +132,7 @@ def _as_scores(column: pa.Array) -> Floats:
 
 def _as_ranks(column: pa.Array) -> Ints:
     if _is_text(column):
-        may_be_too_large = ints_of(pc.binary_length(column)).max(initial=0) >= _LONG
+        may_be_too_large = to_ints(pc.binary_length(column)).max(initial=0) >= _LONG
         if (
             may_be_too_large
             or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py()
@@ -140,7 +140,7 @@ def _as_ranks(column: pa.Array) -> Ints:
             raise NeedsRowReader
     elif not pa.types.is_integer(column.type):
         raise NeedsRowReader
-    ranks: Ints = ints_of(column.cast(pa.int64()))
+    ranks: Ints = to_ints(column.cast(pa.int64()))
     if len(ranks) and not 0 <= ranks.min() <= ranks.max() < MAX_RANK:
         raise NeedsRowReader
     return ranks

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from xml.parsers import expat
 
-from curation.core.text import join_words
+from curation.core.text import join_names
 from curation.ingest.readers.bounds import OutOfBoundsError, open_zip, read_part
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.text_tables import refuse_names_twice
@@ -188,10 +188,10 @@ def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
     hidden = {sheet.name for sheet in book.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
     visible = [name for name in filled if name not in hidden]
     if len(visible) > 1:
-        problem = f"has {len(visible)} sheets with rows ({join_words(visible, 10)}); expected one"
+        problem = f"has {len(visible)} sheets with rows ({join_names(visible, 10)}); expected one"
         problems.stop(problem, _ONE_SHEET)
     if filled and not visible:
-        problems.stop(f"has no visible sheet with rows; hidden: {join_words([*filled], 10)}", _SHOW)
+        problems.stop(f"has no visible sheet with rows; hidden: {join_names([*filled], 10)}", _SHOW)
     if not visible:
         return iter(())
     sheet = filled[visible[0]]

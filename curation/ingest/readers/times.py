@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from curation.core.arrow import ints_of, numbers
+from curation.core.arrow import int_array, to_ints
 from curation.core.errors import InputError
 
 EPOCH = datetime(1970, 1, 1)  # UTC without a zone, as the database keeps it
@@ -191,29 +191,29 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
     """
     times, remaining = np.full(len(texts), UNREAD), np.arange(len(texts))
     for pattern, iso, zone in _FORMS if len(texts) else ():
-        remaining_texts = texts.take(numbers(remaining)) if len(remaining) < len(texts) else texts
+        remaining_texts = texts.take(int_array(remaining)) if len(remaining) < len(texts) else texts
         matches = pc.match_substring_regex(remaining_texts, f"^(?:{pattern})$").to_numpy(zero_copy_only=False)
         with suppress(pa.ArrowInvalid):  # a day that its month lacks: each text is read by itself
             times[remaining[matches]] = _of_form(remaining_texts.filter(matches), pattern, iso, zone)
             remaining = remaining[~matches]
-    other_texts = texts.take(numbers(remaining)).dictionary_encode()
+    other_texts = texts.take(int_array(remaining)).dictionary_encode()
     parsed = [parse_time(text) for text in other_texts.dictionary.to_pylist()]
     distinct_times = np.array(
         [UNREAD if time is None else to_microseconds(time) for time in parsed], np.int64
     )
-    times[remaining] = distinct_times[ints_of(other_texts.indices)]
-    return times, remaining[(times[remaining] == UNREAD) & (ints_of(pc.binary_length(texts))[remaining] > 0)]
+    times[remaining] = distinct_times[to_ints(other_texts.indices)]
+    return times, remaining[(times[remaining] == UNREAD) & (to_ints(pc.binary_length(texts))[remaining] > 0)]
 
 
 def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) -> Numbers:
     """Return the times of texts that all have the same form."""
     if iso.isdecimal():
-        return ints_of(texts.cast(pa.int64())) * int(iso)
+        return to_ints(texts.cast(pa.int64())) * int(iso)
     if iso.startswith("%"):
-        return ints_of(pc.strptime(texts, iso, "us").cast(pa.int64()))
+        return to_ints(pc.strptime(texts, iso, "us").cast(pa.int64()))
     if iso:
         texts = pc.replace_substring_regex(texts, f"^{pattern}$", iso)
-    return ints_of(texts.cast(pa.timestamp("us", zone)).cast(pa.int64()))
+    return to_ints(texts.cast(pa.timestamp("us", zone)).cast(pa.int64()))
 
 
 def check_date_order(order: str | None) -> None:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.core.characters import alike, difference_of_form
+from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.similarity.quotes import outside_of
+from curation.core.similarity.quotes import describe_outside_spans
 from curation.core.spans import Spans, union
-from curation.core.text import MAX_NOTE_LENGTH, left_out_sentences, pluralize
+from curation.core.text import MAX_NOTE_LENGTH, describe_left_out, pluralize
 from curation.guides.guide import Guide, current_guide
 from curation.ingest.import_outcome import ImportOutcome, fields_used
 from curation.ingest.importers.decision_lines import DecisionLine
@@ -75,7 +75,7 @@ class DecisionImport:
     @property
     def sentences(self) -> list[str]:
         """A sentence with the number of decided pairs, and the number of lines left out for each reason."""
-        return [f"{pluralize(self.decided, 'pair')} decided.", *left_out_sentences(self.left_out, "lines")]
+        return [f"{pluralize(self.decided, 'pair')} decided.", *describe_left_out(self.left_out, "lines")]
 
     @property
     def outcome(self) -> ImportOutcome:
@@ -229,7 +229,9 @@ def describe_overtaking(decision: ReviewerDecision) -> str:
 def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
     if ruling.evidence:
         read = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
-        refuse_problems(list(filter(None, [outside_of(read.body if read else "", ruling.evidence)])))
+        refuse_problems(
+            list(filter(None, [describe_outside_spans(read.body if read else "", ruling.evidence)]))
+        )
 
 
 def _is_repeated(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
@@ -323,8 +325,8 @@ def _find_alike_documents(items: Sequence[DecisionLine], judged: Iterable[Pair])
     first = {item.document_id: item.line for item in reversed(items) if item.document_id not in known}
     return [
         f"line {first[name]}: nobody has judged the document {name!r}; it differs from the known {other!r} "
-        f"by {difference_of_form(name, other)}"
-        for name, other in alike(first, known).items()
+        f"by {describe_lookalike(name, other)}"
+        for name, other in find_lookalikes(first, known).items()
     ]
 
 

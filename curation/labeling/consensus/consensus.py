@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Floats, Ints
 from curation.labeling.consensus.dawid_skene import collect_grades, fit_dawid_skene
 from curation.labeling.consensus.rule import MAJORITY, MEDIAN, ConsensusRule

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.reports.page import NumberCell, Section, ShareCell, Table
+from curation.core.reports.page import Section
+from curation.core.reports.tables import NumberCell, ShareCell, Table
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.text import pluralize
 from curation.labeling.consensus.rule import ConsensusRule

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.core.errors import NotFoundError
-from curation.core.similarity.quotes import QUOTED, quoted
+from curation.core.similarity.quotes import QUOTE_COLUMNS, quote_spans
 from curation.core.spans import Spans
 from curation.store import Cursor, Store, append_rows, fetch, get_setting, utc_now
 from curation.store.documents import documents_by_hash
@@ -149,9 +149,9 @@ def append_decisions(
         (*made[:3], *mark)
         for made, ruling in zip(decisions, rulings, strict=True)
         if ruling.evidence
-        for mark in quoted(read[ruling.content_hash or ""].body, ruling.evidence)
+        for mark in quote_spans(read[ruling.content_hash or ""].body, ruling.evidence)
     ]
-    append_rows(cursor, "decision_marks", marks, ("query_id", "document_id", "revision", *QUOTED))
+    append_rows(cursor, "decision_marks", marks, ("query_id", "document_id", "revision", *QUOTE_COLUMNS))
     return decisions
 
 

@@ -11,7 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from curation.core.digests import digest
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.spans import Spans, union
 from curation.core.text import pluralize
 from curation.ingest.filters import NEED

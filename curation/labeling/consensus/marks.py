@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from curation.core.similarity.quotes import find_again
-from curation.core.spans import Span, Spans, held_by, union
+from curation.core.similarity.quotes import relocate_quote
+from curation.core.spans import Span, Spans, covered_by_at_least, union
 from curation.guides.guide import Guide, current_guide
 from curation.ingest.filters import outside_pairs
 from curation.labeling.consensus.consensus import PairConsensus
@@ -72,7 +72,7 @@ class PairMarks(NamedTuple):
     def consensus(self) -> Spans:
         """The characters of the document that are evidence of the grade."""
         counting = self._counting
-        return held_by([marked.spans for marked in counting], len(counting) // 2 + 1)
+        return covered_by_at_least([marked.spans for marked in counting], len(counting) // 2 + 1)
 
     @property
     def apart(self) -> bool:
@@ -94,7 +94,7 @@ class PairMarks(NamedTuple):
         quoted = [(span, "".join(signs[position] for position in range(*span))) for span in self.consensus]
         if newer is None or newer.content_hash == self.content_hash:
             return quoted
-        places = [find_again(quote, newer.body, span[0]) for span, quote in quoted]
+        places = [relocate_quote(quote, newer.body, span[0]) for span, quote in quoted]
         spans = union(marked.span for marked in places if marked is not None)
         return None if None in places else [(span, newer.body[slice(*span)]) for span in spans]
 

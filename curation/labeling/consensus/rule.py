@@ -13,7 +13,7 @@ from typing import Any
 
 from curation.core.digests import canonical_json
 from curation.core.errors import refuse_problems
-from curation.core.operation import option, out_of_bounds
+from curation.core.request import describe_out_of_bounds, option
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 
@@ -48,9 +48,9 @@ class ConsensusRule:
         0.1,
         "Cases added to each confusion",
         "Cases that dawid-skene adds to each confusion matrix cell.",
-        least=0,
-        most=100,
-        by=0.1,
+        minimum=0,
+        maximum=100,
+        step=0.1,
         unset="0.1, or unchanged",
     )
     least: float = option(
@@ -58,9 +58,9 @@ class ConsensusRule:
         "A grade must be more probable than",
         "Probability that a grade must exceed under Dawid-Skene. Else the pair is disputed.",
         flag="--min-probability",
-        least=0.5,
-        most=0.99,
-        by=0.05,
+        minimum=0.5,
+        maximum=0.99,
+        step=0.05,
         unset="0.5, or unchanged",
     )
 
@@ -129,5 +129,5 @@ def check_consensus_rule(rule: ConsensusRule) -> None:
         problems.append(f"The consensus rule {REMOVED_RULE} was removed: use {DAWID_SKENE}.")
     elif rule.name not in RULES:
         problems.append(f"There is no consensus rule {rule.name!r}: expected one of {', '.join(RULES)}.")
-    problems += out_of_bounds(ConsensusRule, vars(rule))
+    problems += describe_out_of_bounds(ConsensusRule, vars(rule))
     refuse_problems(problems)

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from curation.core.digests import digest
-from curation.core.words import located_words, words
+from curation.core.words import locate_words, split_words
 from curation.retrieval.terms import STOP_WORDS, stem
 
 MAX_PASSAGE_LENGTH = 700
@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 def stem_query(query: str) -> frozenset[str]:
     """Return the query's stems to highlight; function words are included only if the query has no other
     words."""
-    asked = words(query)
+    asked = split_words(query)
     content = [word for word in asked if word not in STOP_WORDS] or asked
     return frozenset(map(stem, content))
 
@@ -127,7 +127,7 @@ def _find_best_span(text: str, stems: frozenset[str], longest: int) -> tuple[int
 
 def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
     """Find the stem, start and end of each word or gram of the text that is among the stems."""
-    for word, start, end in located_words(text, lambda word: stem(word) in stems):
+    for word, start, end in locate_words(text, lambda word: stem(word) in stems):
         yield stem(word), start, end
 
 

@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from curation.core.spans import Span, trimmed
+from curation.core.spans import Span, trim_spans
 from curation.labeling.presentation.excerpts import MAX_PASSAGE_LENGTH, Segment, split_sentences
 
 SEARCH_AHEAD = 400
@@ -93,7 +93,7 @@ def find_drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
 def find_sentence_spans(text: str) -> list[Span]:
     """Find the ranges of a text's sentences without surrounding white space; long sentences are split."""
     cuts = accumulate(map(len, split_sentences(text, MAX_PASSAGE_LENGTH)), initial=0)
-    return trimmed(text, pairwise(cuts))
+    return trim_spans(text, pairwise(cuts))
 
 
 def split_at_sentences(

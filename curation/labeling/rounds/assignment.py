@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from curation.core.digests import digest, seeded
+from curation.core.digests import digest, sort_by_seed
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import (
@@ -76,7 +76,7 @@ def assign_queries(
         by_query[candidate.query_id].append(candidate)
     load = {who: (loads or {}).get(who, 0) for who in annotators}
     work: dict[str, dict[str, list[Candidate]]] = {who: {} for who in annotators}
-    for query_id in sorted(seeded(by_query, seed, str), key=lambda q: -len(by_query[q])):
+    for query_id in sorted(sort_by_seed(by_query, seed, str), key=lambda q: -len(by_query[q])):
 
         def rank(who: str, query_id: str = query_id) -> tuple[bool, int, str]:
             return (who, query_id) in practised, load[who], digest(seed, query_id, who)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from curation.core.digests import digest
-from curation.core.reports.page import Table, figure_row, figure_table
+from curation.core.reports.tables import Table, figure_row, figure_table
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.candidates import Candidate

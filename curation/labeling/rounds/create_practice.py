@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.core.characters import alike
+from curation.core.characters import find_lookalikes
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.reports.page import Table
-from curation.core.text import MAX_NOTE_LENGTH, left_out_sentences, percent
+from curation.core.reports.tables import Table
+from curation.core.text import MAX_NOTE_LENGTH, describe_left_out, percent
 from curation.guides.guide import Guide, current_guide
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
@@ -40,10 +40,10 @@ from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_ann
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import LEAVES_OUT, SealAccess, unseal
 from curation.store import Cursor, Store, append_rows, record_event
+from curation.store.audit_trail import COMMAND_LINE
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
-from curation.store.rows import Presentation
-from curation.store.settings import COMMAND_LINE
+from curation.store.row_types import Presentation
 
 _SEEN_PAIRS = """
 SELECT DISTINCT annotator, query_id, document_id FROM live_presentations
@@ -83,7 +83,7 @@ class OpenedPractice:
         return [
             f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
             f"{percent(self.pass_mark)}.",
-            *left_out_sentences(self.left_out),
+            *describe_left_out(self.left_out),
         ]
 
     @property
@@ -159,7 +159,7 @@ class PracticeFile(NamedTuple):
         except InputError as error:
             problems.extend(error.problems)
         if document not in self.hashes:
-            like = like_known(document, partial(alike, known=self.hashes))
+            like = like_known(document, partial(find_lookalikes, known=self.hashes))
             problems.append(f"the corpus has no document {document!r}{like}")
         value = parse_whole_number(grade)
         if value is None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from curation.core.digests import digest, seeded
+from curation.core.digests import digest, sort_by_seed
 from curation.core.errors import RefusedError
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, assign_queries, lay_out
@@ -92,7 +92,7 @@ class OpenedRound:
                 f"Blind duplicates come back after {self.distances['min']:,.0f} presentations or more "
                 f"(median {self.distances['median']:g})."
             )
-        return [*sentences, *left_out_sentences(self.left_out)]
+        return [*sentences, *describe_left_out(self.left_out)]
 
     @property
     def tables(self) -> list[Table]:
@@ -241,7 +241,7 @@ def read_project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
 
 def _choose_queries(chosen: ChosenCandidates, count: int, seed: int) -> ChosenCandidates:
     """Choose the candidates of `count` queries, in a seeded order."""
-    queries = set(seeded({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
+    queries = set(sort_by_seed({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
     kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
     left_out = dict(chosen.left_out)
     if len(kept) < len(chosen.candidates):

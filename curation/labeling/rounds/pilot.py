@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.errors import RefusedError
-from curation.core.reports.page import QueryName, Table, figure_row, figure_table
+from curation.core.reports.tables import QueryName, Table, figure_row, figure_table
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import percentile_interval, resampled
+from curation.core.statistics.intervals import percentile_interval, resample_sums
 from curation.core.text import pluralize
 from curation.guides.guide import load_guide
 from curation.labeling.rounds.rounds import read_round_state
@@ -205,5 +205,5 @@ def _compute_interval(counts: np.ndarray, seed: int) -> tuple[float | None, floa
     compared = counts[counts[:, 1] > 0]
     if len(compared) < 2:
         return None, None
-    sums = np.concatenate(list(resampled(compared, seed)))
+    sums = np.concatenate(list(resample_sums(compared, seed)))
     return percentile_interval(sums[:, 0] / sums[:, 1]) or (None, None)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.reports.page import ShareCell, Table
+from curation.core.reports.tables import ShareCell, Table
 from curation.core.text import pluralize
 from curation.labeling.rounds.assignment import make_presentations, order_items
 from curation.labeling.rounds.candidates import Candidate
@@ -27,9 +27,9 @@ from curation.labeling.rounds.rounds import append_round_event, read_parameters,
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import closed_access
 from curation.store import Cursor, Store, append_rows, record_event
+from curation.store.audit_trail import COMMAND_LINE
 from curation.store.documents import current_snapshot
-from curation.store.rows import Presentation
-from curation.store.settings import COMMAND_LINE
+from curation.store.row_types import Presentation
 
 _FEEDBACK = """
 SELECT p.presentation_id, p.query_id, k.grade, s.grade, k.explanation, r.parameters

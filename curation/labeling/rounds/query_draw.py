@@ -17,10 +17,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from curation.core.digests import seeded
+from curation.core.digests import sort_by_seed
 from curation.core.errors import InputError, RefusedError
-from curation.core.reports.page import Table, csv_table
-from curation.core.statistics.allocation import allocate
+from curation.core.reports.table_files import csv_table
+from curation.core.reports.tables import Table
+from curation.core.statistics.stratified_sampling import allocate
 from curation.core.text import pluralize
 from curation.labeling.rounds.candidates import CandidateRow, ChosenCandidates
 from curation.store import Cursor, get_setting
@@ -147,7 +148,7 @@ def draw_queries(
     left = [len(members[name]) - 1 for name in names]
     drawn: set[str] = set()
     for name, more in zip(names, allocate(queries - len(names), left, left), strict=True):
-        drawn.update(seeded(members[name], seed, lambda query_id: ["query draw", query_id])[: more + 1])
+        drawn.update(sort_by_seed(members[name], seed, lambda query_id: ["query draw", query_id])[: more + 1])
     chosen = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn)
     return QueryDraw(strata, chosen, unit_of)
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.reports.page import BarCell, NumberCell, Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import BarCell, NumberCell, Table
+from curation.core.text import describe_left_out, pluralize
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.control_items import (
     ControlItemResult,
@@ -143,7 +143,7 @@ class RoundStatus:
         if self.spacing.judged:
             twice, apart = self.spacing.judged, self.spacing.another_day
             sentences.append(f"Judged twice: {twice:,}, of them on another day (UTC): {apart:,}.")
-        return [*sentences, *left_out_sentences(self.left_out)]
+        return [*sentences, *describe_left_out(self.left_out)]
 
     @property
     def tables(self) -> list[Table]:

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, lay_out
 from curation.labeling.rounds.candidates import (
@@ -163,7 +163,7 @@ class Transfer:
         if self.moved:
             people, pairs = ", ".join(self.per_annotator), pluralize(self.moved, "pair")
             sentences.append(f"{pairs} of {self.round} moved to {people}; {self.kept:,} stay.")
-        return [*(sentences or [f"No items of {self.round} moved."]), *left_out_sentences(self.left_out)]
+        return [*(sentences or [f"No items of {self.round} moved."]), *describe_left_out(self.left_out)]
 
     @property
     def tables(self) -> list[Table]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.guides.difference import GuideDifference, compare_guides
 from curation.guides.drafts import end_draft, find_draft

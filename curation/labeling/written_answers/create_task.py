@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.core.digests import canonical_json, digest, seeded
+from curation.core.digests import canonical_json, digest, sort_by_seed
 from curation.core.errors import RefusedError, refuse_problems
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.ingest.filters import NEED
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.query_tags import check_tags
@@ -124,7 +124,7 @@ class OpenedAnswerTask:
             "relevant."
         )
         sealed = [withheld(self.sealed, "query", "queries")] if self.sealed else []
-        return [opened, *sealed, *left_out_sentences(self.left_out, "queries")]
+        return [opened, *sealed, *describe_left_out(self.left_out, "queries")]
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -270,7 +270,7 @@ def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: Reas
         [Candidate(query_id, "", "") for query_id in queries], request.writers, request.overlap, request.seed
     )
     work = {
-        writer: seeded(query_ids, request.seed, lambda query_id, writer=writer: (writer, query_id))  # type: ignore[misc]
+        writer: sort_by_seed(query_ids, request.seed, lambda query_id, writer=writer: (writer, query_id))  # type: ignore[misc]
         for writer, query_ids in given.items()
     }
     opened = OpenedAnswerTask(
@@ -307,7 +307,7 @@ def _choose_queries(
     chosen = [query_id for query_id, reason in reasons.items() if not reason]
     if request.most is not None and request.most < len(chosen):
         left_out[NOT_DRAWN] = len(chosen) - request.most
-        chosen = sorted(seeded(chosen, request.seed, str)[: request.most])
+        chosen = sorted(sort_by_seed(chosen, request.seed, str)[: request.most])
     return chosen, dict(left_out)
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.core.characters import isolated
+from curation.core.characters import isolate
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.text import MAX_NOTE_LENGTH, pluralize
 from curation.ingest.importers.reference_answers import StoredReferences, references_of
 from curation.labeling.answer_matching import DISPUTED, AnswerOutcome, find_distinct_answers, normalise_answer
@@ -266,10 +266,10 @@ def read_recent_answer_decisions(
 def describe_answer_overtaking(decision: AnswerDecision) -> str:
     """Return the message for a reviewer who had a query on screen when a different reviewer decided the
     query."""
-    references = " / ".join(map(isolated, decision.answers)) or "that the corpus does not answer the query"
+    references = " / ".join(map(isolate, decision.answers)) or "that the corpus does not answer the query"
     return (
         f"{decision.reviewer} decided this query while you had it open: {references}, because "
-        f"“{isolated(decision.reason)}”. Your decision was not saved. Look at the query again, and "
+        f"“{isolate(decision.reason)}”. Your decision was not saved. Look at the query again, and "
         "decide again if you disagree."
     )
 

@@ -23,7 +23,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.core.errors import RefusedError, find_named
-from curation.core.reports.page import BarCell, Table
+from curation.core.reports.tables import BarCell, Table
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import TagStatement, write_persons_tags

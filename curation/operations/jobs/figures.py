@@ -226,5 +226,5 @@ def _answer_request(
 
 if __name__ == "__main__":
     os.nice(NICENESS)
-    log.set_up()
+    log.configure()
     main(Path(sys.argv[1]), Connection(int(sys.argv[2])))

@@ -179,7 +179,7 @@ class Jobs:
         limit = f"No more than {MAX_RUNNING} jobs run at once"
         if clashing_jobs:
             limit = "Two jobs would use the same data"
-        doing = OPERATIONS[job.kind].doing.capitalize()
+        doing = OPERATIONS[job.kind].in_progress.capitalize()
         started = f"since {job.started_at:%H:%M} UTC, started by {job.started_by}"
         return f"{doing} ({started}). {limit}: wait, or stop it."
 
@@ -254,7 +254,7 @@ class _RunningJob:
 
     def _describe_ending(self) -> tuple[str, str]:
         """Return the ending that is stored unless the process has stored its ending itself."""
-        kept = OPERATIONS[self.job.kind].kept
+        kept = OPERATIONS[self.job.kind].on_interrupt
         if self.stopped_by is not None:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"
         code = self.process.returncode

@@ -24,7 +24,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from curation.core import log
-from curation.core.arrow import without_pandas
+from curation.core.arrow import hide_pandas
 from curation.core.errors import CurationError
 from curation.core.progress import Progress
 from curation.operations.jobs.stored import Job, find_job, store_ending
@@ -63,7 +63,7 @@ def main(project: Path, job_ids: SimpleQueue[str], report: Callable[[str], None]
     if job.kind in LIMITED_KINDS:
         _limit_resources(MAX_MEMORY, MAX_CPU_SECONDS)
     listen = _progress_listener(report)
-    listen(OPERATIONS[job.kind].first, 0, 0)
+    listen(OPERATIONS[job.kind].first_step, 0, 0)
     outcome, message = _run_job(store, job, listen)
     store_ending(store, job.job_id, outcome, message)
     store.close()
@@ -80,7 +80,7 @@ def _limit_resources(memory: int, cpu_seconds: int) -> None:
 
 def _import_modules(job_ids: SimpleQueue[str]) -> None:
     """Import the modules that most jobs need; stop as soon as a job comes."""
-    without_pandas()
+    hide_pandas()
     for module in MODULES:
         if job_ids.empty():
             import_module(module)
@@ -138,6 +138,6 @@ if __name__ == "__main__":
     threading.Thread(target=_read_job_ids, args=[job_ids], daemon=True).start()
     gc.set_threshold(*GC_THRESHOLDS)
     os.nice(NICENESS)
-    log.set_up()
+    log.configure()
     main(Path(sys.argv[1]), job_ids, _reserve_output())
     os._exit(0)  # all is stored; a normal end of the interpreter only takes time

@@ -158,7 +158,7 @@ def _add_job_states(
 
 
 def _add_job_state(stage: Stage, job: Job, running: Collection[str] | None) -> Stage:
-    doing = OPERATIONS[job.kind].doing
+    doing = OPERATIONS[job.kind].in_progress
     if job.outcome is not None:
         message = (job.message or "").splitlines()
         why = f"The last job failed: {message[0] if message else job.outcome}"

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from curation.agreement.gate import Gate
-from curation.core.text import counted, pluralize
+from curation.core.text import pluralize, pluralize_label
 from curation.operations.workflow.judging import SettledGrades
 from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import DONE, OPEN, PLANNED, QuarterWork, present_quarter, read_work
@@ -199,7 +199,7 @@ def relabel_stage(
         return Stage("re-label", "done", f"{quarter}.", see_due)
     if due.is_due:
         main_reasons = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
-        reasons = ", ".join(counted(count, reason) for reason, count in main_reasons)
+        reasons = ", ".join(pluralize_label(count, reason) for reason, count in main_reasons)
         return Stage("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
     line = due.stale_sentence if due.stale else f"Nothing is due in {quarter}."
     return Stage("re-label", "done", line, see_due)

@@ -25,7 +25,7 @@ from math import log1p
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.words import words
+from curation.core.words import split_words
 from curation.queries.coverage.entities import (
     CUTS,
     MAX_PHRASE_WORDS,
@@ -128,7 +128,7 @@ def compute_noun_shares(entities: Sequence[Entity]) -> Floats:
     seen, filling = np.zeros(len(entities)), np.zeros(len(entities))
     for description in sorted({entity.description for entity in entities}):
         for piece in CUTS.split(description):
-            text_words = words(piece)
+            text_words = split_words(piece)
             singulars = ["", *map(make_singular, text_words), ""]
             for start in range(1, len(text_words) + 1):
                 for end in range(start + 1, min(start + MAX_PHRASE_WORDS, len(text_words) + 1) + 1):

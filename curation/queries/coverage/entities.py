@@ -36,7 +36,7 @@ import numpy as np
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats
-from curation.core.words import is_unspaced, words
+from curation.core.words import is_unspaced, split_words
 from curation.retrieval.terms import STOP_WORDS
 from curation.store import Document
 
@@ -111,7 +111,7 @@ Mentions = dict[Entity, float]
 
 def normalise_name(name: str) -> str:
     """Normalize a name: lower case, words joined by one space, no hyphens or special characters."""
-    return " ".join(words(name))
+    return " ".join(split_words(name))
 
 
 def make_singular(word: str) -> str:
@@ -123,7 +123,7 @@ def make_singular(word: str) -> str:
 
 def normalise_singular(name: str) -> str:
     """Normalize a name with each word in the singular. Names with equal results name the same entity."""
-    return " ".join(map(make_singular, words(name)))
+    return " ".join(map(make_singular, split_words(name)))
 
 
 def find_entities(
@@ -185,7 +185,7 @@ def extract_phrases(
     ------
     RefusedError: scikit-learn is not installed.
     """
-    if not any(words(document.text) for document in documents):
+    if not any(split_words(document.text) for document in documents):
         return [{} for _ in documents]
     joining = find_joining_words(document.text for document in documents)
     phrases, matrix = _count_phrases(documents, joining)
@@ -214,7 +214,7 @@ def find_joining_words(texts: Iterable[str]) -> frozenset[str]:
     number = 0
     for text in texts:
         number += 1
-        counts = Counter(words(text))
+        counts = Counter(split_words(text))
         documents_with.update(counts.keys())
         occurrences.update(counts)
     least = max(ALWAYS_KEPT, MIN_SHARE_COMMON * number)
@@ -238,7 +238,7 @@ def list_phrases(text: str, joining: Collection[str] = frozenset()) -> Iterator[
     joining: joining words of the corpus, besides the English words.
     """
     for piece in CUTS.split(text):
-        text_words = words(piece)
+        text_words = split_words(piece)
         for start in range(len(text_words)):
             for length in range(1, min(MAX_PHRASE_WORDS, len(text_words) - start) + 1):
                 phrase = text_words[start : start + length]
@@ -306,7 +306,9 @@ def _describe_phrases(document: Document, weights: Mapping[str, float], joining:
     best: dict[str, tuple[float, str]] = {}
     for sentence in _split_sentences(document):
         phrases = set(list_phrases(sentence, joining)) & weights.keys()
-        worth = round(sum(sorted(weights[phrase] for phrase in phrases)) / sqrt(len(words(sentence)) or 1), 9)
+        worth = round(
+            sum(sorted(weights[phrase] for phrase in phrases)) / sqrt(len(split_words(sentence)) or 1), 9
+        )
         for phrase in phrases:
             if phrase not in best or worth > best[phrase][0]:
                 best[phrase] = (worth, sentence)

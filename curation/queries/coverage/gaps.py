@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
+from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.matched_queries import MatchedQueries, match_current_queries

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.characters import isolated
-from curation.core.reports.page import Section, Table
+from curation.core.characters import isolate
+from curation.core.reports.page import Section
+from curation.core.reports.tables import Table
 from curation.core.text import percent
 from curation.queries.coverage.clusters import count_documents
 from curation.queries.coverage.coverage_map import CoverageMap
@@ -127,7 +128,7 @@ def find_documents_outside(coverage_map: CoverageMap) -> DocumentsOutside:
 
 def build_reliability_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOutside) -> Section:
     """Show how far the measures depend on the rule for C(q) and the seed, and the documents in no region."""
-    ids = ", ".join(map(isolated, outside.ids)) + (", …" if outside.documents > MAX_IDS_SHOWN else "")
+    ids = ", ".join(map(isolate, outside.ids)) + (", …" if outside.documents > MAX_IDS_SHOWN else "")
     rows = tuple(
         (figures.rule, figures.msc.text(), figures.scc.text(), figures.zqc.text(",.0f")) for figures in rules
     )

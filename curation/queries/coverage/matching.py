@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.words import words
+from curation.core.words import split_words
 from curation.queries.coverage.entities import MAX_PHRASE_WORDS, make_singular, normalise_singular
 from curation.queries.coverage.entity_graph import MIN_COSINE, NEIGHBOURS, find_nearest
 from curation.queries.coverage.measures import Clusters, collect_clusters
@@ -106,7 +106,7 @@ def match_entities(
     for text, vector in zip(texts, query_vectors, strict=True):
         cosines = np.round((entity_vectors @ vector).astype(np.float64), 6)
         by_phrase = find_named_entities(text, entity_of_name, max_words)
-        by_meaning = find_nearest(cosines, max_by_meaning, MIN_COSINE).tolist() if words(text) else ()
+        by_meaning = find_nearest(cosines, max_by_meaning, MIN_COSINE).tolist() if split_words(text) else ()
         matches.append(EntityMatch(by_phrase, tuple(by_meaning)))
     return matches
 
@@ -121,7 +121,7 @@ def find_named_entities(
     entity_of_name: singular name → position of the entity.
     max_words: largest number of words of a name.
     """
-    text_words = list(map(make_singular, words(text)))
+    text_words = list(map(make_singular, split_words(text)))
     spans = []
     for start in range(len(text_words)):
         for end in range(min(len(text_words), start + max_words), start, -1):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from curation.core.characters import ISOLATES
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, percent, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, percent, pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import ClusterCoverage, count_clusters
 from curation.queries.coverage.map_measures import (
@@ -105,7 +105,7 @@ class CoverageReport:
         ]
         if self.traffic_counted is not None:
             lines.append(f"The counted texts make up {percent(self.traffic_counted, 1)} of the searches.")
-        return [*lines, *left_out_sentences(self.left_out)]
+        return [*lines, *describe_left_out(self.left_out)]
 
     @property
     def tables(self) -> tuple[Table, ...]:

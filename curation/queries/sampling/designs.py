@@ -17,8 +17,8 @@ the whole log is an axis from 0 to 1. Head, torso and tail are the thirds of the
 were asked equally often are in the same frequency band: the band of the middle of all these queries. A query
 asked once is always tail, and the most asked queries are always head.
 
-    stratified  each stratum gets its number (see `core.statistics.allocation`), and all queries of a stratum
-                have the same probability, drawn / population
+    stratified  each stratum gets its number (see `stratified_sampling.allocate`), and all queries of a
+                stratum have the same probability, drawn / population
     pps         one draw with probability proportional to traffic (see `draw_pps`); the queries are lined up
                 stratum by stratum, so that each stratum's number differs from the expected number by less
                 than 1
@@ -40,8 +40,12 @@ from numpy.typing import NDArray
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
-from curation.core.reports.page import Table
-from curation.core.statistics.allocation import allocate_with_quotas, draw_proportional, weights_of
+from curation.core.reports.tables import Table
+from curation.core.statistics.stratified_sampling import (
+    allocate_with_quotas,
+    compute_weights,
+    draw_proportional,
+)
 from curation.core.text import pluralize
 from curation.queries.tag_rules import LONG, SHORT
 
@@ -193,7 +197,7 @@ def draw_stratified(
     InputError: an allocation or stratum is unknown, or a quota is impossible.
     """
     populations, asked = sizes(traffic, strata)
-    weights = weights_of(allocation, asked)
+    weights = compute_weights(allocation, asked)
     numbers = allocate_with_quotas(size, strata.names, populations, weights, quotas or {})
     order = np.argsort(strata.codes, kind="stable")
     starts = np.cumsum([0, *populations[:-1]])

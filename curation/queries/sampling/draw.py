@@ -24,9 +24,9 @@ from dataclasses import replace
 from typing import Any
 
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
-from curation.core.statistics.allocation import allocate, impossible, weights_of
+from curation.core.request import describe_out_of_bounds
+from curation.core.statistics.stratified_sampling import allocate, compute_weights, describe_impossible_quota
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import check_tags
 from curation.people.annotators import require_author
@@ -148,7 +148,7 @@ def _too_few(size: int, population: int, reasons: Mapping[str, int]) -> RefusedE
 
 def check_plan(request: DrawRequest) -> None:
     """Refuse a size or design that is impossible; the error lists all problems."""
-    problems = out_of_bounds(DrawRequest, {"size": request.size})
+    problems = describe_out_of_bounds(DrawRequest, {"size": request.size})
     if request.design not in DESIGNS:
         problems.append(f"The design {request.design!r} is unknown; expected one of {', '.join(DESIGNS)}.")
     if request.design == "pps" and (request.allocation or request.quotas):
@@ -275,7 +275,7 @@ def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest)
     quotas, size = request.quotas, request.size
     names = frame.strata.names
     populations, traffic = sizes(frame.traffic, frame.strata)
-    problems = [impossible(name, quota, names, populations) for name, quota in quotas.items()]
+    problems = [describe_impossible_quota(name, quota, names, populations) for name, quota in quotas.items()]
     if any(problems):
         raise InputError([problem for problem in problems if problem])
     had = {stratum.name: stratum.drawn for stratum in earlier.strata}
@@ -294,7 +294,7 @@ def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest)
             f"{rest:,} more queries were asked for than the {sum(least):,} of the sample and its quotas, "
             f"and the other strata have {sum(free):,} left."
         )
-    weights = weights_of(earlier.parameters["allocation"], traffic)
+    weights = compute_weights(earlier.parameters["allocation"], traffic)
     more = allocate(rest, free, weights)
     return {name: number + extra for name, number, extra in zip(names, least, more, strict=True)}
 

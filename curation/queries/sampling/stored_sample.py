@@ -22,15 +22,15 @@ from markupsafe import Markup
 from curation.core.digests import canonical_json, digest
 from curation.core.errors import RefusedError
 from curation.core.reports.charts import bars
-from curation.core.reports.page import Table
-from curation.core.text import join_words, left_out_sentences, percent, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, join_names, percent, pluralize
 from curation.ingest.importers.queries import query_id_of
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.designs import TAG, Stratum, names_after, strata_table
 from curation.queries.unanswerable import unanswerable_share
 from curation.retrieval import DEFAULT_MODEL
 from curation.store import Cursor, Store, append_rows, get_setting, put_setting, record_event, utc_now
-from curation.store.settings import COMMAND_LINE
+from curation.store.audit_trail import COMMAND_LINE
 
 DrawnQuery = tuple[str, str, int, float]
 """A drawn query: its normalized text, stratum, traffic and inclusion probability."""
@@ -65,10 +65,10 @@ def about_strata(strata: Sequence[Stratum]) -> list[str]:
     missed = [f"{s.name} ({s.population:,})" for s in strata if s.population and not s.drawn]
     few = [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < MIN_FOR_FIGURES]
     warnings = {
-        f"No query of the traffic belongs to {join_words(empty)}.": empty,
-        f"No query was drawn from {join_words(missed)}: results will say nothing about these strata.": missed,
+        f"No query of the traffic belongs to {join_names(empty)}.": empty,
+        f"No query was drawn from {join_names(missed)}: results will say nothing about these strata.": missed,
         (
-            f"Fewer than {MIN_FOR_FIGURES} queries were drawn from {join_words(few)}: too few for separate "
+            f"Fewer than {MIN_FOR_FIGURES} queries were drawn from {join_names(few)}: too few for separate "
             "results."
         ): few,
     }
@@ -127,7 +127,7 @@ class SampleReport:
             drawn = "The same sample was drawn before. The sample is current again, and nothing was added."
         spellings = pluralize(self.grouped, "rarer spelling counts as its", "rarer spellings count as their")
         grouped = [f"{spellings} most frequent spelling."] if self.grouped else []
-        return [drawn, *grouped, *left_out_sentences(self.left_out, "rows of traffic")]
+        return [drawn, *grouped, *describe_left_out(self.left_out, "rows of traffic")]
 
     @property
     def tables(self) -> tuple[Table, ...]:

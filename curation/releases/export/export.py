@@ -21,10 +21,10 @@ from typing import Any
 from curation import __version__
 from curation.core.digests import file_digest
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.operation import out_of_bounds
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.request import describe_out_of_bounds
+from curation.core.text import describe_left_out, pluralize
 from curation.people.seal_access import Unsealing, sealed_parts
 from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
@@ -91,7 +91,7 @@ class Exported:
         if self.ids.get("mapped"):
             remarks.append(f"{self.ids['mapped']:,} ids contained white space and were encoded: see ids.tsv.")
         remarks += [f"{file}: {pluralize(rows, 'row')}." for file, rows in self.rows.items()]
-        return [*remarks, *left_out_sentences(self.left_out)]
+        return [*remarks, *describe_left_out(self.left_out)]
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -165,7 +165,7 @@ def export(
 
 def _check_request(request: ExportRequest) -> None:
     format = request.format
-    problems = out_of_bounds(ExportRequest, vars(request))
+    problems = describe_out_of_bounds(ExportRequest, vars(request))
     if format in GONE:
         problems.append(GONE[format])
     elif format not in FORMATS:

@@ -155,14 +155,14 @@ def _find_negatives(
     left_out: Counter[str],
 ) -> list[str]:
     """Return the hard negatives without near-duplicates of relevant documents and without equal texts."""
-    from curation.core.similarity.shingles import near_duplicate, word_shingles
+    from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 
     texts = {name: documents[name].text for name in (*relevant, *negatives)}
     shingles = {name: word_shingles(text) for name, text in texts.items()}
     same = {texts[name] for name in relevant}
     kept: dict[str, str] = {}
     for name in negatives:
-        alike = near_duplicate(name, relevant, shingles, source.near_duplicate)
+        alike = find_near_duplicate(name, relevant, shingles, source.near_duplicate)
         if texts[name] in same or (alike is not None and name not in outdated):
             left_out[ALIKE] += 1
         elif texts[name] in kept:

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 
 from curation.agreement.gate import GateCheck
 from curation.core.errors import RefusedError
-from curation.core.reports.page import Table
-from curation.core.text import decimal, join_words, percent, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import decimal, join_names, percent, pluralize
 from curation.labeling.rounds.rounds import RoundState
 from curation.releases.freeze.draft import CHANGED, ReleaseDraft
 
@@ -98,7 +98,7 @@ def _check_opinions(opinions: Counter[tuple[int, int]]) -> FreezeCheck:
 
 
 def _check_rounds(states: Sequence[RoundState]) -> FreezeCheck:
-    shares = join_words([f"{state.round} is {percent(state.share)} answered" for state in states])
+    shares = join_names([f"{state.round} is {percent(state.share)} answered" for state in states])
     sentence = f"Open rounds: {shares}." if states else "No round is open."
     return FreezeCheck("open rounds", "warn" if states else "ok", sentence, f"{len(states):,}")
 
@@ -134,6 +134,6 @@ def _check_figure(check: GateCheck) -> FreezeCheck:
 
 def _check_seal(sealed: Sequence[str]) -> FreezeCheck:
     if sealed:
-        sentence = f"To see grades of {join_words(sealed)}, people must give a reason, which is logged."
+        sentence = f"To see grades of {join_names(sealed)}, people must give a reason, which is logged."
         return FreezeCheck("seal", "ok", sentence, ", ".join(sealed))
     return FreezeCheck("seal", "warn", "No part is sealed, so teams can tune systems on every grade.", "–")

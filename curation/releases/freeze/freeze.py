@@ -16,8 +16,8 @@ from curation import __version__
 from curation.agreement.gate import Gate
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.ingest.filters import Filters, read_filters
 from curation.people.annotators import require_author
 from curation.people.seal_access import unseal
@@ -121,7 +121,7 @@ class Frozen:
             remarks.append(
                 f"Frozen against the gate, with this reason in the release: “{self.override.reason}”."
             )
-        return [*remarks, *left_out_sentences(self.left_out)]
+        return [*remarks, *describe_left_out(self.left_out)]
 
     @property
     def tables(self) -> tuple[Table, ...]:

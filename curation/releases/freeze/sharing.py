@@ -17,8 +17,8 @@ from heapq import merge
 from typing import Any
 
 from curation.core.errors import InputError
-from curation.core.similarity.identical import Identical
-from curation.core.similarity.shingles import near_duplicate, word_shingles
+from curation.core.similarity.identical_texts import IdenticalTexts
+from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 from curation.ingest.filters import OUTDATED, OUTSIDE, Filters
 from curation.negatives.requests import NEAR_DUPLICATE
 from curation.releases.freeze.draft import Pair, ReleaseDraft
@@ -39,7 +39,7 @@ def check_rule(rule: str | None) -> None:
         raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
 
 
-def share_grades(draft: ReleaseDraft, rule: str, identical: Identical) -> None:
+def share_grades(draft: ReleaseDraft, rule: str, identical: IdenticalTexts) -> None:
     """Add the grades that identical documents share, each with the id of the judged document."""
     rows, conflicts = _shared_qrels(draft, identical)
     tables = draft.tables
@@ -86,11 +86,11 @@ def _pairs_like_relevant(store: Store, draft: ReleaseDraft, outside: Collection[
     return {
         pair
         for pair in outside
-        if near_duplicate(pair[1], relevant[pair[0]], shingles, NEAR_DUPLICATE) is not None
+        if find_near_duplicate(pair[1], relevant[pair[0]], shingles, NEAR_DUPLICATE) is not None
     }
 
 
-def _shared_qrels(draft: ReleaseDraft, identical: Identical) -> tuple[Table, int]:
+def _shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[Table, int]:
     """Return rows of grades for identical documents, and the number of texts with conflicting grades."""
     judged = {_pair_of(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
     by_text: defaultdict[Pair, Table] = defaultdict(list)

@@ -23,7 +23,15 @@ from pydantic import SecretStr
 
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.text import pluralize
-from curation.core.web import Fault, Patience, WebAnswer, address_problems, keep_asking, key_problems, send
+from curation.core.web import (
+    RequestFailure,
+    RetryPolicy,
+    WebAnswer,
+    find_address_problems,
+    find_key_problems,
+    send,
+    send_with_retries,
+)
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.values import to_text
 from curation.retrieval.engines import RATE
@@ -40,7 +48,7 @@ from curation.retrieval.engines.template import (
 
 MAX_ANSWER_BYTES = 64_000_000
 """Maximum number of bytes of an answer."""
-PATIENCE = Patience(seconds=30.0)
+PATIENCE = RetryPolicy(seconds=30.0)
 NOT_WHOLE = "queries without a whole answer ({})"
 _SHORT = 8
 """Minimum length of a key that is removed from answers. A shorter key could be a part of many words."""
@@ -86,7 +94,7 @@ class EngineClient:
     InputError: the address is missing, or a value cannot be used. The error shows neither address nor key.
     """
 
-    def __init__(self, engine: Engine, rate: float = RATE, patience: Patience = PATIENCE) -> None:
+    def __init__(self, engine: Engine, rate: float = RATE, patience: RetryPolicy = PATIENCE) -> None:
         self.url_name, key_name = (
             f"GOLDGRADE_ENGINE_{engine.name.upper()}_{part}" for part in ("URL", "KEY")
         )
@@ -94,8 +102,8 @@ class EngineClient:
         example = "https://search.example.org"
         problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
         if url:
-            problems += address_problems(self.url_name, url, key_name, example)
-        refuse_problems([*problems, *key_problems(key_name, key)], way_out=f"Such as {example}.")
+            problems += find_address_problems(self.url_name, url, key_name, example)
+        refuse_problems([*problems, *find_key_problems(key_name, key)], way_out=f"Such as {example}.")
         refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests a second."])
         self.engine, self._patience, self._pace = engine, patience, Pace(rate)
         self._rate, self._seconds = rate, 0.0
@@ -227,8 +235,8 @@ class EngineClient:
 
     def _answer(self, call: WebCall, absent: bool = False) -> Any:
         """Send a request and parse the JSON answer. With `absent`, return None for a missing document."""
-        outcome, sent = keep_asking(lambda: self._once(call), self._patience, Event())
-        if isinstance(outcome, Fault):
+        outcome, sent = send_with_retries(lambda: self._once(call), self._patience, Event())
+        if isinstance(outcome, RequestFailure):
             raise RefusedError(
                 f"{self._named} gave no answer: {outcome.reason} ({pluralize(sent, 'request')}). "
                 f"Check {self.url_name}."
@@ -251,7 +259,7 @@ class EngineClient:
         except (ValueError, RecursionError):
             raise RefusedError(f"{self._named} gave no JSON as an answer. Check {self.url_name}.") from None
 
-    def _once(self, call: WebCall) -> WebAnswer | Fault:
+    def _once(self, call: WebCall) -> WebAnswer | RequestFailure:
         self._pace.wait()
         template = self.engine.template
         headers = {"Accept": "application/json", "User-Agent": "goldgrade", **template.headers}
@@ -266,7 +274,7 @@ class EngineClient:
         response = send(request, self._patience.seconds, MAX_ANSWER_BYTES)
         self._seconds = round(perf_counter() - began, 6)
         if isinstance(response, WebAnswer) and response.is_busy:
-            return Fault(f"it answered HTTP {response.status}{self._said(response)}", response.wait)
+            return RequestFailure(f"it answered HTTP {response.status}{self._said(response)}", response.wait)
         return response
 
     def _said(self, answer: WebAnswer) -> str:

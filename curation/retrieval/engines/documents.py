@@ -15,7 +15,7 @@ from typing import Any
 
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.text import join_words, pluralize
+from curation.core.text import join_names, pluralize
 from curation.ingest.importers.corpus import (
     KnownVersions,
     document_of,
@@ -92,7 +92,7 @@ def bring(
     if bare and not documents and not others:
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. Found the fields "
-            f"{join_words(sorted(bare[0]), 20) or 'none'}: name title and text under “fields”."
+            f"{join_names(sorted(bare[0]), 20) or 'none'}: name title and text under “fields”."
         )
     left_out = {GONE: len(set(ids)) - len(documents) - len(bare), NO_TEXT: len(bare)}
     return documents, {reason: count for reason, count in left_out.items() if count}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from curation.core.reports.charts import Mark, intervals
-from curation.core.reports.page import Section, Table, html_page
+from curation.core.reports.page import Section, html_page
+from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 
 HOSTILE = "</p><script>alert(1)</script>"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError
-from curation.core.reports.page import Table, csv_table, latex_table, markdown_table, writer_for
+from curation.core.reports.table_files import csv_table, latex_table, markdown_table, writer_for
+from curation.core.reports.tables import Table
 
 HOSTILE = 'a|b_c*d`e<f>&g%h$i#j{k}l\\m~n^o"p\nq'
 TABLE = Table("1 of 2 | 95 %", ("system", "map", "queries"), ((HOSTILE, 1 / 3, 12), ("ä, é", None, 3)))

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.core.reports.page import Section, Table
+from curation.core.reports.page import Section
+from curation.core.reports.tables import Table
 from curation.core.reports.terminal import MAX_NAME_LENGTH
 from tests.support.terminal import broken, drawn
 

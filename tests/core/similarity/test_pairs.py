@@ -18,12 +18,17 @@ from curation.core.similarity.minhash import (
     MIN_RECALL,
     MINHASH_SEED,
     NUM_PERM,
-    banding,
-    candidates,
-    signatures,
+    choose_banding,
+    compute_signatures,
+    find_candidates,
 )
-from curation.core.similarity.pairs import Search, alike, exact_links, minhash_links
-from curation.core.similarity.shingles import character_shingles, distinct, jaccard, word_shingles
+from curation.core.similarity.pairs import Search, exact_links, find_similar_pairs, minhash_links
+from curation.core.similarity.shingles import (
+    character_shingles,
+    collect_distinct_sets,
+    jaccard,
+    word_shingles,
+)
 from tests.support import examples
 from tests.support.icecat import first_products
 
@@ -32,7 +37,7 @@ Triple = tuple[int, int, float]
 
 def pairs(search: Search, sets: Sequence[frozenset[str]], threshold: float) -> list[Triple]:
     """All that a search finds, ordered: two numbers and their similarity."""
-    found, numbers = distinct(sets, single=range(len(sets)))
+    found, numbers = collect_distinct_sets(sets, single=range(len(sets)))
     texts = [place for place, number in enumerate(numbers.tolist()) if number >= 0]
     return sorted(
         (texts[first], texts[second], similarity)
@@ -92,7 +97,7 @@ def test_minhash_pairs_are_verified_exactly_and_identical_sets_always_found(
 
 @pytest.mark.parametrize("threshold", [0.1, 0.3, 0.5, 0.65, 0.8, 0.9, 0.95, 1.0])
 def test_the_bands_keep_the_recall_at_the_threshold_with_the_fewest_candidates(threshold: float) -> None:
-    bands = banding(threshold)
+    bands = choose_banding(threshold)
     assert bands.bands * bands.rows <= NUM_PERM
     assert bands.recall(threshold) >= MIN_RECALL
     longer = bands._replace(
@@ -125,7 +130,7 @@ def test_a_forest_joins_what_all_pairs_join_by_the_strongest_and_counts_them_all
     sets: list[frozenset[str]], threshold: float
 ) -> None:
     every = pairs(exact_links, sets, threshold)
-    similar = alike(sets, threshold, exact_links)
+    similar = find_similar_pairs(sets, threshold, exact_links)
     kept = sorted(zip(*(column.tolist() for column in similar.links()), strict=True))
     assert similar.pairs == len(every)
     assert set(kept) <= set(every)
@@ -146,7 +151,7 @@ def components(size: int, rows: Sequence[Triple]) -> list[int]:
 
 @pytest.mark.parametrize("search", [exact_links, minhash_links])
 def test_a_thousand_twins_are_a_star_and_half_a_million_pairs_only_in_number(search: Search) -> None:
-    similar = alike([word_shingles("one two three four")] * 1000, 0.8, search)
+    similar = find_similar_pairs([word_shingles("one two three four")] * 1000, 0.8, search)
     assert similar.pairs == 499_500
     assert similar.links().first.tolist() == [0] * 999
     assert similar.links().second.tolist() == list(range(1, 1000))
@@ -155,15 +160,15 @@ def test_a_thousand_twins_are_a_star_and_half_a_million_pairs_only_in_number(sea
 @pytest.mark.slow
 def test_the_bands_give_the_candidates_of_a_plain_index_each_once(shared: Path) -> None:
     titles = {product["title"] for product in first_products(shared, 1500)}
-    sets, _ = distinct(word_shingles(title) for title in sorted(titles))
-    bands = banding(0.6)
+    sets, _ = collect_distinct_sets(word_shingles(title) for title in sorted(titles))
+    bands = choose_banding(0.6)
     index = MinHashLSH(num_perm=NUM_PERM, params=tuple(bands))
     plain = set()
-    for number, signature in enumerate(row for block in signatures(sets) for row in block):
+    for number, signature in enumerate(row for block in compute_signatures(sets) for row in block):
         sketch = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED, hashvalues=signature, scheme="affine32")
         plain |= {(earlier, number) for earlier in index.query(sketch)}
         index.insert(number, sketch, check_duplication=False)
-    ours = [pair for block in candidates(sets, bands) for pair in zip(*map(list, block), strict=True)]
+    ours = [pair for block in find_candidates(sets, bands) for pair in zip(*map(list, block), strict=True)]
     assert len(ours) == len(set(ours)) > 50
     assert set(ours) == plain
 
@@ -176,7 +181,7 @@ def test_whatever_pairs_of_single_texts_are_taken_away_the_groups_are_those_of_t
 ) -> None:
     single = [number for number in range(len(sets)) if data.draw(st.booleans())]
     every = pairs(exact_links, sets, 0.5)
-    similar = alike(sets, 0.5, exact_links, single=single)
+    similar = find_similar_pairs(sets, 0.5, exact_links, single=single)
     kept = list(zip(*(column.tolist() for column in similar.links()), strict=True))
     assert similar.pairs == len(every)
     assert len(kept) == len(set(kept))
@@ -191,8 +196,8 @@ def test_signatures_are_those_of_datasketch() -> None:
     texts = [
         word_shingles(f"the {word} brown fox jumps over the {word} dog") for word in ("quick", "lazy", "a")
     ]
-    sets, _ = distinct([*texts, word_shingles("short")])
-    (block,) = signatures(sets)
+    sets, _ = collect_distinct_sets([*texts, word_shingles("short")])
+    (block,) = compute_signatures(sets)
     for number, row in enumerate(block):
         sketch = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED, scheme="affine32", hashfunc=int)
         sketch.update_batch((sets.hashes[sets.matrix[number].indices] & np.uint64(0xFFFFFFFF)).tolist())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.similarity.shingles import essentials, reworded_shingles
+from curation.core.similarity.shingles import list_essentials, reworded_shingles
 from curation.splits import certificate_shingles
 from curation.splits.certify import certify
 from curation.splits.inputs import SplitInputs
@@ -80,7 +80,7 @@ def test_cut_by_name_a_reworded_pair_is_residual_once() -> None:
 @settings(deadline=None)
 def test_the_certificate_rewords_by_its_own_code_and_alike(text: str) -> None:
     assert certificate_shingles.sorted_shingles(text) == reworded_shingles(text)
-    assert certificate_shingles.numbers_and_signs(text) == essentials(text)
+    assert certificate_shingles.numbers_and_signs(text) == list_essentials(text)
 
 
 ABSTRACT = " ".join(f"word{number}" for number in range(30))

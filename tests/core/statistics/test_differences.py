@@ -9,10 +9,10 @@ from scipy import stats
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.paired_differences import (
     PairedMoments,
+    compute_moments,
+    count_wins_ties_losses,
     paired_effects,
-    paired_moments,
     paired_t_p,
-    wins_ties_losses,
 )
 from curation.core.statistics.paired_intervals import paired_intervals
 
@@ -29,7 +29,7 @@ def column(values: Floats) -> Floats:
 
 def test_t_of_darwins_plants_is_fishers() -> None:
     """Fisher (1935), section 17: t = 2.148, just beyond the 5 % point of 2.145."""
-    moments = paired_moments(column(DARWIN))
+    moments = compute_moments(column(DARWIN))
     assert moments.mean[0] == pytest.approx(20.933, abs=5e-4)
     assert moments.mean[0] / (moments.sd[0] / 15**0.5) == pytest.approx(2.148, abs=5e-4)
     assert paired_t_p(moments)[0] == pytest.approx(0.0497, abs=5e-5)
@@ -37,13 +37,13 @@ def test_t_of_darwins_plants_is_fishers() -> None:
 
 def test_t_of_students_sleepers_is_that_of_r() -> None:
     """t.test(extra ~ group, data = sleep, paired = TRUE): t = -4.0621, df = 9, p = 0.002833."""
-    assert paired_t_p(paired_moments(column(SLEEP)))[0] == pytest.approx(0.002833, abs=5e-7)
+    assert paired_t_p(compute_moments(column(SLEEP)))[0] == pytest.approx(0.002833, abs=5e-7)
 
 
 def test_many_columns_with_gaps_are_as_scipy_has_each_alone() -> None:
     differences = np.random.default_rng(1).normal(0.02, 0.2, (40, 5))
     differences[3, 1] = differences[7:30, 2] = np.nan
-    moments = paired_moments(differences)
+    moments = compute_moments(differences)
     for pair in range(5):
         alone = differences[~np.isnan(differences[:, pair]), pair]
         assert moments.n[pair] == len(alone)
@@ -51,7 +51,7 @@ def test_many_columns_with_gaps_are_as_scipy_has_each_alone() -> None:
 
 
 def test_no_difference_is_p_1_and_a_constant_one_has_no_t() -> None:
-    moments = paired_moments(np.column_stack([np.zeros(6), np.full(6, 0.1), np.full(6, np.nan)]))
+    moments = compute_moments(np.column_stack([np.zeros(6), np.full(6, 0.1), np.full(6, np.nan)]))
     ps = paired_t_p(moments)
     assert ps[0] == 1.0
     assert np.isnan(ps[1:]).all()
@@ -78,7 +78,7 @@ def test_limits_of_the_noncentrality_are_those_that_mbess_prints(
 
 def test_ties_are_within_the_tolerance_and_unknown_queries_are_nothing() -> None:
     differences = column(np.array([0.3, 1e-12, -1e-12, 0.0, -0.2, 0.1, np.nan]))
-    assert [int(count[0]) for count in wins_ties_losses(differences)] == [2, 3, 1]
+    assert [int(count[0]) for count in count_wins_ties_losses(differences)] == [2, 3, 1]
 
 
 def test_the_bootstrap_interval_of_many_queries_is_students() -> None:

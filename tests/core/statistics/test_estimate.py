@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.core.statistics.estimate import Estimate, share_estimate
-from curation.core.statistics.intervals import wilson
+from curation.core.statistics.intervals import wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,6 @@ def test_words(estimate: Estimate, text: str, percent: str) -> None:
 
 
 def test_share() -> None:
-    assert share_estimate(3, 10) == (0.3, *wilson(3, 10), 10, None)
+    assert share_estimate(3, 10) == (0.3, *wilson_interval(3, 10), 10, None)
     assert share_estimate(3, 9, least=10, why="too few") == Estimate(n=9, why="too few")
     assert share_estimate(0, 0).value is None

@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import mean_intervals, most_common, score_intervals, wilson
+from curation.core.statistics.intervals import (
+    find_most_common,
+    mean_intervals,
+    mean_score_intervals,
+    wilson_interval,
+)
 from tests.support import examples
 
 ONE = np.ones(1)
@@ -38,8 +43,8 @@ def test_a_skewed_mean_of_few_queries_is_held_from_above_as_well() -> None:
 def test_without_unseen_queries_and_many_degrees_of_freedom_a_share_has_wilsons_interval() -> None:
     """E. B. Wilson (1927); R. G. Newcombe (1998), table I: 15 of 148 has 0.0624 to 0.1605."""
     share, n = 15 / 148, 148
-    ends = score_intervals(share, share * (1 - share) / n, n, 1e9, 1.0, unseen=0.0)
-    assert ends == pytest.approx(wilson(15, 148), abs=1e-4)
+    ends = mean_score_intervals(share, share * (1 - share) / n, n, 1e9, 1.0, unseen=0.0)
+    assert ends == pytest.approx(wilson_interval(15, 148), abs=1e-4)
     assert ends == pytest.approx((0.0624, 0.1605), abs=2e-4)
 
 
@@ -68,7 +73,7 @@ def test_where_all_have_a_figure_between_the_ends_others_may_be_unseen() -> None
 
 def test_the_most_common_figure_and_the_queries_beside_it() -> None:
     columns = np.array([[0, 0.5, np.nan], [0, 0.5, np.nan], [1, 0.5 + 1e-12, 0.1], [0.5, 0.5, 0.2]])
-    common, beside = most_common(columns)
+    common, beside = find_most_common(columns)
     assert common.tolist() == [0, 0.5, 0.1]
     assert beside.tolist() == [2, 0, 1]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from curation.core.statistics.power import detectable_difference, power_of, queries_needed
+from curation.core.statistics.power import compute_power, detectable_difference, queries_needed
 
 
 @pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.3, 90), (0.5, 34), (0.8, 15)])
@@ -17,7 +17,7 @@ def test_pairs_needed_are_those_of_g_power(effect: float, pairs: int) -> None:
 def test_power_is_that_of_dalgaard() -> None:
     """P. Dalgaard (2008), Introductory Statistics with R, section 9.3: 19.97 pairs for a power of 85 %."""
     effect = 10 / (10 * 2**0.5)
-    assert power_of(19, effect) < 0.85 < power_of(20, effect)
+    assert compute_power(19, effect) < 0.85 < compute_power(20, effect)
 
 
 def test_what_is_detectable_needs_the_queries_there_are() -> None:

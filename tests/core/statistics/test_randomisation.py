@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from curation.core.statistics.multiple_tests import holm
+from curation.core.statistics.multiple_tests import correct_by_holm
 from curation.core.statistics.paired_differences import wilcoxon_ps
-from curation.core.statistics.randomisation_test import assignments_for, randomisation_ps
+from curation.core.statistics.randomisation_test import choose_assignments, randomisation_ps
 from tests.core.statistics.test_differences import DARWIN
 from tests.support import examples
 
@@ -68,16 +68,16 @@ def test_unknown_queries_and_equal_systems_are_no_difference() -> None:
 
 
 def test_large_families_draw_more_assignments() -> None:
-    assert [assignments_for(tests) for tests in (1, 190, 950, 5000)] == [*(9_999, 9_999, 37_999, 99_999)]
+    assert [choose_assignments(tests) for tests in (1, 190, 950, 5000)] == [*(9_999, 9_999, 37_999, 99_999)]
 
 
 def test_holms_correction_has_published_values() -> None:
     """The example of pingouin's `multicomp`, which is R's `p.adjust(p, "holm")`."""
-    corrected = holm(np.array([0.5, 0.003, 0.32, 0.054, 0.0003]))
+    corrected = correct_by_holm(np.array([0.5, 0.003, 0.32, 0.054, 0.0003]))
     assert corrected.tolist() == pytest.approx([0.64, 0.012, 0.64, 0.162, 0.0015])
 
 
 def test_holms_correction_leaves_out_what_is_no_test() -> None:
-    corrected = holm(np.array([np.nan, 0.01, 0.04]))
+    corrected = correct_by_holm(np.array([np.nan, 0.01, 0.04]))
     assert np.isnan(corrected[0])
     assert corrected[1:].tolist() == pytest.approx([0.02, 0.04])

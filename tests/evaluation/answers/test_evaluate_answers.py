@@ -38,7 +38,7 @@ from curation.releases.overview import show_release
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.freezing import freeze

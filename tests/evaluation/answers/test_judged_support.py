@@ -30,7 +30,7 @@ from curation.labeling.rounds.query_draw import read_draws
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.evaluation.answers.test_evaluate_answers import jsonl, pooled
 from tests.support import ROOT
 from tests.support.freezing import freeze

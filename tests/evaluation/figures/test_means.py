@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from curation.core.statistics.intervals import wilson
+from curation.core.statistics.intervals import wilson_interval
 from curation.evaluation.figures.means import (
     EMPTY,
     FEW_SEALED,
@@ -49,9 +49,9 @@ def test_the_mean_has_an_interval_its_size_and_the_judged_share() -> None:
 
 def test_values_of_0_and_1_have_wilsons_interval() -> None:
     mean = figure([1] * 9 + [0], "success@10")
-    assert (mean.low, mean.high) == wilson(9, 10)
+    assert (mean.low, mean.high) == wilson_interval(9, 10)
     mean = figure([1] * 10, "success@10")
-    assert (mean.low, mean.high) == wilson(10, 10)
+    assert (mean.low, mean.high) == wilson_interval(10, 10)
 
 
 def test_where_all_queries_have_one_value_another_query_may_have_another() -> None:

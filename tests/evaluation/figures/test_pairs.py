@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from curation.core.errors import InputError
-from curation.core.operation import option_of
-from curation.core.statistics.multiple_tests import holm
+from curation.core.request import find_option
+from curation.core.statistics.multiple_tests import correct_by_holm
 from curation.evaluation.figures.comparison import (
     BEFORE_CORRECTION,
     INTERVAL_ALONE,
@@ -138,7 +138,7 @@ def overall(deciding: str) -> list[Comparison]:
 def test_the_test_that_decides_is_corrected_and_the_others_are_shown(test: str) -> None:
     comparisons = overall(test)
     ps = np.array([one.p for one in comparisons])
-    assert [one.p_corrected for one in comparisons] == holm(ps).tolist()
+    assert [one.p_corrected for one in comparisons] == correct_by_holm(ps).tolist()
     assert [getattr(one, f"p_{test}") for one in comparisons] == ps.tolist()
     for one in comparisons:
         assert None not in (one.p_t, one.p_randomisation, one.p_wilcoxon)
@@ -152,7 +152,7 @@ def test_what_there_is_not_is_refused(test: str) -> None:
 
 
 def test_the_help_names_every_test() -> None:
-    about = option_of(EvaluateRequest, "test").help
+    about = find_option(EvaluateRequest, "test").help
     assert [name for name in TESTS if name not in about] == []
 
 

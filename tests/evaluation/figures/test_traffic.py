@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t
 
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import UNSEEN, score_intervals
+from curation.core.statistics.intervals import UNSEEN, mean_score_intervals
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.scoring.drawn_queries import DrawnQueries, find_drawn_queries
 from curation.evaluation.scoring.measure_names import parse_measures
@@ -58,7 +58,7 @@ def test_the_interval_is_the_jackknifes_variance_with_the_finite_population_corr
     # All weights are equal, and worth 10 queries; each stratum has one degree of freedom less.
     half = t.ppf(0.975, df=8) * np.sqrt((1 - 7 / 70) * 7 * moves.var(ddof=1))
     # Of the searches, 70 · (1 − 7 / 70) of 100 are of queries that were not drawn.
-    ends = score_intervals(mean.value, (half / t.ppf(0.975, df=8)) ** 2, 10, 8, 1.0, UNSEEN * 0.63)
+    ends = mean_score_intervals(mean.value, (half / t.ppf(0.975, df=8)) ** 2, 10, 8, 1.0, UNSEEN * 0.63)
     assert (mean.low, mean.high) == pytest.approx(tuple(ends))
     assert mean.high - mean.low == pytest.approx(2 * half, rel=0.2)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError, RefusedError
-from curation.core.words import word_starts
+from curation.core.words import find_word_starts
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.scoring.splitters import parse_splitters
 from curation.retrieval.engines.client import EngineClient
@@ -60,7 +60,7 @@ def test_every_word_is_in_a_chunk(body: str, name: str) -> None:
         0 <= start < end <= len(body) and body[start:end].strip() == body[start:end] for start, end in spans
     )
     assert spans == sorted(spans)
-    for place in word_starts(body):
+    for place in find_word_starts(body):
         assert any(start <= place < end for start, end in spans)
 
 

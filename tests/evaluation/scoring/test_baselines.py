@@ -28,7 +28,7 @@ from curation.people.seal_access import openings
 from curation.retrieval import DEFAULT_MODEL, Hit
 from curation.retrieval.bm25 import Bm25
 from curation.store import Store
-from curation.store.rows import Document, Query
+from curation.store.row_types import Document, Query
 from tests.support import examples
 from tests.support.gold_project import TOPICS, awkward, documents, frozen_project, write_corpus
 from tests.support.projects import per_test, rows_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from curation.core.characters import alike, difference_of_form
+from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.errors import InputError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.decision_lines import read_decision_lines
@@ -42,16 +42,16 @@ PAIRS = [
 def test_what_alone_two_names_differ_by(
     store: Store, write: Callable[..., Path], known: str, name: str, differs: str
 ) -> None:
-    assert difference_of_form(name, known) == difference_of_form(known, name) == differs
-    assert alike([name], ["x", known]) == {name: known}
+    assert describe_lookalike(name, known) == describe_lookalike(known, name) == differs
+    assert find_lookalikes([name], ["x", known]) == {name: known}
     import_corpus(store, write("corpus.jsonl", [{"id": known, "text": "t"}, {"id": "x", "text": "u"}]))
     assert ids_alike(store, [name, "y"]) == {name: known}
 
 
 def test_names_that_people_can_tell_apart_are_not_alike() -> None:
     for name, other in (("d1", "d2"), ("d1", "d1"), ("a b", "ab"), ("é", "e"), ("ö", "oe"), ("\u212a", "x")):
-        assert difference_of_form(name, other) == ""
-        assert alike([name], [other]) == {}
+        assert describe_lookalike(name, other) == ""
+        assert find_lookalikes([name], [other]) == {}
 
 
 @pytest.fixture

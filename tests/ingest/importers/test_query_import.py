@@ -10,7 +10,7 @@ from curation.ingest.importers.queries import active_queries, add_query, query_i
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.fields import QueryFields
 from curation.store import append, put_setting
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.projects import all_rows, rows_of
 
 

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from curation.core.characters import quote_formula, unquote_formula
-from curation.core.reports.page import Table, csv_table
+from curation.core.reports.table_files import csv_table
+from curation.core.reports.tables import Table
 from curation.ingest.readers.records import Records
 
 CELLS = st.text(st.sampled_from("=+-@\t'0a.,\"é"), max_size=6)

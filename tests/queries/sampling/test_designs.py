@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from curation.core.errors import InputError
-from curation.core.statistics.allocation import (
+from curation.core.statistics.stratified_sampling import (
     allocate,
     allocate_with_quotas,
-    certain,
+    compute_weights,
     draw_proportional,
-    weights_of,
+    find_certain,
 )
 from curation.queries.sampling.designs import (
     LENGTHS,
@@ -100,7 +100,7 @@ def test_over_all_starts_a_query_is_hit_in_exact_proportion_to_its_traffic(
     """The whole design, every equally likely start: not an estimate of the probabilities but themselves."""
     size = data.draw(st.integers(1, len(traffic)))
     asked = np.array(traffic, np.int64)
-    taken = certain(asked, size)
+    taken = find_certain(asked, size)
     starts = int(asked[~taken].sum()) or 1
     hits = [0] * len(traffic)
     for start in range(starts):
@@ -116,9 +116,9 @@ def test_over_all_starts_a_query_is_hit_in_exact_proportion_to_its_traffic(
 
 def test_a_query_too_frequent_for_its_share_is_drawn_for_certain() -> None:
     traffic = np.array([50, 30, 10, 5, 5], np.int64)
-    assert certain(traffic, 1).tolist() == [False] * 5
-    assert certain(traffic, 2).tolist() == [True, False, False, False, False]
-    assert certain(traffic, 3).tolist() == [True, True, False, False, False]
+    assert find_certain(traffic, 1).tolist() == [False] * 5
+    assert find_certain(traffic, 2).tolist() == [True, False, False, False, False]
+    assert find_certain(traffic, 3).tolist() == [True, True, False, False, False]
     assert draw_proportional(traffic, 3, 0)[1].tolist() == [1, 1, 0.5, 0.25, 0.25]
 
 
@@ -147,11 +147,11 @@ def test_all_that_there_is_can_be_drawn(traffic: list[int]) -> None:
 
 def test_allocations_follow_what_they_are_named_for() -> None:
     populations, traffic = [500, 500, 500], [100, 400, 400]
-    assert allocate(90, populations, weights_of("equal", traffic)) == [30, 30, 30]
-    assert allocate(90, populations, weights_of("proportional", traffic)) == [10, 40, 40]
-    assert allocate(90, populations, weights_of("square-root", traffic)) == [18, 36, 36]
+    assert allocate(90, populations, compute_weights("equal", traffic)) == [30, 30, 30]
+    assert allocate(90, populations, compute_weights("proportional", traffic)) == [10, 40, 40]
+    assert allocate(90, populations, compute_weights("square-root", traffic)) == [18, 36, 36]
     with pytest.raises(InputError, match="'optimal' is no allocation"):
-        weights_of("optimal", traffic)
+        compute_weights("optimal", traffic)
 
 
 def test_quotas_are_met_and_the_others_share_the_rest() -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.core.characters import normalise_query
-from curation.core.statistics.allocation import allocate
+from curation.core.statistics.stratified_sampling import allocate
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.designs import BANDS, band_of
 from curation.queries.sampling.draw import draw_sample

@@ -27,7 +27,7 @@ from curation.relabeling.staleness import SetStaleness, staleness
 from curation.relabeling.text_changes import text_change, words_kept
 from curation.relabeling.traffic import read_traffic, total_change, trend_of
 from curation.store import Store, put_setting
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.marking import GUIDE
 from tests.support.projects import rows_of
 from tests.support.relabeled import write_corpus, write_log

@@ -19,7 +19,7 @@ from curation.operations.import_collection import import_collection
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.freezing import freeze
 from tests.support.gold_project import (
     LEXICAL,

@@ -14,7 +14,7 @@ from curation.labeling.imported import add_judgments
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, PARTS, add_pool, export, write_corpus
 from tests.support.projects import new_project, per_module

@@ -32,7 +32,7 @@ from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store, release_parts
 from curation.store.release_parts import read_part
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.freezing import export, freeze
 from tests.support.gold_project import (
     DISPUTE,

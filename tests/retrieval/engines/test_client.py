@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
-from curation.core.web import Patience
+from curation.core.web import RetryPolicy
 from curation.retrieval.engines.asking import try_engine
 from curation.retrieval.engines.client import EngineClient, EngineList
 from curation.retrieval.engines.template import (
@@ -26,7 +26,7 @@ from tests.support.http_server import HttpAnswer
 from tests.support.search_server import KEY, TEMPLATE, SearchServer, engine, template_file
 
 __all__ = ["engine"]
-QUICK = Patience(seconds=5, attempts=2, first_wait=0.001, longest_wait=0.01)
+QUICK = RetryPolicy(seconds=5, attempts=2, first_wait=0.001, longest_wait=0.01)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from curation.retrieval.index import CountedParts, index_folder, stored_index
 from curation.retrieval.word_counts import counter
 from curation.store import Store
 from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
-from curation.store.rows import Query
+from curation.store.row_types import Query
 from tests.support.projects import documents_in_force
 
 SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "coat": "Coats AND hats"}
@@ -198,7 +198,7 @@ def test_another_way_of_cutting_words_counts_anew(
 ) -> None:
     corpus = put_corpus(store, tmp_path, SHOP)
     expected = stored_index(store, corpus.hashes).words.to_pylist()
-    monkeypatch.setattr(word_counts, "CUT", "another")
+    monkeypatch.setattr(word_counts, "TOKENIZATION", "another")
     assert stored_index(store, corpus.hashes).words.to_pylist() == expected
     assert sorted(counted(store)) == sorted(corpus.hashes.to_pylist())
     assert len(files(store, "counts")) == 2

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from curation.core.characters import normalise_query
 from curation.core.errors import InputError
-from curation.core.operation import option
+from curation.core.request import option
 from curation.core.statistics.arrays import Ints, Mask
 from curation.ingest.importers.personal_data import MAX_PLAIN_LENGTH, redact
 
@@ -65,34 +65,34 @@ class CleaningRules:
         "Longest query in words",
         "Leave out queries with more words than this. 0 keeps all.",
         flag="--max-words",
-        least=0,
+        minimum=0,
     )
     characters: int = option(
         256,
         "Longest query in characters",
         "Leave out queries with more characters. 0 keeps all.",
         flag="--max-characters",
-        least=0,
+        minimum=0,
     )
     repeat_minutes: int = option(
         30,
         "Minutes in which a repeat counts once",
         "Count a repeated query of a session once in these minutes. 0 counts all repeats.",
-        least=0,
+        minimum=0,
     )
     queries_a_minute: int = option(
         20,
         "Queries a minute that mark a robot",
         "Leave out sessions with more queries a minute (bots). 0 keeps all.",
         flag="--bot-per-minute",
-        least=0,
+        minimum=0,
     )
     queries_a_day: int = option(
         200,
         "Queries a day that mark a robot",
         "Leave out sessions with more queries a day than this (bots). 0 keeps all.",
         flag="--bot-per-day",
-        least=0,
+        minimum=0,
     )
     personal_data: str = option(
         "replace",

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.core.text import join_words
+from curation.core.text import join_names
 from curation.ingest.importers.traffic.known_rows import KNOWN
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event
@@ -84,13 +84,13 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
         if len(matching) != 1:
             begin = "Several logs begin" if matching else "No log begins"
             known = [stored_log.label for stored_log in matching or logs]
-            raise NotFoundError(f"{begin} with {log!r}. The project has {join_words(known, 8) or 'none'}.")
+            raise NotFoundError(f"{begin} with {log!r}. The project has {join_names(known, 8) or 'none'}.")
         [deleted] = matching
         others = [stored_log for stored_log in logs if stored_log is not deleted and stored_log.known]
         later = [other.label for other in others if other.read_at > deleted.imported_at]
         if later:
             raise RefusedError(
-                f"{join_words(later, 8)} left out known rows, which may be only in {deleted.source}: "
+                f"{join_names(later, 8)} left out known rows, which may be only in {deleted.source}: "
                 "these rows would be lost. Delete the later log first, then this log, and import the later "
                 "log again."
             )

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from curation.core.digests import canonical_json, digest, file_digest
 from curation.core.progress import Progress, silent
-from curation.core.text import join_words, pluralize
+from curation.core.text import join_names, pluralize
 from curation.ingest.import_outcome import MAX_NAMES, ImportOutcome, fields_used, personal_data, replaced
 from curation.ingest.importers.personal_data import Redacted, redact
 from curation.ingest.importers.traffic.cleaning import (
@@ -132,7 +132,7 @@ class TrafficImport:
                 yield f"{gone} missing now; the imported rows are kept."
             if self.files.same:
                 pairs = [f"{name} (the same as {first})" for name, first in self.files.same.items()]
-                names = join_words(pairs, MAX_NAMES)
+                names = join_names(pairs, MAX_NAMES)
                 yield f"Files not read again, because their content is known under a different name: {names}."
 
     def _time_remarks(self) -> Iterator[str]:

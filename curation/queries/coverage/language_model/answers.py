@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json, digest
 from curation.core.progress import Progress, silent
-from curation.core.web import Patience
+from curation.core.web import RetryPolicy
 from curation.queries.coverage.language_model.chat import (
     MalformedAnswerError,
     ModelEndpoint,
@@ -198,7 +198,7 @@ class Asking(NamedTuple):
     endpoint: ModelEndpoint
     most_calls: int | None = None
     parallel: int = PARALLEL
-    patience: Patience = Patience()
+    patience: RetryPolicy = RetryPolicy()
 
 
 def ask(

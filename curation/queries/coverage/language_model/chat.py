@@ -32,7 +32,15 @@ from pydantic import SecretStr
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.web import UNTRUSTED, Fault, Patience, address_problems, keep_asking, key_problems, send
+from curation.core.web import (
+    UNTRUSTED,
+    RequestFailure,
+    RetryPolicy,
+    find_address_problems,
+    find_key_problems,
+    send,
+    send_with_retries,
+)
 
 MAX_ANSWER_BYTES = 4_000_000
 """Largest size of an endpoint's answer, in bytes."""
@@ -79,7 +87,7 @@ class ModelReply(NamedTuple):
 def chat(
     endpoint: ModelEndpoint,
     messages: Sequence[Mapping[str, str]],
-    patience: Patience,
+    patience: RetryPolicy,
     stop: Event,
     allowed: Semaphore | None = None,
 ) -> ModelReply:
@@ -95,27 +103,27 @@ def chat(
     RefusedError: the key, the address or the model is wrong.
     """
 
-    def once() -> ModelReply | Fault:
+    def once() -> ModelReply | RequestFailure:
         if allowed is not None and not allowed.acquire(blocking=False):
             return ModelReply("none", SPENT, requests=0, ends_work=True)
         return _send_request(endpoint, messages, patience.seconds)
 
-    reply, sent = keep_asking(once, patience, stop)
-    if isinstance(reply, Fault):
+    reply, sent = send_with_retries(once, patience, stop)
+    if isinstance(reply, RequestFailure):
         return ModelReply("none", reply.reason, requests=sent, ends_work=reply.ends_work)
     return reply._replace(requests=sent - (reply.requests == 0))
 
 
 def _send_request(
     endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
-) -> ModelReply | Fault:
+) -> ModelReply | RequestFailure:
     """Send one request to the endpoint, and return the reply or the fault."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldgrade"}
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
     body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()
     answer = send(Request(endpoint.url, body, headers, method="POST"), seconds, MAX_ANSWER_BYTES)  # noqa: S310  checked
-    if isinstance(answer, Fault):
+    if isinstance(answer, RequestFailure):
         if answer.reason == UNTRUSTED:
             raise RefusedError(f"The certificate of the language model's host is not trusted: {URL}.")
         return answer
@@ -128,7 +136,7 @@ def _send_request(
         )
     if answer.is_busy:
         reason = RATE_LIMIT if answer.status == 429 else FAILED.format(answer.status)
-        return Fault(reason, answer.wait)
+        return RequestFailure(reason, answer.wait)
     return ModelReply("rejected", REJECTED.format(answer.status))
 
 
@@ -245,8 +253,8 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
     key = _setting(environment, KEY)
     problems = [] if url else [f"{URL} is not set; expected the address of a language model."]
     if url:
-        problems += address_problems(URL, url, KEY, "https://host/v1")
-    refuse_problems([*problems, *key_problems(KEY, key)], way_out=WAY_OUT)
+        problems += find_address_problems(URL, url, KEY, "https://host/v1")
+    refuse_problems([*problems, *find_key_problems(KEY, key)], way_out=WAY_OUT)
     route = url.rstrip("/")
     route = route if route.endswith(ROUTE) else route + ROUTE
     return ModelEndpoint(route, model_name(environment), SecretStr(key), prices_set(environment))

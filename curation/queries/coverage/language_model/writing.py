@@ -29,8 +29,8 @@ from curation.core.characters import normalise_query
 from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.people.annotators import require_author
 from curation.queries.coverage.gaps import CoverageGap
 from curation.queries.coverage.language_model.answers import (
@@ -130,7 +130,7 @@ class SyntheticQueries:
             gaps,
             *([*self.drawn.sentences, following] if self.written else []),
             *([ended] if self.ended else []),
-            *left_out_sentences({**self.refused, **self.left_out}),
+            *describe_left_out({**self.refused, **self.left_out}),
         ]
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.core.characters import normalise_query
-from curation.core.words import words
+from curation.core.words import split_words
 from curation.queries.coverage.language_model.answers import ModelCall, shown_document
 from curation.queries.coverage.language_model.chat import (
     MalformedAnswerError,
@@ -86,7 +86,7 @@ def read_check(answer: str) -> tuple[bool, str]:
 def is_shown(check: tuple[bool, str], document: Document) -> bool:
     """Tell whether the document answers the query with a quote that the document has word for word."""
     answered, quote = check
-    quoted = words(quote)
-    texts = (f" {' '.join(words(text))} " for text in shown_document(document).values())
+    quoted = split_words(quote)
+    texts = (f" {' '.join(split_words(text))} " for text in shown_document(document).values())
     is_short = 0 < len(quoted) <= MAX_QUOTE_LENGTH
     return answered and is_short and any(f" {' '.join(quoted)} " in text for text in texts)

@@ -14,10 +14,10 @@ from itertools import islice
 from math import ceil
 from typing import NamedTuple
 
-from curation.core.digests import seeded
+from curation.core.digests import sort_by_seed
 from curation.core.errors import InputError
-from curation.core.operation import DEFAULT_MODEL
 from curation.core.progress import Progress, silent
+from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import CoverageGap, count_clusters, select_gaps
@@ -200,9 +200,9 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
 def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[QueryAim]:
     """Yield an aim for each document of a gap without a written query, in an order by seed."""
     free = [name for name in gap.documents if name not in inputs.written_for]
-    for document_id in seeded(free, seed, lambda name: ["synthetic", gap.number, name]):
+    for document_id in sort_by_seed(free, seed, lambda name: ["synthetic", gap.number, name]):
         [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)
         names = {inputs.map.entities[entity].name for entity in inputs.map.document_entities[document_id]}
         about = tuple(name for name in gap.entities if name in names)
-        [style, *_] = seeded(STYLES, seed, lambda name, drawn=document_id: ["style", drawn, name])  # type: ignore[misc]
+        [style, *_] = sort_by_seed(STYLES, seed, lambda name, drawn=document_id: ["style", drawn, name])  # type: ignore[misc]
         yield QueryAim(gap.number, about or gap.entities, document, STYLES[style])

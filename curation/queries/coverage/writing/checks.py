@@ -20,10 +20,10 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from curation.core.characters import isolated, normalise_query
-from curation.core.digests import seeded
-from curation.core.similarity.shingles import character_shingles, essentials, jaccard, reworded_shingles
-from curation.core.words import LocatedWord, is_unspaced, located_words, words
+from curation.core.characters import isolate, normalise_query
+from curation.core.digests import sort_by_seed
+from curation.core.similarity.shingles import character_shingles, jaccard, list_essentials, reworded_shingles
+from curation.core.words import LocatedWord, is_unspaced, locate_words, split_words
 from curation.ingest.importers.personal_data import redact
 from curation.retrieval.terms import STOP_WORDS, content_words, is_question, searched_terms, stem
 from curation.store import Document, Query
@@ -75,11 +75,11 @@ class TextWarnings(NamedTuple):
     def sentences(self) -> list[str]:
         """Write one sentence for each warning about a query."""
         sentences_found = [
-            f"“{isolated(phrase)}” is copied from the document. Would a user know these words?"
+            f"“{isolate(phrase)}” is copied from the document. Would a user know these words?"
             for phrase in self.copied
         ]
         sentences_found += [
-            f"The project has a nearly equal query: “{isolated(text)}”." for text in self.alike
+            f"The project has a nearly equal query: “{isolate(text)}”." for text in self.alike
         ]
         if self.style is not None:
             sentences_found.append(f"This task asks for {self.style}.")
@@ -126,11 +126,15 @@ def copied_phrases(text: str, title: str, body: str) -> list[str]:
 def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
     """List the texts of queries that nearly equal a text, as written or with reordered words."""
     normalised = normalise_query(text)
-    shingles, reworded, needed = character_shingles(normalised), reworded_shingles(text), essentials(text)
+    shingles, reworded, needed = (
+        character_shingles(normalised),
+        reworded_shingles(text),
+        list_essentials(text),
+    )
     near = []
     for query in queries:
         likeness = jaccard(shingles, character_shingles(query.normalised))
-        if likeness < MIN_LIKENESS and essentials(query.text) == needed:
+        if likeness < MIN_LIKENESS and list_essentials(query.text) == needed:
             likeness = max(likeness, jaccard(reworded, reworded_shingles(query.text)))
         if likeness >= MIN_LIKENESS:
             near.append((-likeness, query.query_id, query.text))
@@ -139,7 +143,7 @@ def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
 
 def _locate_words(text: str) -> list[LocatedWord]:
     """Locate the words of a text, or the grams in scripts without spaces."""
-    return [word for word in located_words(text) if not is_unspaced(word.word) or len(word.word) > 1]
+    return [word for word in locate_words(text) if not is_unspaced(word.word) or len(word.word) > 1]
 
 
 def _word_runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]:
@@ -173,7 +177,7 @@ class QueryStyle(NamedTuple):
         """Tell whether a query has the style's number of words, and is a question exactly if the style asks
         for one.
         """
-        count = len(words(_INSIDE_WORD.sub("", text)))
+        count = len(split_words(_INSIDE_WORD.sub("", text)))
         asks = is_question(normalise_query(text))
         return self.fewest <= count and (asks if self.most is None else count <= self.most and not asks)
 
@@ -198,7 +202,7 @@ def draw_styles(count: int, seed: int) -> list[str]:
     """Draw the style names of `count` tasks, in the order of the tasks."""
     drawn: list[str] = []
     for block in range(-(-count // len(STYLES))):
-        drawn += seeded(STYLES, seed, lambda name, block=block: ("style", block, name))  # type: ignore[misc]
+        drawn += sort_by_seed(STYLES, seed, lambda name, block=block: ("style", block, name))  # type: ignore[misc]
     return drawn[:count]
 
 
@@ -207,7 +211,7 @@ def has_names(text: str, body: str) -> bool | None:
     inside = _NAME.findall(body)
     if len(inside) > 0.2 * len(body.split()):  # capitals do not mark names here, as in German and in headings
         return None
-    if _NAME.search(text) or not set(words(" ".join(inside))).isdisjoint(content_words(text)):
+    if _NAME.search(text) or not set(split_words(" ".join(inside))).isdisjoint(content_words(text)):
         return True
     return False if text == text.lower() else None
 

@@ -16,9 +16,9 @@ from datetime import datetime
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
-from curation.core.digests import canonical_json, digest, seeded
+from curation.core.digests import canonical_json, digest, sort_by_seed
 from curation.core.errors import InputError
-from curation.core.reports.page import Table
+from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
@@ -227,7 +227,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
         rows = cursor.execute(_LATEST).fetchall()
         waiting = [(query_id, revision) for query_id, revision, drawn, _ in rows if not drawn]
         needed = max(0, ceil(round(share * len(rows), 9)) - (len(rows) - len(waiting)))
-        new = sorted(seeded(waiting, seed, lambda row: ["judged share", row[0]])[:needed])
+        new = sorted(sort_by_seed(waiting, seed, lambda row: ["judged share", row[0]])[:needed])
         if new:
             propose_origins(cursor, [query_id for query_id, _ in new])
             drawn = [(query_id, revision + 1, True) for query_id, revision in new]

@@ -16,10 +16,10 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
-from curation.core.digests import digest, seeded
+from curation.core.digests import digest, sort_by_seed
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.core.reports.page import Table
-from curation.core.text import left_out_sentences, pluralize
+from curation.core.reports.tables import Table
+from curation.core.text import describe_left_out, pluralize
 from curation.ingest.importers.external_corpus import bring_texts
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.queries.coverage.coverage_map import CoverageMap
@@ -82,7 +82,7 @@ class OpenedTasks:
         """Count the query-writing tasks of each writer, and the requested queries without a task."""
         people = ", ".join(f"{name} {count:,}" for name, count in self.of_writers.items())
         tasks = f"{pluralize(self.tasks, 'query-writing task')} in {pluralize(self.regions, 'region')}"
-        return [f"Opened {tasks}: {people}.", *left_out_sentences(self.left_out)]
+        return [f"Opened {tasks}: {people}.", *describe_left_out(self.left_out)]
 
 
 def open_tasks(
@@ -176,7 +176,7 @@ def documents_left(
     """List the documents of a region without a task, in an order by seed."""
     known = set(taken)
     free = (document for document in documents if document not in known)
-    return seeded(free, seed, lambda document: (kind, cluster, document))
+    return sort_by_seed(free, seed, lambda document: (kind, cluster, document))
 
 
 def documents_taken(cursor: Cursor, kind: str) -> list[str]:

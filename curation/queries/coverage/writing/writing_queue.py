@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from curation.core.characters import normalise_query
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
-from curation.core.operation import DEFAULT_MODEL
+from curation.core.request import DEFAULT_MODEL
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.queries import active_queries

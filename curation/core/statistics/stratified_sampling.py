@@ -85,7 +85,7 @@ def allocate_with_quotas(
     ------
     InputError: a quota names an unknown stratum, or the quotas and the size cannot be met together.
     """
-    problems = [impossible(name, quota, names, populations) for name, quota in quotas.items()]
+    problems = [describe_impossible_quota(name, quota, names, populations) for name, quota in quotas.items()]
     left = size - sum(quotas.values())
     others = [0 if name in quotas else number for name, number in zip(names, populations, strict=True)]
     if left < 0:
@@ -104,7 +104,7 @@ def allocate_with_quotas(
     return [quotas.get(name, number) for name, number in zip(names, numbers, strict=True)]
 
 
-def impossible(name: str, quota: int, names: Sequence[str], populations: Sequence[int]) -> str:
+def describe_impossible_quota(name: str, quota: int, names: Sequence[str], populations: Sequence[int]) -> str:
     """Describe the problem of a quota; '' if the quota can be met."""
     if name not in names:
         shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
@@ -119,7 +119,7 @@ def impossible(name: str, quota: int, names: Sequence[str], populations: Sequenc
     )
 
 
-def certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
+def find_certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
     """Mark the queries that are so frequent that a sample of `size` must contain them, shape (queries,)."""
     taken = np.zeros(len(traffic), bool)
     left, rest = size, int(traffic.sum())
@@ -147,7 +147,7 @@ def draw_proportional(
     The places of the queries drawn, ascending, shape (size,), and the probability of each query to be drawn,
     shape (queries,), which sum to the size.
     """
-    taken = certain(traffic, size)
+    taken = find_certain(traffic, size)
     others = np.flatnonzero(~taken)
     left = size - int(taken.sum())
     ends = np.cumsum(traffic[others])
@@ -163,7 +163,7 @@ def draw_proportional(
     return np.sort(np.concatenate([np.flatnonzero(taken), hit])), probability
 
 
-def weights_of(allocation: str, traffic: Sequence[int]) -> list[int]:
+def compute_weights(allocation: str, traffic: Sequence[int]) -> list[int]:
     """Compute the weight of each stratum from its traffic.
 
     Raises

@@ -26,7 +26,7 @@ GUIDES = HOME / "labeling_guides"
 SAMPLE = HOME / "data" / "sample"
 
 
-def named_project(environment: Mapping[str, str] | None = None) -> Path:
+def find_project_file(environment: Mapping[str, str] | None = None) -> Path:
     """Find the project file: from the environment, else the default file that exists, else the first
     default.
     """
@@ -37,7 +37,7 @@ def named_project(environment: Mapping[str, str] | None = None) -> Path:
     return next((path for path in DEFAULTS if path.exists()), DEFAULTS[0])
 
 
-def former_variables(environment: Mapping[str, str]) -> Iterator[str]:
+def describe_former_variables(environment: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each set variable with the former prefix that is no longer read."""
     for variable in sorted(environment):
         now = variable.replace(FORMER_PREFIX, PREFIX, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.core.named_project import DEFAULTS, former_variables, named_project
+from curation.core.default_paths import DEFAULTS, describe_former_variables, find_project_file
 from tests.support.command_line import invoke
 
 
@@ -21,24 +21,24 @@ from tests.support.command_line import invoke
 def test_the_environment_names_the_project_by_the_new_name_or_the_former_one(
     environment: dict[str, str], expected: str
 ) -> None:
-    assert named_project(environment) == Path(expected)
+    assert find_project_file(environment) == Path(expected)
 
 
 def test_the_default_file_of_goldset_is_used_where_it_exists_and_that_of_goldgrade_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert named_project({}) == DEFAULTS[0]
+    assert find_project_file({}) == DEFAULTS[0]
     Path("data").mkdir()
     DEFAULTS[1].touch()
-    assert named_project({}) == DEFAULTS[1]
+    assert find_project_file({}) == DEFAULTS[1]
     DEFAULTS[0].touch()
-    assert named_project({}) == DEFAULTS[0]
+    assert find_project_file({}) == DEFAULTS[0]
 
 
 def test_a_variable_of_the_former_name_is_said_to_be_read_no_more_unless_the_new_one_is_set() -> None:
     environment = {"GOLDSET_WEBHOOK": "x", "GOLDSET_URL": "y", "GOLDGRADE_URL": "y", "GOLDSET_PROJECT": "p"}
-    (sentence,) = former_variables(environment)
+    (sentence,) = describe_former_variables(environment)
     assert sentence.startswith("GOLDSET_WEBHOOK is not read any more")
     assert "Set GOLDGRADE_WEBHOOK" in sentence
 

@@ -1,4 +1,4 @@
-"""Identical documents: the same title and body under several ids, so that the text is judged once."""
+"""IdenticalTexts documents: the same title and body under several ids, so that the text is judged once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 Grade = TypeVar("Grade")
 
 
-class Identical:
+class IdenticalTexts:
     """Groups of documents of a corpus with the same text. A document without any text is a group by itself.
 
     Parameters
@@ -49,7 +49,7 @@ class Identical:
         return others | dict(grades)
 
 
-class StandIns:
+class Representatives:
     """The id under which a text is judged for a query: an id that is a candidate already, else the smallest
     id.
 
@@ -64,7 +64,7 @@ class StandIns:
 
     def __init__(
         self,
-        identical: Identical,
+        identical: IdenticalTexts,
         held: Iterable[tuple[str, str]],
         outside: Callable[[str, str], object] = lambda query_id, document_id: None,
     ) -> None:
