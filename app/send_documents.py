@@ -1,4 +1,4 @@
-"""The form that sends documents of a query to a new judging round, on all pages that show such documents."""
+"""The form that sends documents of a query to a new judging round."""
 
 from __future__ import annotations
 
@@ -26,47 +26,51 @@ def send_documents(
     query_id: str,
     text: str,
     titles: Mapping[str, str],
-    wanted: Sequence[str],
-    systems: Mapping[str, str],
+    preselected: Sequence[str],
+    run_names: Mapping[str, str],
 ) -> None:
-    """Show a form that asks which documents of a query people shall judge in a new round, and opens the
-    round.
+    """Show a form that asks which documents of a query people shall judge, and opens a round with them.
 
     Parameters
     ----------
-    titles: document id → title of the documents to choose from; the documents in `wanted` are preselected.
-    systems: document id → the system that returned the document, for documents that may be in no pool yet.
+    titles: document id → title of the documents to choose from.
+    preselected: the ids of the documents that are chosen initially.
+    run_names: document id → the run that returned the document, for documents that may be in no pool yet.
     """
     form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
-        people, proposed = able_to_judge(cursor), _free_name(cursor, text)
+        people, proposed_name = able_to_judge(cursor), _propose_name(cursor, text)
     names, usual = [person.name for person in people], usual_names(people)
     dialog = st.popover("Send to a round")
-    if opened := form.result:  # inside: the popover stays open over the page
+    if opened := form.result:  # in the popover, which stays open over the page
         with dialog:
-            documents_of = pluralize(opened.candidates, "document")
-            ui.confirmation(f"The round {opened.round} is open, with {documents_of} of this query.")
+            documents = pluralize(opened.candidates, "document")
+            ui.confirmation(f"The round {opened.round} is open, with {documents} of this query.")
     with dialog, st.form(form.key, border=False):
-        documents = st.multiselect(
+        document_ids = st.multiselect(
             "Documents",
             list(titles),
-            default=wanted,
+            default=preselected,
             format_func=lambda document_id: f"{titles[document_id]} ({document_id})",
             key=f"documents {form.key}",
         )
-        name = st.text_input("Name of the round", proposed, key=f"round {form.key}")
+        name = st.text_input("Name of the round", proposed_name, key=f"round {form.key}")
         annotators = st.multiselect("Annotators", names, usual, key=f"annotators {form.key}")
-        most, start = max(1, len(names)), min(2, max(1, len(usual)))
-        overlap = st.number_input("Annotators for each document", 1, most, start, key=f"overlap {form.key}")
-        asked = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
-    if asked:
-        pairs = {(query_id, document_id): systems.get(document_id, "") for document_id in documents}
+        max_overlap, initial = max(1, len(names)), min(2, max(1, len(usual)))
+        overlap = st.number_input(
+            "Annotators for each document", 1, max_overlap, initial, key=f"overlap {form.key}"
+        )
+        submitted = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
+    if submitted:
+        pairs = {(query_id, document_id): run_names.get(document_id, "") for document_id in document_ids}
         request = RoundRequest(name.strip(), annotators, int(overlap), duplicates=0.0, again=True)
         acts.do(form, lambda: open_round(store, request, acts.by, pairs))
 
 
-def _free_name(cursor: Cursor, query: str) -> str:
+def _propose_name(cursor: Cursor, query: str) -> str:
     """Propose a name for a round over one query; no existing round has this name."""
-    words, taken = " ".join(query.split()), {round_row.name for round_row in list_rounds(cursor)}
-    name = f"Check {words}" if len(words) <= MAX_NAME_LENGTH else f"Check {words[: MAX_NAME_LENGTH - 1]}…"
-    return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)
+    existing_names = {round_row.name for round_row in list_rounds(cursor)}
+    text = " ".join(query.split())
+    name = f"Check {text}" if len(text) <= MAX_NAME_LENGTH else f"Check {text[: MAX_NAME_LENGTH - 1]}…"
+    names = chain([name], (f"{name} ({number})" for number in count(2)))
+    return next(name for name in names if name not in existing_names)

@@ -1,4 +1,4 @@
-"""Evaluate: a page to score runs on a release, to read the report, and to compare runs on the leaderboard."""
+"""Evaluate: the page on which people score runs on a release and compare their systems."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from curation.releases.gate_override import mark_name, read_overrides, warn_of_o
 from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Annotator, Store
 
-KEPT = 8
-"""Maximum number of leaderboards that are kept in memory."""
+MAX_CACHED_LEADERBOARDS = 8
+MAX_CHART_SYSTEMS = 6
 
 
 def show(annotator: Annotator) -> None:
@@ -47,8 +47,11 @@ def show(annotator: Annotator) -> None:
         st.info("There is no release yet. Freeze a release to score runs here.")
         show_missing_stage(context.store, annotator, "freeze")
         return
-    *places, column = st.columns([1, 1, 2])
-    release, part = _choose(context.store, releases, overrides, places)
+    release_column, part_column, evaluation_column = st.columns([1, 1, 2])
+    with release_column:
+        release = _ask_release(context.store, releases, overrides)
+    with part_column:
+        part = _ask_part(release)
     ui.warnings(warn_of_override(release.row.name, release.mark))
     job = context.jobs.get(FORM)
     if job is not None and job.started_by == annotator.name:
@@ -58,7 +61,9 @@ def show(annotator: Annotator) -> None:
         ui.result(result)
     if evaluations:
         newest = result.evaluation_id if result else None
-        _show_result(context.store, annotator, column, release, part, evaluations, newest, overrides)
+        _show_result(
+            context.store, annotator, evaluation_column, release, part, evaluations, newest, overrides
+        )
     _show_leaderboard(context.store, release, part, annotator)
     with st.expander("Evaluate runs", expanded=not evaluations):
         submit.show(context, release, part)
@@ -67,26 +72,25 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 
 
-def _choose(
-    store: Store,
-    releases: Sequence[ReleaseRow],
-    overrides: Mapping[str, str],
-    places: Sequence[DeltaGenerator],
-) -> tuple[EvaluableRelease, str]:
-    """Ask for a release and one of its parts; `overrides` says which releases were frozen against the
-    gate.
-    """
+def _ask_release(
+    store: Store, releases: Sequence[ReleaseRow], overrides: Mapping[str, str]
+) -> EvaluableRelease:
+    """Ask for a release; `overrides` says which releases were frozen against the gate."""
     by_name = {row.name: row for row in reversed(releases)}
-    name = places[0].selectbox(
+    name = st.selectbox(
         "Release", list(by_name), format_func=lambda name: mark_name(name, overrides.get(name))
     )
     with store.reading() as cursor:
-        release = read_choices(cursor, by_name[name])
+        return read_choices(cursor, by_name[name])
+
+
+def _ask_part(release: EvaluableRelease) -> str:
+    """Ask for a part of the release; the list marks sealed parts."""
     parts = release.parts
-    part = places[1].selectbox(
+    part: str = st.selectbox(
         "Part", list(parts), format_func=lambda part: f"{part} (sealed)" if parts[part] else part
     )
-    return release, part
+    return part
 
 
 def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annotator: Annotator) -> None:
@@ -99,24 +103,26 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
     if not runs:
         ui.quiet("Nobody has scored a run on this part yet.")
         return
-    state = (str(store.path), release.row.release_id, part, len(runs))
+    cache_key = (str(store.path), release.row.release_id, part, len(runs))
     measure = release.measures[0]
-    rows, remark, left_out = _ranked(runs, measure, state)
+    rows, remark, left_out = _rank(runs, measure, cache_key)
     columns = ["Rank", "System", f"{measure} (95 %)", "Queries", "Group", "By"]
     caption = f"Runs on {mark_name(release.row.name, release.mark)}, {part}"
-    ui.table(caption, columns, [_row(*submitted) for submitted in rows], words=True)
+    ui.table(caption, columns, [_make_row(row, run) for row, run in rows], words=True)
     ui.quiet(
         "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
         "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow."
     )
     ui.sentences(remark)
-    for why, count in left_out.items():
-        ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({why}).")
+    for reason, count in left_out.items():
+        ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({reason}).")
     with store.reading() as cursor:
-        past = collect_histories(cursor, part, measure, annotator)
-    if series := [(system, marks) for system, marks in past.items() if len(marks) > 1]:
+        histories_by_system = collect_histories(cursor, part, measure, annotator)
+    if series := [item for item in histories_by_system.items() if len(item[1]) > 1]:
         ui.heading("History")
-        drawing(weeks(f"{measure} of {part}, evaluation by evaluation", series[:6], joined=True))
+        drawing(
+            weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_CHART_SYSTEMS], joined=True)
+        )
 
 
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
@@ -137,22 +143,20 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
     ui.quiet("Each figure is rounded to its standard error. Only leads see full results on a sealed part.")
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _ranked(
-    _runs: list[SubmittedRun], measure: str, state: tuple[object, ...]
+@st.cache_resource(max_entries=MAX_CACHED_LEADERBOARDS, show_spinner=False)
+def _rank(
+    _runs: list[SubmittedRun], measure: str, cache_key: tuple[object, ...]
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
-    """Rank the runs. The result stays in the cache until a run is added, because `state` holds the number of
-    runs.
-    """
+    """Rank the runs. `cache_key` holds their number, so that a new run replaces the cached result."""
     return rank_runs(_runs, measure)
 
 
-def _row(row: LeaderboardRow, run: SubmittedRun) -> tuple[object, ...]:
+def _make_row(row: LeaderboardRow, run: SubmittedRun) -> tuple[object, ...]:
     rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
     low, high = run.figure["low"], run.figure["high"]
-    span = "" if low is None or high is None else f" ({decimal(low)}\u00a0to\u00a0{decimal(high)})"
-    by = f"{run.by}, {run.at:%d\u00a0%b\u00a0%Y}"
-    return rank, row.system, f"{decimal(row.value)}{span}", run.figure["n"], row.letters, by
+    interval = "" if low is None or high is None else f" ({decimal(low)}\u00a0to\u00a0{decimal(high)})"
+    author = f"{run.by}, {run.at:%d\u00a0%b\u00a0%Y}"
+    return rank, row.system, f"{decimal(row.value)}{interval}", run.figure["n"], row.letters, author
 
 
 def _show_result(
@@ -166,17 +170,15 @@ def _show_result(
     overrides: Mapping[str, str],
 ) -> None:
     """Show an evaluation that this person may see, initially the newest evaluation on the chosen part."""
-    here = [
-        evaluation
-        for evaluation in evaluations
-        if (evaluation.name, evaluation.parts) == (release.row.name, [part])
-    ]
-    at = next((number for number, evaluation in enumerate(here) if evaluation.evaluation_id == newest), 0)
+    on_part = [item for item in evaluations if (item.name, item.parts) == (release.row.name, [part])]
+    on_others = [item for item in evaluations if item not in on_part]
+    ids = [item.evaluation_id for item in on_part]
+    index = ids.index(newest) if newest in ids else 0
     evaluation = column.selectbox(
         "Evaluation",
-        [*here, *(evaluation for evaluation in evaluations if evaluation not in here)],
-        at if here else None,
-        format_func=lambda evaluation: _label(evaluation, overrides),
+        [*on_part, *on_others],
+        index if on_part else None,
+        format_func=lambda evaluation: _describe_evaluation(evaluation, overrides),
         key=f"evaluation {release.row.release_id} {part} {newest}",
         placeholder=f"No evaluation on {part} of {release.row.name} yet: choose a different evaluation",
     )
@@ -184,11 +186,10 @@ def _show_result(
         return
     with store.reading() as cursor:
         report, result = read_report(cursor, evaluation.evaluation_id, annotator)
-    above = warn_of_override(release.row.name, release.mark)  # the page has them as warnings
-    ui.sentences(*(line for line in (report.lead, *report.findings) if line not in above))
-    by_query.show(
-        store, annotator, evaluation, [other for other in here if other != evaluation and evaluation in here]
-    )
+    warnings = warn_of_override(release.row.name, release.mark)  # the page shows them already
+    ui.sentences(*(line for line in (report.lead, *report.findings) if line not in warnings))
+    comparable = [item for item in on_part if item != evaluation] if evaluation in on_part else []
+    by_query.show(store, annotator, evaluation, comparable)
     ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)
     ui.quiet(report.remark)
     with st.container(horizontal=True):
@@ -197,7 +198,7 @@ def _show_result(
         ui.download("Download all figures", result, "evaluation.json")
 
 
-def _label(evaluation: SubmittedEvaluation, overrides: Mapping[str, str]) -> str:
+def _describe_evaluation(evaluation: SubmittedEvaluation, overrides: Mapping[str, str]) -> str:
     systems = ", ".join(evaluation.systems[:4]) + (" …" if len(evaluation.systems) > 4 else "")
     name = mark_name(evaluation.name, overrides.get(evaluation.name))
     return (

@@ -1,4 +1,4 @@
-"""Evaluate, the form: fields for run files, names of systems, options, graded answers, and the reason.
+"""Evaluate, the form: the run files to score, the options of the evaluation, and its start.
 
 Uploaded files stay in a folder next to the project until a background job has read the files.
 """
@@ -33,10 +33,12 @@ from curation.releases.export.trec import write_release_topics
 from curation.releases.sealed_log import count_remaining
 from curation.store import Store, utc_now
 
-USUAL_FACETS = ("stratum", "tag")
-FORM, REFUSED = "evaluate", "runs without topics"
-NONE = "None"
-ABOUT_RUN_FILES = (
+DEFAULT_FACETS = ("stratum", "tag")
+FORM = "evaluate"
+_TOPICS_REFUSAL = "runs without topics"
+"""The session key of the refusal of runs that need a table of topics."""
+NO_PROJECT = "None"
+RUN_FILES_HELP = (
     "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same system name are "
     "runs of one system."
 )
@@ -44,32 +46,32 @@ Uploads = Sequence[tuple[str, UploadedFile]]
 """Pairs of a system's name and its uploaded file of a run or of answers."""
 
 
-def choose_files(label: str, what: str, key: str, about: str) -> Uploads:
+def ask_files(label: str, name_label: str, key: str, help_text: str) -> Uploads:
     """Ask for files, and for the name of the system that produced each file.
 
     Parameters
     ----------
-    what: the label of the field for the name, such as "Name of the system".
-    about: a sentence about the accepted file formats.
+    name_label: the label of the field for the name, such as "Name of the system".
+    help_text: a sentence about the accepted file formats.
     """
     files = st.file_uploader(
         label,
         accept_multiple_files=True,
         max_upload_size=MAX_UPLOAD_MEGABYTES,
         key=f"{label} {key}",
-        help=about,
+        help=help_text,
     )
-    chosen = []
+    uploads = []
     for number, file in enumerate(files, 1):
-        asked = what if len(files) == 1 else f"{what} {number}"
-        proposed = file_name(file.name).partition(".")[0] or "run"
+        numbered_label = name_label if len(files) == 1 else f"{name_label} {number}"
+        proposed_name = file_name(file.name).partition(".")[0] or "run"
         name_key = f"{label} name {key} {number} {file.name}"
-        name = st.text_input(asked, proposed, max_chars=80, key=name_key)
-        chosen.append((name.strip(), file))
-    return chosen
+        name = st.text_input(numbered_label, proposed_name, max_chars=80, key=name_key)
+        uploads.append((name.strip(), file))
+    return uploads
 
 
-def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedFile | None:
+def ask_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedFile | None:
     """Offer the release's topics for download, and ask for a table of the topics that the runs use.
 
     Parameters
@@ -77,7 +79,7 @@ def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | 
     refusal: the error about runs that need a table of topics; the page shows the error until a table is
         uploaded.
     """
-    about = find_option(EvaluateRequest, "topics")
+    option = find_option(EvaluateRequest, "topics")
     with st.expander("My run uses other query ids", expanded=refusal is not None):
         container = st.container()
         ui.quiet(
@@ -85,17 +87,17 @@ def choose_topics(topics: Callable[[], str], key: str, refusal: CurationError | 
             "with the topics of this release needs no table."
         )
         ui.download("Download this release's topics", topics, "topics.tsv")
-        sent = st.file_uploader(
-            about.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=about.help
+        upload = st.file_uploader(
+            option.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=option.help
         )
-        if refusal is not None and sent is None:
+        if refusal is not None and upload is None:
             with container:
                 ui.problem(refusal)
-        return sent
+        return upload
 
 
 @contextmanager
-def _room() -> Iterator[None]:
+def _refuse_if_disk_full() -> Iterator[None]:
     """Turn a write error, such as a full disk, into a sentence that says whom to ask."""
     try:
         yield
@@ -106,7 +108,7 @@ def _room() -> Iterator[None]:
         ) from error
 
 
-@_room()
+@_refuse_if_disk_full()
 def write_uploads(folder: Path, files: Uploads) -> RunFiles:
     """Write files into a new subfolder; file extensions stay, because they determine the formats.
 
@@ -116,111 +118,112 @@ def write_uploads(folder: Path, files: Uploads) -> RunFiles:
     ------
     RefusedError: the files do not fit on the disk.
     """
-    written = []
-    inside = Path(mkdtemp(dir=folder))
-    for number, (name, file) in enumerate(files):
-        path = inside / str(number) / file_name(file.name)
+    run_files = []
+    subfolder = Path(mkdtemp(dir=folder))
+    for index, (name, file) in enumerate(files):
+        path = subfolder / str(index) / file_name(file.name)
         path.parent.mkdir()
         write_upload(path, file)
-        written.append((name, str(path)))
-    return tuple(written)
+        run_files.append((name, str(path)))
+    return tuple(run_files)
 
 
 def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     sealed = release.parts[part]
-    runs = choose_files("Run files", "Name of the system", form.key, ABOUT_RUN_FILES)
-    refusal = st.session_state.get(REFUSED, {}).get(form.key)
-    topics = choose_topics(partial(_topics, context.store, release.row.release_id), form.key, refusal)
-    asks, rounded = _form(release, part, runs), sealed and not is_lead
-    reason = _ask(asks, context, release, part, form.key)
-    if not rounded:
-        ask_about_runs(asks, sealed, is_lead)
-    answers, graded = ask_for_answers(context.store, is_lead, form.key)
-    request = asks.request(reason=reason, **graded)
-    if rounded:
-        repeated = asks.value("skip_repeated")
-        request = EvaluateRequest(release.row.name, part, reason=reason, skip_repeated=repeated)
+    runs = ask_files("Run files", "Name of the system", form.key, RUN_FILES_HELP)
+    refusal = st.session_state.get(_TOPICS_REFUSAL, {}).get(form.key)
+    topics = ask_topics(partial(_read_topics, context.store, release.row.release_id), form.key, refusal)
+    option_form, is_rounded = _make_form(release, part, runs), sealed and not is_lead
+    reason = _ask_options(option_form, context, release, part, form.key)
+    if not is_rounded:
+        _ask_run_options(option_form, sealed, is_lead)
+    answers, graded = _ask_answers(context.store, is_lead, form.key)
+    request = option_form.request(reason=reason, **graded)
+    if is_rounded:
+        skip_repeated = option_form.value("skip_repeated")
+        request = EvaluateRequest(release.row.name, part, reason=reason, skip_repeated=skip_repeated)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
-        st.session_state.pop(REFUSED, None)
+        st.session_state.pop(_TOPICS_REFUSAL, None)
         context.acts.do(
             form,
-            lambda: _evaluate(context, request, runs, answers, topics, sealed),
-            partial(_refused, form.key),
+            lambda: _evaluate_or_start(context, request, runs, answers, topics, sealed),
+            partial(_show_refusal, form.key),
         )
-    if also := _also_asked(request):
-        ui.quiet(f"Also: {', '.join(also)}.")
+    if options := _describe_options(request):
+        ui.quiet(f"Also: {', '.join(options)}.")
 
 
-def _refused(key: str, error: CurationError) -> None:
+def _show_refusal(key: str, error: CurationError) -> None:
     """Show a refusal; if a table of topics would help, show the refusal next to the upload field of the
     table.
     """
     if isinstance(error, InputError) and ADD_TOPICS in error.way_out:
-        st.session_state[REFUSED] = {key: error}
+        st.session_state[_TOPICS_REFUSAL] = {key: error}
         st.rerun()
     ui.problem(error)
 
 
-def _form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateRequest]:
+def _make_form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateRequest]:
     """Make the form with the options of this release and these runs; entered values stay for the next
     submission.
     """
     systems = sorted({name for name, _ in runs})
-    usual = tuple(name for name in USUAL_FACETS if name in release.facets)
-    start = EvaluateRequest(release.row.name, part, release.measures, usual)
-    offered = {
+    facets = tuple(name for name in DEFAULT_FACETS if name in release.facets)
+    start = EvaluateRequest(release.row.name, part, release.measures, facets)
+    choices = {
         "measures": [*release.measures, *list_additional_measures(release.scale)],
         "by": release.facets,
         "relevant": release.scale[1:],
         "baseline": systems,
     }
-    return Form(EvaluateRequest, start, release.row.release_id, offered)
+    return Form(EvaluateRequest, start, release.row.release_id, choices)
 
 
-def _ask(
-    asks: Form[EvaluateRequest], context: PageContext, release: EvaluableRelease, part: str, key: str
+def _ask_options(
+    option_form: Form[EvaluateRequest], context: PageContext, release: EvaluableRelease, part: str, key: str
 ) -> str | None:
     """Ask for the options of all runs and, on a sealed part, for a reason; return the reason."""
     is_lead = context.annotator.role == "lead"
     sealed = release.parts[part]
     if sealed and not is_lead:
-        asks.ask("skip_repeated")
+        option_form.ask("skip_repeated")
     else:
         with st.popover("Measures and kinds of queries"):
-            asks.ask("measures", "by", "relevant", "skip_repeated")
+            option_form.ask("measures", "by", "relevant", "skip_repeated")
             ui.quiet(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
     if not sealed:
         return None
-    shown = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
+    visible = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
     if not is_lead:
         with context.store.reading() as cursor:
-            left = count_remaining(cursor, context.annotator.name, [part], utc_now())
-        shown = (
+            remaining = count_remaining(cursor, context.annotator.name, [part], utc_now())
+        visible = (
             "You see the headline measure of each system, rounded to its standard error. Only leads see full "
-            f"results. You have {pluralize(left, 'sealed evaluation')} left this month. A refusal counts."
+            f"results. You have {pluralize(remaining, 'sealed evaluation')} left this month. A refusal "
+            "counts."
         )
-    ui.quiet(f"{part} is sealed. Each evaluation is logged with your name and reason. {shown}")
-    why = Form(EvaluateRequest, key=key)
-    why.ask("reason")
-    reason: str | None = why.value("reason")
+    ui.quiet(f"{part} is sealed. Each evaluation is logged with your name and reason. {visible}")
+    reason_form = Form(EvaluateRequest, key=key)
+    reason_form.ask("reason")
+    reason: str | None = reason_form.value("reason")
     return reason
 
 
-def _also_asked(request: EvaluateRequest) -> list[str]:
+def _describe_options(request: EvaluateRequest) -> list[str]:
     """Return the chosen options, with their values, that a folded section of the form may hide."""
     names = ("relevant", "skip_repeated", *ABOUT_RUNS)
-    about = replace(EvaluateRequest(), **{name: getattr(request, name) for name in names})
+    options = replace(EvaluateRequest(), **{name: getattr(request, name) for name in names})
     values = flatten_request(request)
 
-    def with_value(option: Option) -> str:
+    def describe_option(option: Option) -> str:
         value = values[option.name]
         return option.label if value is True else f"{option.label}: {describe_value(option, value)}"
 
-    return list_chosen_options(about, with_value)
+    return list_chosen_options(options, describe_option)
 
 
-def _evaluate(
+def _evaluate_or_start(
     context: PageContext,
     request: EvaluateRequest,
     uploaded_runs: Uploads,
@@ -231,8 +234,8 @@ def _evaluate(
     """Evaluate now and return the result, or start a background job and return None."""
     _refuse_unready(request, [*uploaded_runs, *uploaded_answers], sealed)
     by, store = context.annotator.name, context.store
-    submitted, handed_over = None, False
-    with _room():  # the end of a job or of the server removes the folder, too
+    result, is_handed_over = None, False
+    with _refuse_if_disk_full():  # the end of a job or of the server removes the folder, too
         folder = Path(mkdtemp(dir=uploads_folder(store.path)))
     try:
         runs, answers = write_uploads(folder, uploaded_runs), write_uploads(folder, uploaded_answers)
@@ -241,17 +244,17 @@ def _evaluate(
         paths = [path for path in folder.rglob("*") if path.is_file()]
         request = replace(request, runs=runs, answers=answers, topics=table, folder=str(folder))
         if not request.to_pool:
-            submitted = read_if_small(paths, lambda: submit(store, request, by))
-        if submitted is None:
+            result = read_if_small(paths, lambda: submit(store, request, by))
+        if result is None:
             context.begin(FORM, request)
-            handed_over = True
-        return submitted
+            is_handed_over = True
+        return result
     finally:
-        if not handed_over:
+        if not is_handed_over:
             discard_upload(store.path, str(folder))
 
 
-def _topics(store: Store, release_id: str) -> str:
+def _read_topics(store: Store, release_id: str) -> str:
     with store.reading() as cursor:
         return write_release_topics(cursor, release_id)
 
@@ -266,8 +269,8 @@ def _refuse_unready(request: EvaluateRequest, uploads: Uploads, sealed: bool) ->
     refuse_problems(problems)
 
 
-def ask_about_runs(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> None:
-    """Ask for the files of the baseline run, hard negatives and candidates."""
+def _ask_run_options(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> None:
+    """Ask for the baseline, the test, and the files of hard negatives and candidates."""
     with st.expander("Options"):
         form.ask("baseline")
         if not sealed:
@@ -277,10 +280,10 @@ def ask_about_runs(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> 
             form.ask("to_pool")
 
 
-def ask_for_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:
+def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:
     """Ask for files of answers; ask leads also for the projects in which people graded the answers."""
     with st.expander("Answers of the systems"):
-        files = choose_files(
+        files = ask_files(
             "Files of answers",
             "Name of the answering system",
             key,
@@ -289,24 +292,24 @@ def ask_for_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dic
             "the system the same name as its run.",
         )
         if files and is_lead:
-            return files, {what: _ask_graded(store, what, key) for what in GUIDES}
+            return files, {guide: _ask_graded_release(store, guide, key) for guide in GUIDES}
         if files:
             ui.quiet("A lead can add people's grades of correctness, faithfulness and support of nuggets.")
         return files, {}
 
 
-def _ask_graded(store: Store, what: str, key: str) -> str | None:
+def _ask_graded_release(store: Store, guide: str, key: str) -> str | None:
     """Ask for a project in which people graded answers, and for its release; return PROJECT=RELEASE, or
     None.
     """
-    label = what.capitalize()
+    label = guide.capitalize()
     project = st.selectbox(
         f"{label}: the project in which people graded the answers",
-        [NONE, *list_neighbor_projects(store)],
-        key=f"{what} {key}",
+        [NO_PROJECT, *list_neighbor_projects(store)],
+        key=f"{guide} {key}",
         help="The list offers the projects in the folder of this project.",
     )
-    if project == NONE:
+    if project == NO_PROJECT:
         return None
     try:
         releases = list_neighbor_releases(store, project)
@@ -316,5 +319,5 @@ def _ask_graded(store: Store, what: str, key: str) -> str | None:
     if not releases:
         ui.quiet(f"{project} has no release yet.")
         return None
-    release = st.selectbox(f"{label}: its release", releases, key=f"{what} release {key} {project}")
+    release = st.selectbox(f"{label}: its release", releases, key=f"{guide} release {key} {project}")
     return f"{project}={release}"

@@ -1,5 +1,4 @@
-"""Query: the page of one query, with its documents, its releases, and forms to change its need, notes and
-nuggets.
+"""Query: the page about one query of the project.
 
 The names of queries in the tables of other pages link to this page.
 """
@@ -30,12 +29,12 @@ from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store
 
 NO_QUERY = "No query is named in the address. Open a query from a table on a different page."
-NUGGETS = ("Nuggets, vital", "Nuggets, okay")
+NUGGET_TITLES = ("Nuggets, vital", "Nuggets, okay")
 RELEASES = "Releases"
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
 SEALED = "A release seals the judgments of this query: grades, votes and decisions are not shown."
 NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
-PROPOSED = "These lines are not nuggets yet. Change or delete lines, then save the remaining lines."
+PROPOSALS_HELP = "These lines are not nuggets yet. Change or delete lines, then save the remaining lines."
 
 
 def show(annotator: Annotator) -> None:
@@ -44,22 +43,22 @@ def show(annotator: Annotator) -> None:
         st.info(NO_QUERY)
         return
     store, acts = project_store(), Acts(annotator)
-    opening = acts.form(f"open {query_id} {sealed_by(store, query_id)}")
-    access = opening.result if annotator.role == "lead" else None
+    unseal_form = acts.form(f"open {query_id} {sealed_by(store, query_id)}")
+    access = unseal_form.result if annotator.role == "lead" else None
     query_documents = read_documents(store, query_id, annotator, access)
     _show_facts(query_documents.facts)
     _show_counts(query_documents)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         # a key of its own: Back to a page with the same key would lose that page's part
-        shown = ui.choose_part("Part of the page", ("Documents", RELEASES), "shown")
+        part = ui.choose_part("Part of the page", ("Documents", RELEASES), "shown")
         if annotator.role == "lead":
             _edit_words(store, acts, query_documents.facts)
-            _send(store, acts, query_documents)
+            _offer_sending(store, acts, query_documents)
         if not query_documents.is_sealed:
             _edit_nuggets(store, acts, query_documents.facts)
     if query_documents.is_sealed:
-        _unseal(store, annotator, acts, opening, query_id)
-    if shown == RELEASES:
+        _offer_unsealing(store, annotator, acts, unseal_form, query_id)
+    if part == RELEASES:
         ui.result(query_history(store, query_id, annotator, access))
     else:
         candidates.show(query_documents, st.query_params.get("document", ""))
@@ -70,21 +69,29 @@ PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=No
 
 def _show_facts(facts: QueryFacts) -> None:
     """Show the query with its information need, its source and its notes."""
-    asked = "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
-    about = [SOURCES[facts.source], asked, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
-    labels = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
+    searches = (
+        "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
+    )
+    details = [
+        SOURCES[facts.source],
+        searches,
+        facts.stratum,
+        facts.part and f"part {facts.part}",
+        facts.query_id,
+    ]
+    tags = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
     needs = "\n".join(filter(None, (facts.texts.need, in_words(facts.filter))))
-    need = f'<p class="gs-need" dir="auto">{escape(needs)}</p>' if needs else ""
+    need_html = f'<p class="gs-need" dir="auto">{escape(needs)}</p>' if needs else ""
     st.html(
-        f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need}'
-        f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, about)))}{labels}</p></header>'
+        f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need_html}'
+        f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, details)))}{tags}</p></header>'
     )
     if facts.retired:
         ui.quiet(f"Retired: {facts.retired}")
     for title, lines in (
         ("Notes", facts.texts.note.splitlines()),
         ("Reference answers", facts.answers),
-        *zip(NUGGETS, lines_of(facts.nuggets), strict=True),
+        *zip(NUGGET_TITLES, lines_of(facts.nuggets), strict=True),
     ):
         if lines:
             ui.remarks(title, *lines)
@@ -127,53 +134,55 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
             "Notes of the team", facts.texts.note, key=f"note {form.key}", help="Annotators do not see notes."
         )
         if submit_button("Save", "edit query", form, digest(*facts.texts)):
-            now = EditedTexts(need, note)
-            acts.do(form, lambda: edit_texts(store, facts.query_id, facts.texts, now, acts.by))
+            new_texts = EditedTexts(need, note)
+            acts.do(form, lambda: edit_texts(store, facts.query_id, facts.texts, new_texts, acts.by))
 
 
 def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
     """Offer a form that changes the nuggets of a query, with nuggets that a model proposed."""
     form, proposals = acts.form(f"nuggets {facts.query_id}"), facts.proposals
     waiting = proposals.proposed if proposals is not None and proposals.written is None else ()
-    kept = {nugget.text for nugget in facts.nuggets}
-    shown = [*facts.nuggets, *(nugget for nugget in waiting if nugget.text not in kept)]
+    saved_texts = {nugget.text for nugget in facts.nuggets}
+    nuggets = [*facts.nuggets, *(nugget for nugget in waiting if nugget.text not in saved_texts)]
     call_id, count = proposals and proposals.call_id, f", {len(waiting):,} proposed" if waiting else ""
     with st.popover(f"Nuggets{count}"), st.form(form.key, border=False):
         if proposals is not None and waiting:
-            ui.quiet(f"{proposals.model} proposed {pluralize(len(waiting), 'line')}. {PROPOSED}")
+            ui.quiet(f"{proposals.model} proposed {pluralize(len(waiting), 'line')}. {PROPOSALS_HELP}")
         vital, okay = (
             st.text_area(label, "\n".join(lines), key=f"{label} {form.key} {call_id}")
-            for label, lines in zip(NUGGET_FIELDS, lines_of(shown), strict=True)
+            for label, lines in zip(NUGGET_FIELDS, lines_of(nuggets), strict=True)
         )
         if submit_button("Save nuggets", "write nuggets", form, digest(*map(str, (facts.nuggets, call_id)))):
             written = nuggets_of_lines(vital, okay)
             acts.do(form, lambda: write_nuggets(store, facts.query_id, written, acts.by, call_id))
 
 
-def _unseal(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:
+def _offer_unsealing(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:
     """Show the reason why no grades are shown; a lead can open the grades by giving a reason."""
     st.info(SEALED, icon=":material/lock:")
     if annotator.role != "lead":
         return
     with st.form(form.key, border=False, width=560):
         reason = st.text_input("Reason for opening the grades", help="Logged with your name and the time.")
-        asked = st.form_submit_button("Open the grades", key=f"open {form.key}")
-    if asked and not reason.strip():
+        submitted = st.form_submit_button("Open the grades", key=f"open {form.key}")
+    if submitted and not reason.strip():
         ui.quiet("Write the reason first.")
-    elif asked:
+    elif submitted:
         acts.do(form, lambda: unseal(store, f"read the query {query_id}", reason, acts.by, {query_id}))
 
 
-def _send(store: Store, acts: Acts, query_documents: QueryDocuments) -> None:
+def _offer_sending(store: Store, acts: Acts, query_documents: QueryDocuments) -> None:
     """Offer to send documents to a new round; the unjudged documents are preselected."""
-    facts, wanted = query_documents.facts, []
+    facts, unjudged = query_documents.facts, []
     if not query_documents.is_sealed:
-        wanted = [c.document.document_id for c in query_documents.open if c.pair is None]
-    titles, systems = {}, {}
+        unjudged = [
+            candidate.document.document_id for candidate in query_documents.open if candidate.pair is None
+        ]
+    titles, run_names = {}, {}
     for candidate in query_documents.documents:
         document_id = candidate.document.document_id
         titles[document_id] = candidate.document.title or "Untitled"
         for name in candidate.ranks:
             if name.endswith(EVALUATED_SUFFIX):
-                systems[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED_SUFFIX)}"
-    send_documents(store, acts, facts.query_id, facts.text, titles, wanted, systems)
+                run_names[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED_SUFFIX)}"
+    send_documents(store, acts, facts.query_id, facts.text, titles, unjudged, run_names)

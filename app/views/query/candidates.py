@@ -1,4 +1,4 @@
-"""Query, candidates: the list of a query's documents, and the chosen document with its votes and its text."""
+"""Query, Documents: the candidates of a query, one of them with its votes and its text."""
 
 from __future__ import annotations
 
@@ -20,52 +20,54 @@ from curation.labeling.presentation.drawing import DocumentText, draw_document
 from curation.operations.query_documents import QueryDocument, QueryDocuments
 
 UNTITLED = "Untitled document"
-WITHHELD = (
+WITHHELD_SENTENCE = (
     "This document is among your own items, and some of your items have no grade yet. The grades of other "
     "people appear here once you have graded all your items."
 )
 NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Nobody could tell"}
-OLDER = "The votes are about an older text of this document. Nobody has judged the current text."
+OLDER_TEXT_SENTENCE = (
+    "The votes are about an older text of this document. Nobody has judged the current text."
+)
 
 
-def show(query_documents: QueryDocuments, chosen: str) -> None:
-    """Show the list of documents on the left, and the chosen document, or else the first document, on the
-    right.
-    """
+def show(query_documents: QueryDocuments, document_id: str) -> None:
+    """Show the list of documents, and next to it the document with this id or else the first document."""
     candidates = query_documents.documents
     if not candidates:
         st.info("No system has proposed a document for this query yet. Build a pool.")
         return
-    read = next((c for c in candidates if c.document.document_id == chosen), candidates[0])
+    ids = [candidate.document.document_id for candidate in candidates]
+    index = ids.index(document_id) if document_id in ids else 0
+    chosen = candidates[index]
     left, right = st.columns([6, 5], gap="large")
     with left, st.container(key="candidates"):
         columns = ["Document", *query_documents.systems]
-        rows = [_ranks(query_documents, candidate) for candidate in candidates]
+        rows = [_list_ranks(query_documents, candidate) for candidate in candidates]
         if not query_documents.is_sealed:
             columns = ["Grade", *columns, "Votes"]
             guide = query_documents.guide
             rows = [
-                (_grade(candidate, guide), *row, _votes(candidate))
+                (_grade_cell(candidate, guide), *row, _list_votes(candidate))
                 for candidate, row in zip(candidates, rows, strict=True)
             ]
-        ui.table("Best ranked first", columns, rows, current=candidates.index(read))
+        ui.table("Best ranked first", columns, rows, current=index)
     with right, st.container(key="reading"):
         names = {step.value: f"{step.value} {step.name}" for step in query_documents.guide.scale}
-        _show_grade(read, names)
-        _show_opinions(read, names)
-        _show_text(query_documents, read)
+        _show_grade(chosen, names)
+        _show_opinions(chosen, names)
+        _show_text(query_documents, chosen)
 
 
-def _ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tuple[object, ...]:
+def _list_ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tuple[object, ...]:
     """Return the table cells of a candidate that reveal no grades: its title, and its rank by each system."""
     document, pair = candidate.document, candidate.pair
     title = query_link(document.title or UNTITLED, query_documents.facts.query_id, document.document_id)
-    marks = [candidate.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
-    below = f"<small>{escape(', '.join(filter(None, marks)))}</small>" if any(marks) else ""
-    return Markup(title + below), *(candidate.ranks.get(name) for name in query_documents.systems)  # noqa: S704  escaped
+    remarks = [candidate.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
+    remarks_html = f"<small>{escape(', '.join(filter(None, remarks)))}</small>" if any(remarks) else ""
+    return Markup(title + remarks_html), *(candidate.ranks.get(name) for name in query_documents.systems)  # noqa: S704  escaped
 
 
-def _grade(candidate: QueryDocument, guide: Guide) -> GradeCell:
+def _grade_cell(candidate: QueryDocument, guide: Guide) -> GradeCell:
     """Return the grade in the color that the guide gives it, or the reason why there is no grade."""
     if candidate.is_withheld:
         return GradeCell(None, "", "yours")
@@ -76,33 +78,35 @@ def _grade(candidate: QueryDocument, guide: Guide) -> GradeCell:
     return GradeCell(grade, "" if grade is None else colours.get(grade, "currentColor"), candidate.pair.how)
 
 
-def _votes(candidate: QueryDocument) -> str:
+def _list_votes(candidate: QueryDocument) -> str:
     pair = candidate.pair
     if pair is None:
         return ""
-    grades = [str(grade) for grade, number in pair.votes.items() for _ in range(number)]
+    grades = [str(grade) for grade, count in pair.votes.items() for _ in range(count)]
     return " ".join([*grades, *("?" for _ in range(pair.cannot_tell))])
 
 
 def _show_grade(candidate: QueryDocument, names: Mapping[int, str]) -> None:
     """Show how the grade of a pair was determined; `names` are the names of the relevance grades by value."""
     if candidate.is_withheld:
-        ui.quiet(WITHHELD)
+        ui.quiet(WITHHELD_SENTENCE)
     elif candidate.pair is not None:
-        ui.heading(_grade_sentence(candidate.pair, names))
+        ui.heading(_describe_grade(candidate.pair, names))
         if candidate.pair.changed:
-            ui.quiet(OLDER)
+            ui.quiet(OLDER_TEXT_SENTENCE)
 
 
 def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
     """Show the reviewer's decision and the annotators' votes."""
     if (decision := candidate.decision) is not None:
-        grade = "no grade can be given" if decision.grade is None else _named(decision.grade, names)
-        counts = candidate.pair is not None and candidate.pair.how == "adjudicated"
-        reason = decision.reason if counts else f"{decision.reason} The decision does not count any more."
+        grade = "no grade can be given" if decision.grade is None else _name_grade(decision.grade, names)
+        is_in_force = candidate.pair is not None and candidate.pair.how == "adjudicated"
+        reason = (
+            decision.reason if is_in_force else f"{decision.reason} The decision does not count any more."
+        )
         ui.remarks(f"{decision.reviewer} decided: {grade}", reason)
     for vote in candidate.votes:
-        grade = "Cannot tell" if vote.grade is None else _named(vote.grade, names)
+        grade = "Cannot tell" if vote.grade is None else _name_grade(vote.grade, names)
         marks = {"flagged": vote.flagged, "about an older text": not vote.same_text}
         remarks = ", ".join(mark for mark, applies in marks.items() if applies)
         ui.remarks(f"{vote.annotator or 'Somebody'}: {grade}", *filter(None, (vote.words, remarks)))
@@ -119,10 +123,10 @@ def _show_text(query_documents: QueryDocuments, candidate: QueryDocument) -> Non
     ui.document(drawn.title, drawn.passage, facts, drawn.facts)
 
 
-def _grade_sentence(pair: PairConsensus, names: Mapping[int, str]) -> str:
+def _describe_grade(pair: PairConsensus, names: Mapping[int, str]) -> str:
     if pair.grade is None:
         return NO_GRADE.get(pair.how, "Decided: no grade can be given")
-    grade, votes = _named(pair.grade, names), pluralize(sum(pair.votes.values()), "vote")
+    grade, votes = _name_grade(pair.grade, names), pluralize(sum(pair.votes.values()), "vote")
     if pair.how == "disputed":
         return f"In dispute: until a decision, {grade} counts"
     if pair.how == "adjudicated":
@@ -132,5 +136,5 @@ def _grade_sentence(pair: PairConsensus, names: Mapping[int, str]) -> str:
     return f"{grade}, {percent(pair.confidence)} probable by {votes}"
 
 
-def _named(grade: int, names: Mapping[int, str]) -> str:
+def _name_grade(grade: int, names: Mapping[int, str]) -> str:
     return names.get(grade, str(grade))

@@ -1,6 +1,4 @@
-"""Write: a page to write queries for untested documents, to write reference answers, and to decide between
-answers.
-"""
+"""Write: the page on which people write queries and reference answers."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from curation.store import Annotator
 
 QUERIES, ANSWERS, DECIDE, TASKS = "Queries", "Answers", "Decide", "Tasks"
 PARTS = {QUERIES: queries.show, ANSWERS: answers.show, DECIDE: deciding.show, TASKS: answer_tasks.show}
-ABOUT = {
+PURPOSES = {
     QUERIES: "Write queries that users would ask, for documents that no query finds yet.",
     ANSWERS: "Write correct answers to queries. Several people write answers to a query independently.",
     DECIDE: "Decide the reference answers of queries whose written answers differ.",
@@ -25,13 +23,13 @@ ABOUT = {
 
 
 def show(annotator: Annotator) -> None:
-    parts = parts_of(annotator) or [QUERIES]
+    parts = list_parts(annotator) or [QUERIES]
     part = ui.choose_part("Part", parts, "part") if len(parts) > 1 else parts[0]
-    ui.lead(ABOUT[part])
+    ui.lead(PURPOSES[part])
     PARTS[part](project_store(), Acts(annotator))
 
 
-def parts_of(annotator: Annotator) -> list[str]:
+def list_parts(annotator: Annotator) -> list[str]:
     """Return the parts of the page that have work for this person; leads get all parts."""
     if annotator.role in LEADS:
         return list(PARTS)
@@ -44,7 +42,7 @@ def parts_of(annotator: Annotator) -> list[str]:
 
 
 def _is_listed(annotator: Annotator) -> bool:
-    return bool(parts_of(annotator))
+    return bool(list_parts(annotator))
 
 
 PAGE = AppPage(22, "Write", "write", JUDGING, show, group=JUDGE, listed=_is_listed)

@@ -1,4 +1,4 @@
-"""Write, answer tasks: forms with which leads open and close tasks to write reference answers."""
+"""Write, Tasks: the page part on which leads open and close tasks to write reference answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Store
 
 MAX_ROWS = 100
-LIFE = {
+STATE_CHANGES = {
     True: ("Reopen", "The task returns to its writers with its unanswered queries."),
     False: ("Close", "Writers get no more of these queries. Queries with missing answers go to a reviewer."),
 }
@@ -36,52 +36,51 @@ def show(store: Store, acts: Acts) -> None:
         tags = tags_for_people(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        usual = usual_names(people)
-        _form(store, acts, [person.name for person in people], usual, tags)
+        _ask_task(store, acts, [person.name for person in people], usual_names(people), tags)
     with right:
         if names:
-            _task(store, acts, names)
+            _show_task(store, acts, names)
         else:
             st.info("No answer task is open yet.")
 
 
-def _form(store: Store, acts: Acts, names: list[str], usual: list[str], tags: list[str]) -> None:
+def _ask_task(store: Store, acts: Acts, names: list[str], initial_names: list[str], tags: list[str]) -> None:
     form = acts.form("open answer task")
-    start = AnswerTaskRequest(writers=usual)
+    start = AnswerTaskRequest(writers=initial_names)
     fields = Form(AnswerTaskRequest, start, form.key, {"writers": names, "tag": tags})
     with st.form(f"task {form.key}"):
         fields.ask("name", "writers", "overlap", "tag", "most", "show")
         with st.expander("Number of documents, rule of agreement, seed"):
             fields.ask("documents", "bound", "seed")
         fields.ask_rest("queries")
-        asked = st.form_submit_button("Open the task", type="primary", key=f"open {form.key}")
-    if asked:
+        submitted = st.form_submit_button("Open the task", type="primary", key=f"open {form.key}")
+    if submitted:
         acts.do(form, lambda: open_answer_task(store, fields.request(), acts.by))
 
 
-def _task(store: Store, acts: Acts, names: list[str]) -> None:
+def _show_task(store: Store, acts: Acts, names: list[str]) -> None:
     name = st.selectbox("Answer task", names, width=320, key="task", bind="query-params")
     opened: OpenedAnswerTask | None = acts.form("open answer task").result
     if opened is not None and opened.task == name:
         ui.sentences(*opened.sentences)
     status = read_answer_task_status(store, name)
     ui.result(status)
-    _life(store, acts, status)
-    _queries(status)
+    _offer_state_change(store, acts, status)
+    _show_queries(status)
 
 
-def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
+def _offer_state_change(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
     form = acts.form("answer task")
-    word, says = LIFE[status.closed]
-    with st.popover(f"{word} this task", key=f"life {form.key} {status.task}"):
-        ui.quiet(says)
-        label = f"{word} “{ui.plain(status.task)}”"
-        sure = st.button(label, type="primary", key=f"sure {form.key} {status.task}")
-    if sure:
+    verb, effect = STATE_CHANGES[status.closed]
+    with st.popover(f"{verb} this task", key=f"life {form.key} {status.task}"):
+        ui.quiet(effect)
+        label = f"{verb} “{ui.plain(status.task)}”"
+        confirmed = st.button(label, type="primary", key=f"sure {form.key} {status.task}")
+    if confirmed:
         acts.do(form, lambda: set_answer_task_state(store, status.task, not status.closed, acts.by))
 
 
-def _queries(status: AnswerTaskStatus) -> None:
+def _show_queries(status: AnswerTaskStatus) -> None:
     rows = [
         (QueryName(query.query, query.query_id), STATES[query.how], join_answers(query.answers) or query.why)
         for query in status.queries

@@ -1,6 +1,4 @@
-"""Answers, deciding: the written answers to a query, without names, and a form for the reviewer's reference
-answers.
-"""
+"""Write, Decide: the page part on which a reviewer chooses the reference answers of disputed queries."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from app import ui
 from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
-from app.views.write.desk import Desk, desk, draft_name, join_answers, later_button
+from app.views.write.desk import Desk, get_desk, join_answers, make_draft_name, show_put_off_button
 from curation.core.characters import isolate
 from curation.core.digests import digest
 from curation.core.text import pluralize
@@ -31,110 +29,110 @@ from curation.labeling.written_answers.writing import MAX_ANSWER_LENGTH
 from curation.people.seal_access import reviewer_access
 from curation.store import Store
 
-NOTHING = "The corpus does not answer the query"
+NO_ANSWER = "The corpus does not answer the query"
 
 
 def show(store: Store, acts: Acts) -> None:
-    state, disputes = desk("decide"), find_answer_disputes(store, acts.by)
-    if state.at is None:
-        state.at = state.next_of([(dispute.task, dispute.query_id) for dispute in disputes.waiting])
-    if state.at is None:
-        keys("", "", sent=state.sent)
-        state.show_done()
-        none = "No answers differ. A query appears here when people's answers differ."
-        st.info(none + _waiting_elsewhere(disputes.own))
+    desk, disputes = get_desk("decide"), find_answer_disputes(store, acts.by)
+    if desk.current is None:
+        desk.current = desk.choose_next([(dispute.task, dispute.query_id) for dispute in disputes.waiting])
+    if desk.current is None:
+        keys("", "", sent=desk.sent_draft)
+        desk.show_confirmation()
+        sentence = "No answers differ. A query appears here when people's answers differ."
+        st.info(sentence + _count_own(disputes.own))
     else:
-        task, query_id = state.at
+        task, query_id = desk.current
         case = read_answer_case(
             store, task, query_id, acts.by, access=reviewer_access(store, acts.by, [query_id])
         )
         waiting = pluralize(len(disputes.waiting), "query waits", "queries wait")
-        _show_case(case, f"{waiting} for a decision.{_waiting_elsewhere(disputes.own)}", acts, state)
-    _show_recent(store, acts, state)
+        _show_case(case, f"{waiting} for a decision.{_count_own(disputes.own)}", acts, desk)
+    _show_recent(store, acts, desk)
 
 
-def _waiting_elsewhere(count: int) -> str:
+def _count_own(count: int) -> str:
     waiting = pluralize(count, "query waits", "queries wait")
     return f" {waiting} for a reviewer who did not answer the query." if count else ""
 
 
-def _show_case(case: AnswerCase, where: str, acts: Acts, state: Desk) -> None:
-    if state.seen is None:
-        state.seen = case.revision
+def _show_case(case: AnswerCase, progress: str, acts: Acts, desk: Desk) -> None:
+    if desk.revision is None:
+        desk.revision = case.revision
     ui.query(case.query, case.information_need)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _evidence(case, state)
+        _show_documents(case, desk)
     with right, st.container(key="deciding"):
-        state.show_done()
-        ui.quiet(where)
-        if case.decision is not None and case.revision > state.seen:
+        desk.show_confirmation()
+        ui.quiet(progress)
+        if case.decision is not None and case.revision > desk.revision:
             st.warning(ui.plain(describe_answer_overtaking(case.decision)), icon=":material/info:")
         if case.outcome.why:
             ui.quiet(f"Reason for the dispute: {case.outcome.why}.")
         if case.references.answers:
             ui.quiet(f"Current, from {case.references.source}: {join_answers(case.references.answers)}")
-        _choice(case, acts, state)
+        _ask_decision(case, acts, desk)
 
 
-def _evidence(case: AnswerCase, state: Desk) -> None:
+def _show_documents(case: AnswerCase, desk: Desk) -> None:
     with project_store().reading() as cursor:
         template = current_guide(cursor).presentation
     for index, (document, cited) in enumerate(zip(case.documents, case.cited, strict=True)):
-        shown = passage = draw_document(document, case.query, template, image_hosts=image_hosts())
-        if index in state.whole:
-            shown = draw_document(document, case.query, template, longest=None, image_hosts=image_hosts())
+        drawing = passage = draw_document(document, case.query, template, image_hosts=image_hosts())
+        if index in desk.whole_documents:
+            drawing = draw_document(document, case.query, template, longest=None, image_hosts=image_hosts())
         with st.container(key=f"evidence-{index}"):
-            about = (f"Document {index + 1}", f"ticked by {cited or 'nobody'}")
-            ui.document(shown.title, shown.passage, about, shown.facts)
+            facts = (f"Document {index + 1}", f"ticked by {cited or 'nobody'}")
+            ui.document(drawing.title, drawing.passage, facts, drawing.facts)
             if passage.has_more:
-                state.whole_button(index, _key(case))
+                desk.show_whole_button(index, _make_key(case))
 
 
-def _choice(case: AnswerCase, acts: Acts, state: Desk) -> None:
-    key, before = _key(case), case.decision
+def _ask_decision(case: AnswerCase, acts: Acts, desk: Desk) -> None:
+    key, previous = _make_key(case), case.decision
     with st.form(f"decide answers {key}", border=False):
-        ruling = _ruling(case, key)
-        decided = st.form_submit_button("Decide `Ctrl Enter`", type="primary", key=f"decided {key}")
-    later = later_button(before is not None, key)
-    # A reason in progress belongs to what was decided before, too.
-    name = draft_name(acts, "answers", digest(case.task, case.query_id, case.revision))
-    draft = Draft(f"reason-{key.replace(' ', '-')}", name, before.reason if before else "")
-    keys("", "", draft, state.sent)
-    seen, state.seen = state.seen, case.revision  # from here on it is on screen
-    at = (case.task, case.query_id)
+        ruling = _ask_ruling(case, key)
+        decide_clicked = st.form_submit_button("Decide `Ctrl Enter`", type="primary", key=f"decided {key}")
+    put_off_clicked = show_put_off_button(previous is not None, key)
+    # The revision is part of the name: an unsent reason belongs to the decision that it would replace.
+    draft_name = make_draft_name(acts, "answers", digest(case.task, case.query_id, case.revision))
+    draft = Draft(f"reason-{key.replace(' ', '-')}", draft_name, previous.reason if previous else "")
+    keys("", "", draft, desk.sent_draft)
+    revision, desk.revision = desk.revision, case.revision  # from here on the case is on screen
+    ids = (case.task, case.query_id)
 
     def decide() -> None:
-        decide_answers(project_store(), *at, ruling, acts.by, seen)
-        state.leave("Decided. You can change the decision at the end of this page.", draft.name)
+        decide_answers(project_store(), *ids, ruling, acts.by, revision)
+        desk.leave("Decided. You can change the decision at the end of this page.", draft_name)
 
-    if decided:
+    if decide_clicked:
         acts.do(acts.form("decide answers"), decide)
-    if later:
-        acts.do(acts.form("decide answers"), lambda: state.leave("") if before else state.put_off(at))
+    if put_off_clicked:
+        acts.do(acts.form("decide answers"), lambda: desk.leave("") if previous else desk.put_off(ids))
 
 
-def _ruling(case: AnswerCase, key: str) -> AnswerRuling:
+def _ask_ruling(case: AnswerCase, key: str) -> AnswerRuling:
     """Ask for the reviewer's decision (the picked answers, a new answer, or “no answer”) and for its
     reason.
     """
-    before = case.decision
-    chosen = before.answers if before else ()
+    previous = case.decision
+    chosen = previous.answers if previous else ()
     written = [(voice.text, voice) for voice in case.voices if voice.text is not None]
     picked = [
         text
-        for number, (text, voice) in enumerate(written)
-        if _ask_voice(voice, text in chosen, f"{number} {key}")
+        for index, (text, voice) in enumerate(written)
+        if _ask_voice(voice, text in chosen, f"{index} {key}")
     ]
-    silent = next((voice.times for voice in case.voices if voice.text is None), 0)
-    nothing = st.checkbox(
-        f"{NOTHING} (said by {silent:,})" if silent else NOTHING,
-        value=before is not None and not chosen,
+    silent_count = next((voice.times for voice in case.voices if voice.text is None), 0)
+    is_unanswerable = st.checkbox(
+        f"{NO_ANSWER} (said by {silent_count:,})" if silent_count else NO_ANSWER,
+        value=previous is not None and not chosen,
         key=f"nothing {key}",
     )
     merged = st.text_area(
         "Another answer, in your words",
-        value=(before.merged or "") if before else "",
+        value=(previous.merged or "") if previous else "",
         height=70,
         max_chars=MAX_ANSWER_LENGTH,
         key=f"merged {key}",
@@ -142,12 +140,12 @@ def _ruling(case: AnswerCase, key: str) -> AnswerRuling:
     )
     reason = st.text_area(
         "Reason",
-        value=before.reason if before else "",
+        value=previous.reason if previous else "",
         height=70,
         key=f"reason {key}",
         placeholder="One sentence, kept with the decision",
     )
-    return AnswerRuling(picked, merged, nothing, reason)
+    return AnswerRuling(picked, merged, is_unanswerable, reason)
 
 
 def _ask_voice(voice: DistinctAnswer, chosen: bool, key: str) -> bool:
@@ -161,25 +159,25 @@ def _ask_voice(voice: DistinctAnswer, chosen: bool, key: str) -> bool:
     return picked
 
 
-def _key(case: AnswerCase) -> str:
+def _make_key(case: AnswerCase) -> str:
     return f"{digest(case.task, case.query_id)[:12]} {case.revision}"
 
 
-def _show_recent(store: Store, acts: Acts, state: Desk) -> None:
-    mine = read_recent_answer_decisions(store, acts.by)
-    if not mine:
+def _show_recent(store: Store, acts: Acts, desk: Desk) -> None:
+    recent = read_recent_answer_decisions(store, acts.by)
+    if not recent:
         return
-    query_ids = [decision.query_id for decision, *_ in mine]
+    query_ids = [decision.query_id for decision, *_ in recent]
     reviewer_access(store, acts.by, query_ids)  # what is read again is logged
     with st.expander("My last decisions"):
-        for decision, task, query in mine:
-            _show_decision(decision, task, query, state)
+        for decision, task, query in recent:
+            _show_decision(decision, task, query, desk)
 
 
-def _show_decision(decision: AnswerDecision, task: str, query: str, state: Desk) -> None:
-    words, button = st.columns([9, 1], vertical_alignment="center")
-    with words:
-        ui.remarks(query, *(decision.answers or (NOTHING,)), f"Why: {isolate(decision.reason)}")
-    at = (task, decision.query_id)
-    key = f"change {digest(*at)[:12]} {decision.revision}"
-    button.button("Change", key=key, on_click=state.open, args=(at,))
+def _show_decision(decision: AnswerDecision, task: str, query: str, desk: Desk) -> None:
+    text_column, button_column = st.columns([9, 1], vertical_alignment="center")
+    with text_column:
+        ui.remarks(query, *(decision.answers or (NO_ANSWER,)), f"Why: {isolate(decision.reason)}")
+    ids = (task, decision.query_id)
+    key = f"change {digest(*ids)[:12]} {decision.revision}"
+    button_column.button("Change", key=key, on_click=desk.open, args=(ids,))

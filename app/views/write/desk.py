@@ -1,4 +1,4 @@
-"""The desk, the state of a part of Write: the query on screen, queries put off, and drafts in the browser."""
+"""The desk of a person on the page Write: the query on screen, and how the person moves between queries."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from app.acts import Acts
 from app.signin.current_user import sessions
 from curation.core.characters import isolate
 
-LATER_KEY = "l"
+PUT_OFF_KEY = "l"
 """The keyboard key that puts a query off."""
+
+
+QueryIds = tuple[str, ...]
 
 
 @dataclass
@@ -23,73 +26,74 @@ class Desk:
 
     Attributes
     ----------
-    at: the ids of the query on screen: an assignment, or a task and a query. None: the page chooses the next
-        query.
-    seen: the revision of the query when it came on screen.
-    skipped: the queries that were put off.
-    whole: the positions of documents that are shown in full.
-    done: a sentence about the last action; the page shows it until the next action.
-    sent: the name of the draft that was sent last.
+    current: the ids of the query on screen: an assignment, or a task and a query. None: the page chooses the
+        next query.
+    revision: the revision of the query when it came on screen.
+    put_off_ids: the queries that were put off, the last one at the end.
+    whole_documents: the indexes of documents that are shown in full.
+    confirmation: a sentence about the last action; the page shows it until the next action.
+    sent_draft: the name of the draft that was sent last.
     """
 
-    at: tuple[str, ...] | None = None
-    seen: int | None = None
-    skipped: list[tuple[str, ...]] = field(default_factory=list)
-    whole: set[int] = field(default_factory=set)
-    done: str = ""
-    sent: str = ""
+    current: QueryIds | None = None
+    revision: int | None = None
+    put_off_ids: list[QueryIds] = field(default_factory=list)
+    whole_documents: set[int] = field(default_factory=set)
+    confirmation: str = ""
+    sent_draft: str = ""
 
-    def leave(self, done: str, sent: str = "") -> None:
+    def leave(self, confirmation: str, sent_draft: str = "") -> None:
         """Move on to the next query."""
-        self.open(None, done)
-        self.sent = sent
+        self.open(None, confirmation)
+        self.sent_draft = sent_draft
 
-    def open(self, at: tuple[str, ...] | None, done: str = "") -> None:
-        """Show a given query on screen."""
-        self.at, self.seen, self.whole, self.done = at, None, set(), done
+    def open(self, ids: QueryIds | None, confirmation: str = "") -> None:
+        """Bring a query on screen; None leaves the choice to the page."""
+        self.current, self.revision = ids, None
+        self.whole_documents, self.confirmation = set(), confirmation
 
-    def put_off(self, at: tuple[str, ...]) -> None:
-        """Move on to the next query; the skipped query returns after all other queries."""
-        self.skipped = [*(other for other in self.skipped if other != at), at]
+    def put_off(self, ids: QueryIds) -> None:
+        """Move on to the next query; this query returns after all other queries."""
+        self.put_off_ids = [*(other_ids for other_ids in self.put_off_ids if other_ids != ids), ids]
         self.leave("Put off. The query comes again after the others.")
 
-    def next_of(self, waiting: list[tuple[str, ...]]) -> tuple[str, ...] | None:
+    def choose_next(self, waiting: list[QueryIds]) -> QueryIds | None:
         """Return the first query that was not put off; if all queries were put off, start again with the
         first.
         """
-        left = [item for item in waiting if item not in self.skipped]
-        if waiting and not left:
-            self.skipped = []
-        return next(iter(left or waiting), None)
+        remaining = [ids for ids in waiting if ids not in self.put_off_ids]
+        if waiting and not remaining:
+            self.put_off_ids = []
+        return next(iter(remaining or waiting), None)
 
-    def show_done(self) -> None:
+    def show_confirmation(self) -> None:
         """Show the sentence about the person's last action."""
-        if self.done:
-            ui.confirmation(self.done)
+        if self.confirmation:
+            ui.confirmation(self.confirmation)
 
-    def whole_button(self, index: int, key: str) -> None:
+    def show_whole_button(self, index: int, key: str) -> None:
         """Show a button that switches between a document in full and its best passage."""
-        label = "Passage only" if index in self.whole else "Whole document"
-        st.button(label, key=f"whole {index} {key}", on_click=self._turn, args=(index,))
+        label = "Passage only" if index in self.whole_documents else "Whole document"
+        st.button(label, key=f"whole {index} {key}", on_click=self._toggle_whole, args=(index,))
 
-    def _turn(self, index: int) -> None:
-        self.whole ^= {index}
+    def _toggle_whole(self, index: int) -> None:
+        self.whole_documents ^= {index}
 
 
-def desk(part: str) -> Desk:
+def get_desk(part: str) -> Desk:
     """Return this session's state of a part of the page Write."""
     state: Desk = st.session_state.setdefault(f"desk {part}", Desk())
     return state
 
 
-def later_button(was_done: bool, key: str) -> bool:
+def show_put_off_button(is_answered: bool, key: str) -> bool:
     """Show the button that moves on to the next query; an unfinished query on screen returns later."""
-    label = "Leave it" if was_done else "Later"
-    about = "Come back to this query after the others"
-    return st.button(label, key=f"later {key}", shortcut=LATER_KEY, help=about)
+    label = "Leave it" if is_answered else "Later"
+    help_text = "Come back to this query after the others"
+    return st.button(label, key=f"later {key}", shortcut=PUT_OFF_KEY, help=help_text)
 
 
-def draft_name(acts: Acts, part: str, item: str) -> str:
+def make_draft_name(acts: Acts, part: str, item: str) -> str:
     """Return the name of a draft in the browser, made from project, author, part of the page and item."""
     return f"goldgrade:{sessions().project}:{acts.by}:{part}:{item}"
 

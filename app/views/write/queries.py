@@ -1,6 +1,4 @@
-"""Write, queries: a document that no query finds, a query style, and a field to write a query as a user
-would.
-"""
+"""Write, Queries: the page part on which a person writes queries for documents that no query finds."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from app import ui
 from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
-from app.views.write.desk import draft_name
+from app.views.write.desk import make_draft_name
 from curation.core.characters import isolate
 from curation.core.errors import CurationError
 from curation.core.reports.tables import QueryName
@@ -29,9 +27,10 @@ from curation.store import Store
 
 MAX_OWN_QUERIES = 20
 FORM = "write task"
-_WARNED = "warned of"
-_SENT = "draft that was sent"
-ABOUT = {
+_WARNING = "warned of"
+"""The session key of the last warning: the id of the task, the text of the query, and the sentences."""
+_SENT_DRAFT = "draft that was sent"
+INSTRUCTIONS = {
     "gap": "Imagine a user who wants this document. What would the user type? Users have not read the "
     "document, so they would hardly use its words.",
     UNANSWERABLE: "What would a user of these documents ask for that the collection does not have? Write "
@@ -42,18 +41,18 @@ ABOUT = {
 def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
         queue = writing_queue(cursor, acts.by)
-    done = acts.form(FORM).result
-    if done:
-        ui.confirmation(done)
+    confirmation = acts.form(FORM).result
+    if confirmation:
+        ui.confirmation(confirmation)
     if queue.task is None:
-        _nothing(queue)
+        _explain_empty_queue(queue)
     else:
         ui.quiet(f"{queue.open:,} to write, {len(queue.written):,} written, {queue.passed:,} skipped.")
-        _task(queue.task, acts)
-    _written(queue)
+        _show_task(queue.task, acts)
+    _show_written(queue)
 
 
-def _nothing(queue: WritingQueue) -> None:
+def _explain_empty_queue(queue: WritingQueue) -> None:
     if queue.waiting:
         st.info(
             f"The documents of {queue.waiting:,} tasks changed or left the collection. "
@@ -63,46 +62,50 @@ def _nothing(queue: WritingQueue) -> None:
         st.info("You have no queries to write. A lead opens writing tasks under Queries, Coverage.")
 
 
-def _task(task: WritingTask, acts: Acts) -> None:
+def _show_task(task: WritingTask, acts: Acts) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         document = task.document
         with project_store().reading() as cursor:
             template = current_guide(cursor).presentation
-        shown = draw_document(
+        drawing = draw_document(
             DocumentText.of(document), "", template, longest=None, image_hosts=image_hosts()
         )
-        ui.document(shown.title, shown.passage, (shown.url, shown.published), shown.facts)
+        ui.document(drawing.title, drawing.passage, (drawing.url, drawing.published), drawing.facts)
         ui.quiet(f"Topics of its region: {', '.join(map(isolate, task.entities))}.")
     with right:
         ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")
-        ui.sentences(ABOUT[task.kind])
+        ui.sentences(INSTRUCTIONS[task.kind])
         st.markdown(f"**Style: {ui.plain(task.style.length)}, {ui.plain(task.style.wording)}**")
-        _form(task, acts)
+        _ask_query(task, acts)
 
 
-def _form(task: WritingTask, acts: Acts) -> None:
-    form, name = acts.form(FORM), task.task_id[:12]
-    draft = draft_name(acts, "write", task.task_id)
-    warned = st.session_state.get(_WARNED, ("", "", []))
-    of_this = warned[0] == task.task_id
-    with st.form(f"write {name}", border=False):
+def _ask_query(task: WritingTask, acts: Acts) -> None:
+    form, task_key = acts.form(FORM), task.task_id[:12]
+    draft = make_draft_name(acts, "write", task.task_id)
+    warned_task, _, warnings = st.session_state.get(_WARNING, ("", "", []))
+    is_warned = warned_task == task.task_id
+    with st.form(f"write {task_key}", border=False):
         with st.container(key="query"):
-            text = st.text_area("What would a user type?", height=90, max_chars=300, key=f"query {name}")
-        if of_this:
-            st.warning("\n\n".join(map(ui.plain, warned[2])), icon=":material/rule:")
-        label = "Save the query unchanged" if of_this else "Save the query"
-        asked = st.form_submit_button(f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {name}")
-    passed = st.button("Skip this document", key=f"pass {form.key} {name}")
-    if asked:
-        _save(task, acts, " ".join(text.split()), draft)
-    elif passed:
-        st.session_state[_SENT] = draft
-        acts.do(form, lambda: _pass(task, acts.by))
-    keys("query", name, draft=Draft(f"query-{name}", draft), sent=st.session_state.get(_SENT, ""))
+            text = st.text_area("What would a user type?", height=90, max_chars=300, key=f"query {task_key}")
+        if is_warned:
+            st.warning("\n\n".join(map(ui.plain, warnings)), icon=":material/rule:")
+        label = "Save the query unchanged" if is_warned else "Save the query"
+        save_clicked = st.form_submit_button(
+            f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {task_key}"
+        )
+    skip_clicked = st.button("Skip this document", key=f"pass {form.key} {task_key}")
+    if save_clicked:
+        _save_unless_warned(task, acts, " ".join(text.split()), draft)
+    elif skip_clicked:
+        st.session_state[_SENT_DRAFT] = draft
+        acts.do(form, lambda: _skip(task, acts.by))
+    keys(
+        "query", task_key, draft=Draft(f"query-{task_key}", draft), sent=st.session_state.get(_SENT_DRAFT, "")
+    )
 
 
-def _save(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
+def _save_unless_warned(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
     """Store the query, unless there is a warning that the writer has not seen yet."""
     store = project_store()
     try:
@@ -110,10 +113,10 @@ def _save(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
     except CurationError as error:
         ui.problem(error)
         return
-    if sentences and st.session_state.get(_WARNED, ("", ""))[:2] != (task.task_id, text):
-        st.session_state[_WARNED] = task.task_id, text, sentences
+    if sentences and st.session_state.get(_WARNING, ("", ""))[:2] != (task.task_id, text):
+        st.session_state[_WARNING] = task.task_id, text, sentences
         st.rerun()
-    st.session_state[_SENT] = draft
+    st.session_state[_SENT_DRAFT] = draft
     acts.do(acts.form(FORM), lambda: _write(task, text, acts.by))
 
 
@@ -122,12 +125,12 @@ def _write(task: WritingTask, text: str, writer: str) -> str:
     return f"Saved: {isolate(text)}"
 
 
-def _pass(task: WritingTask, writer: str) -> str:
-    more = pass_task(project_store(), task.task_id, writer)
-    return "Skipped." if more else "Skipped. The region has no other document."
+def _skip(task: WritingTask, writer: str) -> str:
+    has_other_document = pass_task(project_store(), task.task_id, writer)
+    return "Skipped." if has_other_document else "Skipped. The region has no other document."
 
 
-def _written(queue: WritingQueue) -> None:
+def _show_written(queue: WritingQueue) -> None:
     if not queue.written:
         return
     rows = [
