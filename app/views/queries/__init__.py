@@ -1,6 +1,4 @@
-"""Queries: a page to choose the queries that people judge and the documents for each query, and to find
-untested regions of the corpus.
-"""
+"""Queries: the page on which a lead chooses the queries that people judge, and their documents."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Coverage: its measurement, the regions of the corpus without a query, and tasks to write queries for these
-regions.
+"""Queries, Coverage: which regions of the corpus have no query, and tasks to write queries for them.
 
 The app keeps the state of coverage in memory until the project has new rows.
 """
@@ -37,17 +36,20 @@ from curation.queries.requests import CoverageRequest
 from curation.queries.unanswerable import UnanswerableCheck, written_unanswerable
 from curation.store import Store
 
-KEPT = 4
-"""Maximum number of coverage states that are kept in memory."""
+MAX_CACHED_STATES = 4
 MEASURING = "coverage"
 """The kind of background job that measures coverage."""
 MAX_GAPS = 25
-FILL = "Few: regions of 1 to 4 queries, up to 5"
-KINDS = {"Gaps: regions without a query": GAP, FILL: GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
-COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
+FILL_FEW = "Few: regions of 1 to 4 queries, up to 5"
+TASK_KINDS = {
+    "Gaps: regions without a query": GAP,
+    FILL_FEW: GAP,
+    "Unanswerable: what the corpus lacks": UNANSWERABLE,
+}
+GAP_COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
 MAX_QUERIES = 100
 SOURCES = {"written": "person", "synthetic": "model"}
-VERDICTS = {
+CHECK_RESULTS = {
     "not pooled": "not pooled yet",
     "not judged": "nobody has answered yet",
     "confirmed": "the corpus does not answer the query",
@@ -56,8 +58,25 @@ VERDICTS = {
 }
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner="Reading the coverage map…", hash_funcs=BY_PATH)
-def read_kept_state(store: Store, fingerprint: str) -> CoverageState | None:
+def show(context: PageContext) -> None:
+    with context.store.reading() as cursor:
+        fingerprint = state_fingerprint(cursor)
+    state = read_cached_state(context.store, fingerprint)
+    if state is None:
+        st.info(
+            "There is no coverage map of this corpus yet. A measurement finds topics in the documents and "
+            "groups them by meaning. The first measurement reads the whole corpus and can take minutes."
+        )
+        show_missing_stage(context.store, context.annotator, "import")
+        _ask_measuring(context, None)
+        return
+    PARTS[ui.choose_part("Part", PARTS, "of")](context, state)
+
+
+@st.cache_resource(
+    max_entries=MAX_CACHED_STATES, show_spinner="Reading the coverage map…", hash_funcs=BY_PATH
+)
+def read_cached_state(store: Store, fingerprint: str) -> CoverageState | None:
     """Read the state of coverage, cached until its fingerprint changes; None without a coverage map of the
     corpus.
     """
@@ -68,20 +87,20 @@ def read_kept_state(store: Store, fingerprint: str) -> CoverageState | None:
         return None
 
 
-def show_gaps(context: PageContext, state: CoverageState) -> None:
-    _figures(state)
+def _show_gaps(context: PageContext, state: CoverageState) -> None:
+    _show_figures(state)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _gaps(context, state)
+        _list_gaps(context, state)
     with right:
         ui.heading("Ask for queries")
-        _open(context, state)
+        _ask_tasks(context, state)
         ui.heading("Measure")
-        show_measuring(context, state)
+        _ask_measuring(context, state)
     region.show(context, state)
 
 
-def _figures(state: CoverageState) -> None:
+def _show_figures(state: CoverageState) -> None:
     regions = state.regions
     ui.metrics(
         {
@@ -91,10 +110,10 @@ def _figures(state: CoverageState) -> None:
             "Searches in regions with a query": percent(regions.msc_by_traffic),
         }
     )
-    small = len(state.clusters) - regions.clusters
+    small_count = len(state.clusters) - regions.clusters
     ui.quiet(
         f"{pluralize(regions.documents, 'document')} in {pluralize(regions.clusters, 'region')}; "
-        f"{pluralize(small, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} "
+        f"{pluralize(small_count, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} "
         f"documents are not counted. {pluralize(regions.queries, 'query is', 'queries are')} about a region, "
         f"{len(state.unassigned):,} about topics that the corpus does not have."
     )
@@ -102,7 +121,7 @@ def _figures(state: CoverageState) -> None:
     ui.folded([replace(state.reliability, sentence="")])
 
 
-def _gaps(context: PageContext, state: CoverageState) -> None:
+def _list_gaps(context: PageContext, state: CoverageState) -> None:
     if not state.gaps:
         st.info("Every region has a query.")
         return
@@ -119,30 +138,30 @@ def _gaps(context: PageContext, state: CoverageState) -> None:
         for gap in state.gaps
     ]
     order = "searches × documents" if state.gaps[0].searches is not None else "documents"
-    ui.table(f"Regions without a query, by {order}", COLUMNS, rows, words=True, max_rows=MAX_GAPS)
+    ui.table(f"Regions without a query, by {order}", GAP_COLUMNS, rows, words=True, max_rows=MAX_GAPS)
 
 
-def _open(context: PageContext, state: CoverageState) -> None:
+def _ask_tasks(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
     form = context.acts.form("writing tasks")
     with st.form("writing tasks"):
-        kind = st.selectbox("For", list(KINDS))
+        kind = st.selectbox("For", list(TASK_KINDS))
         queries = st.number_input("Queries", 1, MAX_AT_ONCE, min(12, max(1, len(state.gaps))))
         writers = st.multiselect("Writers", [person.name for person in people], default=usual_names(people))
         seed = st.number_input("Seed of documents and styles", value=0, step=1)
-        asked = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
+        submitted = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
     result: OpenedTasks | None = form.result
-    if asked:
-        asked_for = (int(queries), writers, int(seed), KINDS[kind], context.acts.by)
-        context.acts.do(form, lambda: open_tasks(context.store, *asked_for, fill=kind == FILL))
+    if submitted:
+        arguments = (int(queries), writers, int(seed), TASK_KINDS[kind], context.acts.by)
+        context.acts.do(form, lambda: open_tasks(context.store, *arguments, fill=kind == FILL_FEW))
     elif result is not None:
-        opened, *others = result.sentences
-        ui.confirmation(f"{opened} The tasks are on the page Write.")
-        ui.sentences(*others)
+        first_sentence, *sentences = result.sentences
+        ui.confirmation(f"{first_sentence} The tasks are on the page Write.")
+        ui.sentences(*sentences)
 
 
-def show_measuring(context: PageContext, state: CoverageState | None) -> None:
+def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
     """Show a form that measures coverage; its initial values are the settings of the current map."""
     settings = state.map.parameters if state else {}
     if state and state.unmatched:
@@ -151,9 +170,9 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
             "measured. Measure again to include new queries.",
             icon=":material/update:",
         )
-    usual = CoverageRequest()
+    defaults = CoverageRequest()
     start = CoverageRequest(
-        seed=int(settings.get("seed", usual.seed)), model=str(settings.get("model", usual.model))
+        seed=int(settings.get("seed", defaults.seed)), model=str(settings.get("model", defaults.model))
     )
     form = Form(CoverageRequest, start)
     with st.form("measure", width=520):
@@ -162,17 +181,17 @@ def show_measuring(context: PageContext, state: CoverageState | None) -> None:
             forecast = None if state else forecast_embedding(cursor)
         if forecast is not None:
             ui.quiet(f"This first embeds the corpus: {forecast}.")
-        asked = context.submit_button("Measure again" if state else "Measure coverage", MEASURING)
+        submitted = context.submit_button("Measure again" if state else "Measure coverage", MEASURING)
     context.show_result(MEASURING)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
         ui.quiet(
             "A language model helped to make the current map. This page measures without a language model."
         )
-    if asked:
+    if submitted:
         context.start(MEASURING, form.request())
 
 
-def show_written(context: PageContext, state: CoverageState) -> None:
+def _show_written(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
         tasks, queries = batches(cursor), coverage_queries(cursor)
         checks = written_unanswerable(cursor)
@@ -200,7 +219,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
         ui.table(
             "Written as unanswerable",
             ["Query", "Candidates", "Answered: yes, partly, no", "So far"],
-            [_check(check) for check in checks],
+            [_make_check_row(check) for check in checks],
             words=True,
         )
     ui.quiet(
@@ -209,24 +228,9 @@ def show_written(context: PageContext, state: CoverageState) -> None:
     )
 
 
-def _check(check: UnanswerableCheck) -> tuple[object, ...]:
+def _make_check_row(check: UnanswerableCheck) -> tuple[object, ...]:
     answers = f"{check.yes}, {check.partly}, {check.no}"
-    return QueryName(check.text, check.query_id), check.candidates, answers, VERDICTS[check.verdict]
+    return QueryName(check.text, check.query_id), check.candidates, answers, CHECK_RESULTS[check.verdict]
 
 
-def show(context: PageContext) -> None:
-    with context.store.reading() as cursor:
-        fingerprint = compute_state_fingerprint(cursor)
-    state = read_kept_state(context.store, fingerprint)
-    if state is None:
-        st.info(
-            "There is no coverage map of this corpus yet. A measurement finds topics in the documents and "
-            "groups them by meaning. The first measurement reads the whole corpus and can take minutes."
-        )
-        show_missing_stage(context.store, context.annotator, "import")
-        show_measuring(context, None)
-        return
-    PARTS[ui.choose_part("Part", PARTS, "of")](context, state)
-
-
-PARTS = {"Gaps": show_gaps, "Map": show_map, "Written": show_written}
+PARTS = {"Gaps": _show_gaps, "Map": show_map, "Written": _show_written}

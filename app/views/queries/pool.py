@@ -1,6 +1,4 @@
-"""Queries, pool: forms to collect the documents that people judge, and a comparison of what each system
-contributes.
-"""
+"""Queries, Pool: the page part on which a lead collects the documents that people judge."""
 
 from __future__ import annotations
 
@@ -28,58 +26,56 @@ from curation.retrieval.engines.template import stored_engines
 from curation.store import Cursor
 from curation.store.documents import is_held
 
-FIRST = PoolRequest(systems=("bm25",))
-"""Initial values of the form: only a system that needs seconds. People can add slow systems later."""
+INITIAL_REQUEST = PoolRequest(systems=("bm25",))
+"""The form proposes only a system that needs seconds. People can add slow systems later."""
 
 
 def show(context: PageContext) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _form(context)
+        _ask_pool(context)
     with right:
         context.show_result("pool")
         try:
-            brought = compute_contributions(context.store, read_relevance(context.store))
+            contributions = compute_contributions(context.store, read_relevance(context.store))
         except RefusedError:
             st.info("No pool is built yet.")
             show_missing_stage(context.store, context.annotator, "sample")
         else:
-            _last(brought)
+            _show_contributions(contributions)
             report = read_last_pool(context.store)
             if report is not None:
                 ui.sentences(*report.sentences)
 
 
-def _form(context: PageContext) -> None:
+def _ask_pool(context: PageContext) -> None:
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
         engines = [f"{ENGINE_PREFIX}{engine.name}" for engine in stored_engines(cursor)]
-        sent = [f"{name}: {_sent(cursor, name)}" for name in engines]
+        engine_sentences = [f"{name}: {_describe_requests(cursor, name)}" for name in engines]
         runs += engines
         is_part = is_held(cursor)
         forecast = None if is_part else forecast_embedding(cursor)
-    first = PoolRequest(systems=runs[:1]) if is_part else FIRST
-    form = Form(PoolRequest, first, choices={"systems": runs if is_part else [*SYSTEMS, *runs]})
+    initial = PoolRequest(systems=runs[:1]) if is_part else INITIAL_REQUEST
+    form = Form(PoolRequest, initial, choices={"systems": runs if is_part else [*SYSTEMS, *runs]})
     with st.form("pool"):
         form.ask("systems")
-        ui.sentences(*sent)
+        ui.sentences(*engine_sentences)
         form.ask("depth", "random_negatives", "budget")
         with st.expander("More options"):
             form.ask_rest()
         if forecast is not None:
             ui.quiet(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
-        asked = context.submit_button("Build the pool", "pool")
-    if asked:
+        submitted = context.submit_button("Build the pool", "pool")
+    if submitted:
         context.start("pool", form.request())
     last = context.jobs.get("pool")
     if forecast is not None and last is not None and last.outcome == "done":
-        _add_dense(context, last)
+        _offer_dense(context, last)
 
 
-def _sent(cursor: Cursor, engine: str) -> str:
-    """Return a sentence about the requests that a pool sends to a search engine, or about why it cannot send
-    requests.
-    """
+def _describe_requests(cursor: Cursor, engine: str) -> str:
+    """Say what a pool sends to a search engine, or why it cannot send anything."""
     try:
         sentences = " ".join(list_notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:
@@ -87,7 +83,7 @@ def _sent(cursor: Cursor, engine: str) -> str:
     return sentences or "its lists of today are stored. The pool does not ask the engine again."
 
 
-def _add_dense(context: PageContext, last: Job) -> None:
+def _offer_dense(context: PageContext, last: Job) -> None:
     """Offer to build the last pool again with the slow systems dense and hybrid."""
     request = last.parameters | {
         "systems": list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
@@ -98,11 +94,12 @@ def _add_dense(context: PageContext, last: Job) -> None:
     ui.quiet(reason or "They also find documents without a word of the query. People can judge meanwhile.")
 
 
-def _last(report: Contributions) -> None:
-    ui.tables(replace(build_contribution_table(report), words=True))
+def _show_contributions(contributions: Contributions) -> None:
+    ui.tables(replace(build_contribution_table(contributions), words=True))
+    candidates = pluralize(contributions.candidates, "candidate")
     ui.sentences(
         "Alone: found by no other system.",
-        f"{report.graded:,} of the systems' {pluralize(report.candidates, 'candidate')} have a grade; "
-        f"{report.relevant:,} are relevant: their grade is above the scale's lowest grade.",
-        report.withheld,
+        f"{contributions.graded:,} of the systems' {candidates} have a grade; "
+        f"{contributions.relevant:,} are relevant: their grade is above the scale's lowest grade.",
+        contributions.withheld,
     )

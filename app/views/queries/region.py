@@ -1,4 +1,4 @@
-"""Coverage, regions: the map of all regions, and the name, entities, documents and queries of a region."""
+"""Coverage, Map: the regions of the corpus on a map, and one region with its documents and queries."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ from curation.queries.coverage.writing.tasks import open_tasks
 from curation.store import Store
 from curation.store.documents import snapshot_titles
 
-KEPT = 4
-"""Maximum number of region graphs that are kept in memory."""
-ENTITIES = 40
-DOCUMENTS = 12
-QUERIES = 30
-LINKED = "region"
+MAX_CACHED_GRAPHS = 4
+MAX_TOPICS = 40
+MAX_DOCUMENTS = 12
+MAX_QUERIES = 30
+REGION_PARAMETER = "region"
 """The parameter of the page's address that names a region."""
 NO_RUN = "no run"
 
@@ -53,48 +52,50 @@ def show(
     if not regions:
         return
     ui.heading("One region")
-    linked = _linked(regions)
-    usual = state.gaps[0].number if state.gaps else regions[0]
-    first = usual if linked is None else linked
+    first_gap = state.gaps[0].number if state.gaps else regions[0]
+    clicked = _read_clicked_region(regions)
+    initial = first_gap if clicked is None else clicked
     number = st.selectbox(
         "Region",
         regions,
-        regions.index(first),
-        format_func=lambda at: f"{at} {state.map.clusters[at].name}",
-        key=f"region of {first}",
+        regions.index(initial),
+        format_func=lambda number: f"{number} {state.map.clusters[number].name}",
+        key=f"region of {initial}",
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _documents(context, state, number)
-        _queries(state, number, results or {})
+        _show_documents(context, state, number)
+        _show_queries(state, number, results or {})
     with right:
-        _entities(state, number)
-        _rename(context, state, number)
-        _write(context, number)
+        _show_topics(state, number)
+        _ask_name(context, state, number)
+        _offer_task(context, number)
 
 
-def _linked(regions: Sequence[int]) -> int | None:
+def _read_clicked_region(regions: Sequence[int]) -> int | None:
     """Return the number of the region that a person clicked on the map; None without a click."""
-    asked = st.query_params.get(LINKED, "")
-    return int(asked) if asked.isdecimal() and int(asked) in regions else None
+    value = st.query_params.get(REGION_PARAMETER, "")
+    return int(value) if value.isdecimal() and int(value) in regions else None
 
 
-def _entities(state: CoverageState, number: int) -> None:
-    places = state.map.clusters[number].entities
-    names = [isolate(state.map.entities[entity].name) for entity in places]
-    ui.sentences(f"Topics, the most central first: {join_names(names, ENTITIES)}.")
+def _show_topics(state: CoverageState, number: int) -> None:
+    indexes = state.map.clusters[number].entities
+    names = [isolate(state.map.entities[index].name) for index in indexes]
+    ui.sentences(f"Topics, the most central first: {join_names(names, MAX_TOPICS)}.")
 
 
-def _documents(context: PageContext, state: CoverageState, number: int) -> None:
+def _show_documents(context: PageContext, state: CoverageState, number: int) -> None:
     ids = state.map.clusters[number].documents
     with context.store.reading() as cursor:
-        titles = snapshot_titles(cursor, state.map.snapshot_id, ids[:DOCUMENTS])
-    rows = [(document_id, titles.get(document_id) or "Untitled") for document_id in ids[:DOCUMENTS]]
-    more = f", {DOCUMENTS} of {len(ids):,}" if len(ids) > DOCUMENTS else ""
+        titles = snapshot_titles(cursor, state.map.snapshot_id, ids[:MAX_DOCUMENTS])
+    rows = [(document_id, titles.get(document_id) or "Untitled") for document_id in ids[:MAX_DOCUMENTS]]
+    more = f", {MAX_DOCUMENTS} of {len(ids):,}" if len(ids) > MAX_DOCUMENTS else ""
     ui.table(f"Documents{more}", ["Document", "Title"], rows, words=True)
 
 
-def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[str, float | None]]) -> None:
+def _show_queries(
+    state: CoverageState, number: int, results: Mapping[str, Mapping[str, float | None]]
+) -> None:
     queries = state.queries.get(number, [])
     if not queries:
         ui.quiet("No query is about this region.")
@@ -107,10 +108,10 @@ def _queries(state: CoverageState, number: int, results: Mapping[str, Mapping[st
         )
         for query in queries
     ]
-    ui.table("Queries", ["Query", "Source", *results], rows, words=True, max_rows=QUERIES)
+    ui.table("Queries", ["Query", "Source", *results], rows, words=True, max_rows=MAX_QUERIES)
 
 
-def _rename(context: PageContext, state: CoverageState, number: int) -> None:
+def _ask_name(context: PageContext, state: CoverageState, number: int) -> None:
     form = context.acts.form("rename region")
     with st.form("rename"):
         name = st.text_input(
@@ -119,12 +120,12 @@ def _rename(context: PageContext, state: CoverageState, number: int) -> None:
             max_chars=MAX_NAME_LENGTH,
             key=f"name {number} {form.key}",
         )
-        asked = st.form_submit_button("Rename", key=f"rename {number} {form.key}")
-    if asked:
+        submitted = st.form_submit_button("Rename", key=f"rename {number} {form.key}")
+    if submitted:
         context.acts.do(form, lambda: rename_cluster(context.store, number, name, context.acts.by))
 
 
-def _write(context: PageContext, number: int) -> None:
+def _offer_task(context: PageContext, number: int) -> None:
     form = context.acts.form("write for region")
     if st.button("Write a query", key=f"write {number} {form.key}"):
         by = context.acts.by
@@ -135,55 +136,51 @@ def _write(context: PageContext, number: int) -> None:
         st.markdown("A task is open for you on the page [Write](/write).")
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
-def _graph(store: Store, map_id: str, _state: CoverageState) -> RegionGraph:
+@st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
+def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> RegionGraph:
     """Compute the positions of the regions on a map; the positions depend only on the map."""
     return build_region_graph(_state)
 
 
 def show_map(context: PageContext, state: CoverageState) -> None:
-    chosen = _chosen(context)
+    results = _ask_results(context)
     system = None
-    if chosen is not None:
-        system = st.selectbox("Coloured by", list(chosen.systems), width=320)
-    graph = _graph(context.store, state.map.map_id, state)
-    for section in build_map_sections(state, graph, chosen, system, _link):
+    if results is not None:
+        system = st.selectbox("Coloured by", list(results.systems), width=320)
+    graph = _lay_out_map(context.store, state.map.map_id, state)
+    for section in build_map_sections(state, graph, results, system, _make_link):
         ui.heading(section.heading)
         ui.section(section)
-    show(context, state, chosen.systems if chosen else None)
-    ui.download("Download the map", lambda: write_coverage_page(context.store, chosen), "coverage.html")
+    show(context, state, results.systems if results else None)
+    ui.download("Download the map", lambda: write_coverage_page(context.store, results), "coverage.html")
 
 
-def _link(number: int) -> str:
-    return f"?part=Coverage&of=Map&{LINKED}={number}"
+def _make_link(number: int) -> str:
+    return f"?part=Coverage&of=Map&{REGION_PARAMETER}={number}"
 
 
-def _chosen(context: PageContext) -> EvaluatedValues | None:
+def _ask_results(context: PageContext) -> EvaluatedValues | None:
     """Ask for the evaluation whose results color the map; sealed evaluations have no results of single
     queries.
     """
     with context.store.reading() as cursor:
-        listed = [
-            submitted_evaluation
-            for submitted_evaluation in list_evaluations(cursor, context.annotator)
-            if not submitted_evaluation.sealed
-        ]
-    if not listed:
+        evaluations = [item for item in list_evaluations(cursor, context.annotator) if not item.sealed]
+    if not evaluations:
         ui.quiet("The map has no results, because no run has been evaluated yet.")
         return None
     labels = {
         evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "
         f"{', '.join(evaluation.systems)} on {evaluation.name}, {', '.join(evaluation.parts)}"
-        for evaluation in listed
+        for evaluation in evaluations
     }
-    chosen = st.selectbox(
-        "Results", [*labels, NO_RUN], format_func=lambda evaluation: labels.get(evaluation, evaluation)
+    evaluation_id = st.selectbox(
+        "Results", [*labels, NO_RUN], format_func=lambda choice: labels.get(choice, choice)
     )
-    if chosen == NO_RUN:
+    if evaluation_id == NO_RUN:
         return None
     try:
         with context.store.reading() as cursor:
-            return read_stored_values(cursor, chosen, context.annotator)
+            return read_stored_values(cursor, evaluation_id, context.annotator)
     except CurationError as error:
         ui.problem(error)
         return None

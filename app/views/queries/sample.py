@@ -1,4 +1,4 @@
-"""Queries, sample: forms to draw queries from the query log, and a comparison of the sample with the log."""
+"""Queries, Sample: the page part on which a lead draws queries from the query log."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from curation.queries.requests import DrawRequest, TopUpRequest, read_quotas
 from curation.queries.sampling.designs import DIMENSIONS, TAG, strata_table
 from curation.queries.sampling.stored_sample import SampleReport, current_sample, judged_queries, sample_chart
 
-_ASKED = "draw asked"
+_PENDING_DRAW = "draw asked"
 """The session key of a draw that waits for confirmation: its request, the current sample and the last job."""
-Asked = TypeVar("Asked", DrawRequest, TopUpRequest)
+Request = TypeVar("Request", DrawRequest, TopUpRequest)
 
 
 def show(context: PageContext) -> None:
@@ -30,18 +30,18 @@ def show(context: PageContext) -> None:
     strata = [stratum.name for stratum in sample.strata] if sample else []
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _draw(context, strata, sample)
+        _ask_draw(context, strata, sample)
         if sample is not None:
             with st.expander("Top up the current sample"):
-                _top_up(context, sample, strata)
+                _ask_top_up(context, sample, strata)
     with right:
-        drawn = [kind for kind in context.jobs if kind in ("sample", "top up")]
-        if drawn:
-            context.show_result(drawn[-1])
-        _current(context, sample)
+        draws = [kind for kind in context.jobs if kind in ("sample", "top up")]
+        if draws:
+            context.show_result(draws[-1])
+        _show_sample(context, sample)
 
 
-def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
+def _ask_draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
     with context.store.reading() as cursor:
         kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in known_tags(cursor))]
     form = Form(DrawRequest, choices={"strata": kinds})
@@ -52,16 +52,16 @@ def _draw(context: PageContext, strata: Sequence[str], sample: SampleReport | No
     with st.form("sample"):
         form.ask("size", "strata", "design", "allocation")
         with st.expander("More options"):
-            quotas = _quota_field(find_option(DrawRequest, "quotas").label, strata)
+            quotas = _ask_quotas(find_option(DrawRequest, "quotas").label, strata)
             form.ask_rest("quotas")
-        asked = context.submit_button("Draw the sample", "sample")
-    if asked and (request := _with_quotas(form, quotas)):
-        _ask(context, sample, request)
+        submitted = context.submit_button("Draw the sample", "sample")
+    if submitted and (request := _make_request(form, quotas)):
+        _start_or_confirm(context, sample, request)
     if sample is not None:
-        _replace(context, sample)
+        _confirm_replacement(context, sample)
 
 
-def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest) -> None:
+def _start_or_confirm(context: PageContext, sample: SampleReport | None, request: DrawRequest) -> None:
     """Draw the first sample at once; ask for confirmation before a new sample replaces the current sample."""
     problem = context.find_problem("sample", request)
     if problem is not None:
@@ -69,19 +69,16 @@ def _ask(context: PageContext, sample: SampleReport | None, request: DrawRequest
     elif sample is None:
         context.start("sample", request)
     else:
-        st.session_state[_ASKED] = (sample.sample_id, context.last_job_id, request)
+        st.session_state[_PENDING_DRAW] = (sample.sample_id, context.last_job_id, request)
 
 
-def _replace(context: PageContext, sample: SampleReport) -> None:
+def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
     """Ask whether a new sample shall replace the current sample, and draw the new sample if the person
     confirms.
     """
-    asked: tuple[str, str, DrawRequest] | None = st.session_state.get(_ASKED)
-    if asked is None or asked[:2] != (
-        sample.sample_id,
-        context.last_job_id,
-    ):  # the sample has changed meanwhile
-        return
+    pending: tuple[str, str, DrawRequest] | None = st.session_state.get(_PENDING_DRAW)
+    if pending is None or pending[:2] != (sample.sample_id, context.last_job_id):
+        return  # nobody has asked for a draw, or the sample has changed since
     with context.store.reading() as cursor:
         judged = judged_queries(cursor, sample.sample_id)
     with st.container(border=True, key="replace-sample"):
@@ -93,36 +90,36 @@ def _replace(context: PageContext, sample: SampleReport) -> None:
             "new sample has them too.",
         )
         with st.container(horizontal=True):
-            blocked, key = context.find_wait("sample") is not None, f"replace {context.last_job_id}"
-            if st.button("Replace the sample", type="primary", key=key, disabled=blocked):
-                context.start("sample", asked[2])
+            must_wait, key = context.find_wait("sample") is not None, f"replace {context.last_job_id}"
+            if st.button("Replace the sample", type="primary", key=key, disabled=must_wait):
+                context.start("sample", pending[2])
             if st.button("Keep the current sample"):
-                del st.session_state[_ASKED]
+                del st.session_state[_PENDING_DRAW]
                 st.rerun()
 
 
-def _top_up(context: PageContext, sample: SampleReport, strata: Sequence[str]) -> None:
+def _ask_top_up(context: PageContext, sample: SampleReport, strata: Sequence[str]) -> None:
     form = Form(TopUpRequest)
     with st.form("top up", border=False):
         form.ask("size")
-        quotas = _quota_field("Quotas: the minimum number of queries from a stratum", strata)
+        quotas = _ask_quotas("Quotas: the minimum number of queries from a stratum", strata)
         ui.quiet(
             f"The sample has {pluralize(sample.size, 'query', 'queries')} now. A top-up removes no query and "
             "keeps the seed, the strata and the limits."
         )
-        asked = context.submit_button("Top up", "top up")
-    if asked and (request := _with_quotas(form, quotas)):
+        submitted = context.submit_button("Top up", "top up")
+    if submitted and (request := _make_request(form, quotas)):
         context.start("top up", request)
 
 
-def _quota_field(label: str, strata: Sequence[str]) -> str:
+def _ask_quotas(label: str, strata: Sequence[str]) -> str:
     example = "\n".join(f"{name}=40" for name in strata[:2]) or "head=40\ntail=60"
     return st.text_area(
         label, placeholder=example, height=88, help="A quota a line, such as tail=40 or tail=30%."
     )
 
 
-def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
+def _make_request(form: Form[Request], text: str) -> Request | None:
     """Return the request of the form; if the quotas cannot be parsed, show the reason and return None."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
@@ -132,7 +129,7 @@ def _with_quotas(form: Form[Asked], text: str) -> Asked | None:
         return None
 
 
-def _current(context: PageContext, sample: SampleReport | None) -> None:
+def _show_sample(context: PageContext, sample: SampleReport | None) -> None:
     if sample is None:
         st.info("No sample is drawn yet. People can judge imported and written queries without a sample.")
         show_missing_stage(context.store, context.annotator, "import")

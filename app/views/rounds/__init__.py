@@ -1,4 +1,4 @@
-"""Rounds: a page to open rounds of judging, to follow their progress and questions, and to manage rounds."""
+"""Rounds: the page on which a lead opens, follows and manages rounds of judging."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def show(annotator: Annotator) -> None:
         return
     name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
     status = read_round_status(store, name)
-    ui.quiet(_state(status))
+    ui.quiet(_describe_round(status))
     PARTS[part](store, status, acts)
 
 
 PAGE = AppPage(30, "Rounds", "rounds", LEADS, show, group=QUALITY)
 
 
-def _state(status: RoundStatus) -> str:
+def _describe_round(status: RoundStatus) -> str:
     facts = [KINDS.get(status.kind, status.kind), f"opened {status.opened_at:%d %b %Y}"]
     if status.closed_at is not None:
         facts.append(f"closed {status.closed_at:%d %b %Y}")

@@ -1,4 +1,4 @@
-"""Rounds, Open a round: the form for a new round over the candidates that no round has shown yet."""
+"""Rounds, Open a round: the form for a new round over candidates that no round has shown yet."""
 
 from __future__ import annotations
 
@@ -22,22 +22,24 @@ COLUMNS = ["Annotator", "Presentations", "Blind duplicates"]
 def show(store: Store, acts: Acts, annotator: Annotator) -> None:
     with store.reading() as cursor:
         people = able_to_judge(cursor)
-        rounds = [stored for stored in list_rounds(cursor) if stored.kind != "imported"]
-        reason = explain_no_round(cursor)
+        rounds = [row for row in list_rounds(cursor) if row.kind != "imported"]
+        problem = explain_no_round(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        usual = RoundRequest(annotators=usual_names(people))
+        start = RoundRequest(annotators=usual_names(people))
         choices = {"annotators": [person.name for person in people]}
-        _form(store, acts, Form(RoundRequest, usual, choices=choices), len(rounds), reason)
+        _ask_round(store, acts, Form(RoundRequest, start, choices=choices), len(rounds), problem)
     with right:
-        if judged := [stored.name for stored in rounds if stored.kind != "practice"]:
-            _newest(store, acts, judged[-1])
+        if names := [row.name for row in rounds if row.kind != "practice"]:
+            _show_newest_round(store, acts, names[-1])
         else:
             st.info("No round is open yet.")
             show_missing_stage(store, annotator, "pool")
 
 
-def _form(store: Store, acts: Acts, fields: Form[RoundRequest], rounds: int, reason: str | None) -> None:
+def _ask_round(
+    store: Store, acts: Acts, fields: Form[RoundRequest], round_count: int, problem: str | None
+) -> None:
     with st.form("round"):
         name = st.text_input("Name of the round", placeholder="such as 2026-q4").strip()
         fields.ask("annotators", "overlap", "duplicates")
@@ -45,15 +47,19 @@ def _form(store: Store, acts: Acts, fields: Form[RoundRequest], rounds: int, rea
             fields.ask_rest("lists", "seed", "again")
         fields.ask("lists", "seed", "again")
         form = acts.form("round")
-        asked = submit_button("Open the round", "open round", form, f"after {rounds}", reason is not None)
-        if reason is not None:
-            ui.quiet(reason)
+        submitted = submit_button(
+            "Open the round", "open round", form, f"after {round_count}", problem is not None
+        )
+        if problem is not None:
+            ui.quiet(problem)
     request = fields.request(name=name)
-    if asked and not (form.result and form.result[0] == request):  # else its round is shown already
+    if submitted and not (
+        form.result and form.result[0] == request
+    ):  # a repeated click opens no second round
         acts.do(form, lambda: (request, open_round(store, request, acts.by)))
 
 
-def _newest(store: Store, acts: Acts, name: str) -> None:
+def _show_newest_round(store: Store, acts: Acts, name: str) -> None:
     status = read_round_status(store, name)
     rows = [
         (annotator.annotator, annotator.presentations, annotator.duplicates)

@@ -1,8 +1,7 @@
-"""Rounds, Manage: forms to pause, resume, close, reopen and delete a round, to reassign items, and to add
-annotators.
+"""Rounds, Manage: the forms with which a lead changes a round and its annotators.
 
 A change of a round needs two clicks: after the first click the page says what will happen, and the second
-    click makes the change.
+click makes the change.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ ACTIONS = {
     "Reopen": ("open", "“{}” opens again with its unanswered items."),
 }
 """Button → the state of the round after the click, and a sentence about the effect."""
-SOMEBODY = "Choose a person"
-MANAGE = "manage"
+PERSON_PLACEHOLDER = "Choose a person"
+FORM = "manage"
 """The name of the form state that all forms of the part Manage share, so that each action renews all fields
 and buttons.
 """
@@ -58,59 +57,60 @@ class LastAct(NamedTuple):
 
 
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
-    last: LastAct | None = acts.form(MANAGE).result
+    last: LastAct | None = acts.form(FORM).result
     if last is not None and (last.round == status.round or isinstance(last.result, DeletedRound)):
         ui.success(f"{last.at:%H:%M} UTC: {' '.join(last.result.sentences)}")
-    offered = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
+    actions = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
     with store.reading() as cursor:
         if not explain_undeletable(cursor, read_round_state(cursor, status.round)):
-            offered.append("Delete")
-    place = f"{acts.form(MANAGE).key} {status.round} {status.paused} {status.closed}"
+            actions.append("Delete")
+    version = f"{acts.form(FORM).key} {status.round} {status.paused} {status.closed}"
     ui.quiet("Changes to a round are recorded with your name. No answer is lost.")
-    for name in offered:
+    for name in actions:
         with st.container(horizontal=True, vertical_alignment="center"):
-            wish = {"sure": (name, place)}
-            st.button(name, key=f"{name} {place}", on_click=st.session_state.update, args=(wish,))
+            state_update = {"sure": (name, version)}
+            st.button(name, key=f"{name} {version}", on_click=st.session_state.update, args=(state_update,))
             ui.quiet(ACTIONS[name][1].format(status.round))
-    asked = st.session_state.get("sure")
-    if asked and asked[1] == place and asked[0] in offered:
-        _confirm(store, status, acts, asked[0])
+    choice = st.session_state.get("sure")
+    if choice and choice[1] == version and choice[0] in actions:
+        _confirm(store, status, acts, choice[0])
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
         with store.reading() as cursor:
             rounds = read_rounds(cursor).values()
-        ui.quiet(next(_describe(round_) for round_ in rounds if round_.name == status.round))
-        show_people(store, status, acts)
+        ui.quiet(next(_describe_questions(item) for item in rounds if item.name == status.round))
+        _ask_people(store, status, acts)
 
 
-def _describe(round_: ShownRound) -> str:
-    as_lists = " The documents of a query come as a list." if round_.lists else ""
+def _describe_questions(round_: ShownRound) -> str:
+    lists_sentence = " The documents of a query come as a list." if round_.lists else ""
     if not round_.ask_from:
-        return f"This round does not ask whether the corpus answers a query.{as_lists}"
-    of = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"
-    return f"After the last document of {of}, annotators say whether the corpus answers the query.{as_lists}"
+        return f"This round does not ask whether the corpus answers a query.{lists_sentence}"
+    queries = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"
+    question = f"After the last document of {queries}, annotators say whether the corpus answers the query."
+    return f"{question}{lists_sentence}"
 
 
 def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
-    state, words = ACTIONS[name]
-    with st.form(f"sure {acts.form(MANAGE).key} {name} {status.round}", width=640):
-        st.markdown(ui.plain(words.format(status.round)))
+    state, effect = ACTIONS[name]
+    with st.form(f"sure {acts.form(FORM).key} {name} {status.round}", width=640):
+        st.markdown(ui.plain(effect.format(status.round)))
         reason = st.text_input("Reason (optional)", max_chars=500).strip()
         with st.container(horizontal=True):
-            sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
-            back = st.form_submit_button("Leave it as it is")
-    if sure:
-        _act(acts, status, lambda: _change(store, status.round, state, acts.by, reason))
-    if back:
+            confirmed = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
+            cancelled = st.form_submit_button("Leave it as it is")
+    if confirmed:
+        _do(acts, status, lambda: _change_round(store, status.round, state, acts.by, reason))
+    if cancelled:
         st.session_state["sure"] = None
         st.rerun()
 
 
-def _act(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
+def _do(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
     """Run the action of a form of the part Manage, and keep the result for the next run of the page."""
-    acts.do(acts.form(MANAGE), lambda: LastAct(status.round, utc_now(), action()))
+    acts.do(acts.form(FORM), lambda: LastAct(status.round, utc_now(), action()))
 
 
-def _change(store: Store, name: str, state: str, by: str, reason: str) -> Result:
+def _change_round(store: Store, name: str, state: str, by: str, reason: str) -> Result:
     if state == "deleted":
         return delete_round(store, name, by, reason)
     if state == "closed":
@@ -118,68 +118,70 @@ def _change(store: Store, name: str, state: str, by: str, reason: str) -> Result
     return set_round_state(store, name, state, by, reason)
 
 
-def show_people(store: Store, status: RoundStatus, acts: Acts) -> None:
+def _ask_people(store: Store, status: RoundStatus, acts: Acts) -> None:
     with store.reading() as cursor:
-        able = usual_names(able_to_judge(cursor))
-    inside = [annotator.annotator for annotator in status.annotators]
-    outside = [name for name in able if name not in inside]
+        names = usual_names(able_to_judge(cursor))
+    members = [annotator.annotator for annotator in status.annotators]
+    non_members = [name for name in names if name not in members]
     if status.kind != "pilot":
-        _hand_over(store, status, acts, outside)
-    _extend(store, status, acts, outside)
+        _ask_reassignment(store, status, acts, non_members)
+    _ask_extension(store, status, acts, non_members)
 
 
-def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
+def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: list[str]) -> None:
     ui.heading("Extend")
-    labeling = status.kind == "labeling"
+    is_labeling = status.kind == "labeling"
     ui.quiet(
         "In a pilot, new annotators get the same pairs as everybody."
         if status.kind == "pilot"
         else "New annotators take unstarted items from other annotators until everybody has equally many."
     )
-    if not (outside or labeling):
+    if not (non_members or is_labeling):
         ui.quiet("Every annotator is in this round.")
         return
-    given = sum(annotator.presentations for annotator in status.annotators)
-    place = f"{acts.form(MANAGE).key} {status.round} {given}"
-    with st.form(f"extend {place}", width=640):
-        joining = st.multiselect(
+    presentations = sum(annotator.presentations for annotator in status.annotators)
+    version = f"{acts.form(FORM).key} {status.round} {presentations}"
+    with st.form(f"extend {version}", width=640):
+        new_members = st.multiselect(
             "New members",
-            outside,
-            placeholder=SOMEBODY if outside else "every annotator is in the round",
-            disabled=not outside,
+            non_members,
+            placeholder=PERSON_PLACEHOLDER if non_members else "every annotator is in the round",
+            disabled=not non_members,
         )
-        new = labeling and st.checkbox("Add the candidates that no round has shown yet")
-        asked = st.form_submit_button("Extend", type="primary", key=f"extend button {place}")
-    if not asked:
+        adds_candidates = is_labeling and st.checkbox("Add the candidates that no round has shown yet")
+        submitted = st.form_submit_button("Extend", type="primary", key=f"extend button {version}")
+    if not submitted:
         return
-    if not (joining or new):
+    if not (new_members or adds_candidates):
         st.error("Choose new annotators, or tick the box.", icon=":material/error:")
         return
-    request = MoveRequest(status.round, join=joining, new=new)
-    _act(acts, status, lambda: move_work(store, request, acts.by))
+    request = MoveRequest(status.round, join=new_members, new=adds_candidates)
+    _do(acts, status, lambda: move_work(store, request, acts.by))
 
 
-def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
-    people = [one.annotator for one in status.annotators if one.answered < one.presentations]
+def _ask_reassignment(store: Store, status: RoundStatus, acts: Acts, non_members: list[str]) -> None:
+    people = [
+        annotator.annotator for annotator in status.annotators if annotator.answered < annotator.presentations
+    ]
     if not people:
         return
     ui.heading("Reassign unstarted items")
-    from_ = st.selectbox(
-        "From", people, index=None, width=320, key=f"from {status.round}", placeholder=SOMEBODY
+    giver = st.selectbox(
+        "From", people, index=None, width=320, key=f"from {status.round}", placeholder=PERSON_PLACEHOLDER
     )
-    if from_ is None:
+    if giver is None:
         return
-    inside = [annotator.annotator for annotator in status.annotators if annotator.annotator != from_]
-    with st.form(f"hand over {acts.form(MANAGE).key} {status.round} {from_}", width=640):
-        to = st.multiselect("To", [*inside, *outside], default=inside)
-        sure = st.checkbox(
-            f"{ui.plain(from_)} loses the items that they have not started; the others keep them"
+    colleagues = [annotator.annotator for annotator in status.annotators if annotator.annotator != giver]
+    with st.form(f"hand over {acts.form(FORM).key} {status.round} {giver}", width=640):
+        takers = st.multiselect("To", [*colleagues, *non_members], default=colleagues)
+        confirmed = st.checkbox(
+            f"{ui.plain(giver)} loses the items that they have not started; the others keep them"
         )
-        asked = st.form_submit_button("Reassign", type="primary")
-    if not asked:
+        submitted = st.form_submit_button("Reassign", type="primary")
+    if not submitted:
         return
-    if not sure or not to:
+    if not confirmed or not takers:
         st.error("Choose who takes the items, and tick the box.", icon=":material/error:")
         return
-    request = MoveRequest(status.round, from_, to)
-    _act(acts, status, lambda: move_work(store, request, acts.by))
+    request = MoveRequest(status.round, giver, takers)
+    _do(acts, status, lambda: move_work(store, request, acts.by))

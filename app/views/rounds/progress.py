@@ -1,6 +1,4 @@
-"""Rounds, Progress and Questions: the answers so far, the forecast of the end, and items that people asked
-about.
-"""
+"""A round under way, as a lead follows it: its progress, and the remarks and questions of annotators."""
 
 from __future__ import annotations
 
@@ -19,36 +17,36 @@ from curation.labeling.rounds.status import RoundStatus, build_progress_table, r
 from curation.people.seal_access import withheld
 from curation.store import Store
 
-EVERY = 10.0
+CHECK_SECONDS = 10.0
 """Seconds between two checks whether the project has changed."""
-_SHOWN = "round progress"
-
-SHOWN = 50
+_LAST_READ = "round progress"
+"""The session key of the last read progress: the version of the project, the status and the work."""
+MAX_REMARKS = 50
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
     if status.kind == "practice":
-        _practice(store, status.round)
+        _show_practice(store, status.round)
         return
-    st.session_state.pop(_SHOWN, None)
-    st.fragment(_follow, run_every=EVERY)(store, status)
+    st.session_state.pop(_LAST_READ, None)
+    st.fragment(_follow_progress, run_every=CHECK_SECONDS)(store, status)
 
 
-def _follow(store: Store, first: RoundStatus) -> None:
+def _follow_progress(store: Store, first_status: RoundStatus) -> None:
     """Draw the progress of a round; read the progress again if the project has changed."""
     with store.reading() as cursor:
         version = read_set_fingerprint(cursor)
-    before: tuple[object, RoundStatus, list[AnnotatorWork]] | None = st.session_state.get(_SHOWN)
-    if before is not None and before[0] == version:
-        _, status, work = before
+    last_read: tuple[object, RoundStatus, list[AnnotatorWork]] | None = st.session_state.get(_LAST_READ)
+    if last_read is not None and last_read[0] == version:
+        _, status, work = last_read
     else:
-        status = first if before is None else read_round_status(store, first.round)
-        work = read_annotators_work(store, first.round)
-        st.session_state[_SHOWN] = (version, status, work)
-    _draw(status, work)
+        status = first_status if last_read is None else read_round_status(store, first_status.round)
+        work = read_annotators_work(store, first_status.round)
+        st.session_state[_LAST_READ] = (version, status, work)
+    _show_progress(status, work)
 
 
-def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
+def _show_progress(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     left, middle, right = st.columns(3, gap="large")
     answered = sum(annotator.answered for annotator in status.annotators)
     presentations = sum(annotator.presentations for annotator in status.annotators)
@@ -58,25 +56,25 @@ def _draw(status: RoundStatus, work: list[AnnotatorWork]) -> None:
         right.metric("Closed", f"{status.closed_at:%d %b %Y}")
         ui.quiet("This round is closed and shows no more items. Late answers are kept and marked.")
     else:
-        done_at, how = forecast_end(work)
-        right.metric("Forecast", f"{done_at:%d %b %Y}" if done_at else "–")
-        ui.quiet(how)
+        end, basis = forecast_end(work)
+        right.metric("Forecast", f"{end:%d %b %Y}" if end else "–")
+        ui.quiet(basis)
     ui.tables(build_progress_table(status, work))
     ui.quiet(
         "Answered includes blind duplicates. A pair is complete when all its first showings are answered. "
         "Seconds are the time on screen. Hours are hours of work without pauses over ten minutes. "
         "A dash means fewer than ten answers."
     )
-    fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
-    if fast:
+    too_fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
+    if too_fast:
         ui.quiet(
-            f"More answers an hour than a person can read: {', '.join(fast)}. A script sent these answers, "
-            "or somebody sent many at once. These answers do not count for the forecast."
+            f"More answers an hour than a person can read: {', '.join(too_fast)}. A script sent these "
+            "answers, or somebody sent many at once. These answers do not count for the forecast."
         )
     ui.sentences(*describe_left_out(status.left_out))
 
 
-def _practice(store: Store, name: str) -> None:
+def _show_practice(store: Store, name: str) -> None:
     with store.reading() as cursor:
         statuses = [status for status in read_practice_statuses(cursor) if status.round == name]
     passed = sum(status.waived or bool(status.state.passed) for status in statuses)
@@ -87,53 +85,54 @@ def _practice(store: Store, name: str) -> None:
 
 
 def show_questions(store: Store, status: RoundStatus, _: Acts) -> None:
-    shown, sealed = list_remarks(store, status.round)
-    unclear = [remark for remark in shown if remark.grade is None]
-    flagged = [remark for remark in shown if remark.flagged]
+    all_remarks, sealed = list_remarks(store, status.round)
+    unclear = [remark for remark in all_remarks if remark.grade is None]
+    flagged = [remark for remark in all_remarks if remark.flagged]
     answers = count_query_answers(store, status.round)
     with store.reading() as cursor:
         questions = list_questions(cursor)
-    if not (shown or sealed or answers or questions):
+    if not (all_remarks or sealed or answers or questions):
         st.info("Nobody has chosen “Cannot tell”, set a flag, or said whether the corpus answers a query.")
         return
-    _remarks("Cannot tell", "Why", unclear)
-    _remarks("Flagged", "Answer", flagged)
+    _show_remarks("Cannot tell", "Why", unclear)
+    _show_remarks("Flagged", "Answer", flagged)
     ui.sentences(withheld(sealed, "remark"))
     if answers:
-        rows = [(QueryName(query, query_id), *counts) for query_id, query, *counts in answers[:SHOWN]]
+        rows = [(QueryName(query, query_id), *counts) for query_id, query, *counts in answers[:MAX_REMARKS]]
         columns = ["Query", "Yes", "Partly", "No"]
-        ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
+        ui.table(_write_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
     if questions:
-        caption = _caption("The guide is unclear here", len(questions))
-        ui.tables(build_question_table(caption, questions[:SHOWN]))
+        caption = _write_caption("The guide is unclear here", len(questions))
+        ui.tables(build_question_table(caption, questions[:MAX_REMARKS]))
         ui.quiet(
             "Questions about the guide in all rounds. Answer them under Guide › Questions; annotators "
             "see the answer at once."
         )
 
 
-def _remarks(what: str, column: str, shown: list[AnnotatorRemark]) -> None:
-    if not shown:
+def _show_remarks(title: str, column: str, remarks: list[AnnotatorRemark]) -> None:
+    if not remarks:
         return
     rows = [
         (
             QueryName(remark.query, remark.query_id, remark.document_id),
             remark.title,
             remark.annotator,
-            _answer(remark) if column == "Answer" else remark.reason or "",
+            _describe_answer(remark) if column == "Answer" else remark.reason or "",
             remark.note or "",
         )
-        for remark in shown[:SHOWN]
+        for remark in remarks[:MAX_REMARKS]
     ]
     columns = ["Query", "Document", "Who", column, "Note"]
-    ui.table(_caption(what, len(shown)), columns, rows, words=True)
+    ui.table(_write_caption(title, len(remarks)), columns, rows, words=True)
 
 
-def _answer(remark: AnnotatorRemark) -> str:
+def _describe_answer(remark: AnnotatorRemark) -> str:
     if remark.grade is None:
         return f"cannot tell: {remark.reason or 'no reason'}"
     return f"grade {remark.grade}"
 
 
-def _caption(what: str, n: int) -> str:
-    return f"{what}, {n:,}" if n <= SHOWN else f"{what}, {SHOWN} of {n:,}"
+def _write_caption(title: str, count: int) -> str:
+    shown = f"{count:,}" if count <= MAX_REMARKS else f"{MAX_REMARKS} of {count:,}"
+    return f"{title}, {shown}"
