@@ -112,7 +112,7 @@ def _read_values(
     """
     try:
         with store.reading() as cursor:
-            return compare_by_query.compare_by_query(cursor, runs, annotator)
+            return by_query.compare_by_query(cursor, runs, annotator)
     except NotFoundError as error:
         ui.quiet(error.found)
         return None
