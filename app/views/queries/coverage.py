@@ -22,7 +22,7 @@ from curation.core.reports.tables import QueryName
 from curation.core.text import percent, pluralize
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.pool import forecast_embedding
-from curation.queries.coverage.state import CoverageState, read_state
+from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
 from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, coverage_queries
 from curation.queries.coverage.writing.tasks import (
     MAX_AT_ONCE,
