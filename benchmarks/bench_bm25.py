@@ -25,7 +25,7 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from benchmarks.steps import shared_data
-from curation.ingest.importers.queries import query_id_of
+from curation.ingest.importers.queries import make_query_id
 from curation.retrieval import Bm25, postings
 from curation.retrieval.terms import content_words
 from curation.store.row_types import Document, Query
@@ -90,7 +90,7 @@ def main() -> None:
     shared_data()
     documents = sorted(corpus(size), key=lambda document: document.document_id)
     texts = query_texts(products(min(REAL, size)), min(QUERIES, size))
-    queries = [Query(query_id_of(text), text, text, "imported") for text in texts]
+    queries = [Query(make_query_id(text), text, text, "imported") for text in texts]
     backend = sys.argv[3] if len(sys.argv) > 3 else "numba"
 
     started = time.process_time()

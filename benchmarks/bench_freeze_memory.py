@@ -107,12 +107,12 @@ def _names(letter: str, numbers: np.ndarray) -> list[str]:
 
 
 def _sources(rows: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
-    from curation.ingest.importers.corpus import content_hash_of
+    from curation.ingest.importers.corpus import compute_content_hash
     from curation.store import Document, utc_now
 
     ids, now = _names("d", np.arange(DOCUMENTS)), utc_now()
     documents = [Document(name, "", f"title of {name}", f"text of {name}") for name in ids]
-    hashes = [content_hash_of(document) for document in documents]
+    hashes = [compute_content_hash(document) for document in documents]
     queries = _names("q", np.unique(rows["query"]))
     pair = _names("q", rows["query"]), _names("d", rows["document"])
     ranks = np.arange(len(pair[0]), dtype=np.int32) % PAIRS_OF_A_QUERY + 1
@@ -152,7 +152,7 @@ def _sources(rows: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
 
 
 def _judged(rows: dict[str, np.ndarray], guide: str) -> dict[str, dict[str, Any]]:
-    from curation.ingest.importers.corpus import content_hash_of
+    from curation.ingest.importers.corpus import compute_content_hash
     from curation.store import Document, utc_now
 
     times, now = len(rows["grade"]), utc_now()
@@ -160,7 +160,9 @@ def _judged(rows: dict[str, np.ndarray], guide: str) -> dict[str, dict[str, Any]
     pick = np.concatenate([np.arange(times), again])
     pair, ids = pick // JUDGES, _names("p", np.arange(len(pick)))
     names = _names("d", np.arange(DOCUMENTS))
-    hashes = [content_hash_of(Document(name, "", f"title of {name}", f"text of {name}")) for name in names]
+    hashes = [
+        compute_content_hash(Document(name, "", f"title of {name}", f"text of {name}")) for name in names
+    ]
     document = rows["document"][pair]
     people = [f"annotator {number:02}" for number in rows["person"][pick].tolist()]
     everybody = sorted(set(people))

@@ -25,7 +25,7 @@ from curation.evaluation.scoring.facets import CLUSTER, Facet
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_of
 from curation.evaluation.scoring.run_scores import score_run
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.pooling.systems import Systems
 from curation.queries.coverage.clusters import count_documents
 from curation.queries.coverage.coverage_map import CoverageMap
@@ -50,7 +50,7 @@ Scored = dict[str, dict[str, float]]
 def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
     """System → query → nDCG@10, by the collection's grades."""
     with found.store.reading() as cursor:
-        documents, queries = current_corpus(cursor), active_queries(cursor)
+        documents, queries = current_corpus(cursor), read_active_queries(cursor)
     judged = [query for query in queries if found.grades.get(query.query_id)]
     rows = [(key, name, grade) for key, held in found.grades.items() for name, grade in held.items()]
     qrels = qrels_of(rows, scale=(0, *range(1, 1 + max(grade for *_, grade in rows))))

@@ -49,10 +49,10 @@ class Project:
         options: further options of this kind of file, such as `skip_unknown=True` for judgments.
         """
 
-        from curation.ingest.requests import request_of
+        from curation.ingest.requests import make_request
         from curation.operations.import_jobs import import_for_page
 
-        return import_for_page(self._store, request_of(what, path, fields, **options), COMMAND_LINE)
+        return import_for_page(self._store, make_request(what, path, fields, **options), COMMAND_LINE)
 
     def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
         """Draw queries from the traffic; each query is stored with its inclusion probability."""

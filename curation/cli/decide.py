@@ -301,9 +301,9 @@ def _locate_evidence(
     """Find the version of a pair's document that a reviewer reads, and the places of the quotes in the
     version.
     """
-    from curation.ingest.importers.evidence_cells import StatedEvidence, located_evidence
+    from curation.ingest.importers.evidence_cells import StatedEvidence, locate_evidence
     from curation.labeling.consensus.disputes import read_case
 
     case = read_case(store, query_id, document_id)
     stated = [StatedEvidence(None, None, quote) for quote in quotes]
-    return case.dispute.content_hash, located_evidence(stated, document_id, case.document.body)
+    return case.dispute.content_hash, locate_evidence(stated, document_id, case.document.body)

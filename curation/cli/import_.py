@@ -35,7 +35,7 @@ from curation.ingest.requests import (
     QueriesRequest,
     RunRequest,
     TrafficRequest,
-    with_file,
+    set_file,
 )
 from curation.retrieval.engines import RATE
 
@@ -315,7 +315,7 @@ def _import_file(request: ImportRequest, path: str | None, dry_run: bool) -> Non
     from curation.operations.import_file import import_file
     from curation.operations.registry import OPERATIONS
 
-    request = with_file(request, path or "")
+    request = set_file(request, path or "")
     with progress_bar(OPERATIONS["import"]) as progress:
         imported = import_file(target(dry_run), request, progress, actor())
     outcome = imported.outcome
@@ -335,13 +335,13 @@ def _file_table(collection: CollectionImport, path: Path) -> Table:
 
 
 def _list_logs() -> None:
-    from curation.ingest.importers.traffic.stored_logs import stored_logs
+    from curation.ingest.importers.traffic.stored_logs import read_stored_logs
 
     def format_day(time: datetime | None) -> str:
         return f"{time:%Y-%m-%d}" if time else ""
 
     with project_store().reading() as cursor:
-        logs = stored_logs(cursor)
+        logs = read_stored_logs(cursor)
     columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
     rows = [
         (

@@ -109,10 +109,10 @@ def required_reason() -> str:
 
 def find_query_id(store: Store, name: str) -> str:
     """Find the id of a query from its id or its text."""
-    from curation.ingest.importers.known_queries import query_id_named
+    from curation.ingest.importers.known_queries import find_query_id
 
     with store.reading() as cursor:
-        return query_id_named(cursor, name)
+        return find_query_id(cursor, name)
 
 
 def _read_option(option: str) -> str | None:

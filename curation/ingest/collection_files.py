@@ -269,7 +269,7 @@ def _shown_name(path: Path, root: Path) -> str:
 
 
 @contextmanager
-def opened_collection(path: Path) -> Iterator[Path]:
+def open_collection(path: Path) -> Iterator[Path]:
     """Unpack a zip archive for the duration of the context, and yield the folder; yield a path of any other
     kind unchanged.
 

@@ -63,7 +63,7 @@ FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY
 """  # noqa: S608
 
 
-def period(value: Any) -> tuple[datetime, datetime] | None:
+def parse_period(value: Any) -> tuple[datetime, datetime] | None:
     """Return the first and the last moment of a cell's date or time; None for a cell without a date."""
     from curation.ingest.readers.times import parse_time  # imports pyarrow, which is slow
 
@@ -73,7 +73,7 @@ def period(value: Any) -> tuple[datetime, datetime] | None:
     return time, time + _LAST if _DATE.fullmatch(to_text(value).strip()) else time
 
 
-def checked_filter(value: Any) -> Filter:
+def parse_filter(value: Any) -> Filter:
     """Return the filter in a cell that holds an object or JSON text; {} removes a query's filter.
 
     Raises
@@ -91,33 +91,35 @@ def _problem_of(field: str, wanted: Any) -> str:
     if isinstance(wanted, Mapping) or field.startswith("$"):
         operators = [field] if field.startswith("$") else list(wanted)
         return f"the filter has the operator {', '.join(operators)!r}; expected values and lists of values"
-    if not texts(wanted):
+    if not to_texts(wanted):
         return f"the filter has no value for {field!r}"
-    if field == AT and (isinstance(wanted, list) or period(wanted) is None):
+    if field == AT and (isinstance(wanted, list) or parse_period(wanted) is None):
         return f"the filter has {to_text(wanted)!r} for at, not a date or a time"
     return ""
 
 
-def texts(value: Any) -> list[str]:
+def to_texts(value: Any) -> list[str]:
     """Return a value, or all values of a list, as a list of texts; [] for an empty value."""
     values = value if isinstance(value, list) else [value]
     return [text for value in values if (text := to_text(value).strip())]
 
 
-def in_words(wanted: Filter) -> str:
+def describe_filter(wanted: Filter) -> str:
     """Return a filter as a sentence for annotators; '' for a filter that excludes nothing."""
-    demands = [f"with {field} {' or '.join(texts(wanted[field]))}" for field in sorted(wanted) if field != AT]
+    demands = [
+        f"with {field} {' or '.join(to_texts(wanted[field]))}" for field in sorted(wanted) if field != AT
+    ]
     demands += [f"valid at {to_text(wanted[AT])}"] if AT in wanted else []
     return f"Only documents {', '.join(demands)}." if demands else ""
 
 
-def outside(wanted: Filter, metadata: Mapping[str, Any]) -> str | None:
+def explain_exclusion(wanted: Filter, metadata: Mapping[str, Any]) -> str | None:
     """Return the reason for which a document is outside a filter; None if the document is inside."""
     for field in sorted(wanted):
         if field == AT:
             reason = _not_valid(wanted[AT], metadata)
         else:
-            values_here, values = texts(metadata.get(field)), texts(wanted[field])
+            values_here, values = to_texts(metadata.get(field)), to_texts(wanted[field])
             differ = values_here and set(values_here).isdisjoint(values)
             reason = f"{field} is {', '.join(values_here)}, not {' or '.join(values)}" if differ else None
         if reason:
@@ -126,8 +128,8 @@ def outside(wanted: Filter, metadata: Mapping[str, Any]) -> str | None:
 
 
 def _not_valid(moment: Any, metadata: Mapping[str, Any]) -> str | None:
-    at = period(moment)
-    start, end = (period(metadata.get(name)) for name in VALID)
+    at = parse_period(moment)
+    start, end = (parse_period(metadata.get(name)) for name in VALID)
     if at and start and at[1] < start[0]:
         return f"valid from {to_text(metadata[VALID_FROM])}, after {to_text(moment)}"
     if at and end and end[1] < at[0]:
@@ -152,7 +154,7 @@ class Filters(NamedTuple):
         """
         if query_id not in self.queries or document_id not in self.documents:
             return None
-        return outside(self.queries[query_id], self.documents[document_id])
+        return explain_exclusion(self.queries[query_id], self.documents[document_id])
 
     def among(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
         """Return the pairs (query, document) outside their query's filter with the reason, sorted."""
@@ -180,23 +182,23 @@ def read_filters(store: Store) -> Filters:
     problems = [
         f"The filter of the query {query_id!r}: {missing}."
         for query_id, wanted in queries.items()
-        if (missing := lacking(wanted, there))
+        if (missing := describe_missing_fields(wanted, there))
     ]
     if VALID[0] in named:
         problems += [
             f"The document {document_id!r} has {to_text(value)!r} for {name}, not a date or a time."
             for document_id, fields in documents.items()
             for name in VALID
-            if texts(value := fields.get(name)) and period(value) is None
+            if to_texts(value := fields.get(name)) and parse_period(value) is None
         ]
     refuse_problems(problems, way_out=f"{WAY_OUT} Import the queries or the documents again.")
     return Filters(queries, documents)
 
 
-def outside_pairs(cursor: Cursor) -> set[Pair]:
+def find_outside_pairs(cursor: Cursor) -> set[Pair]:
     """Return the proposed or judged pairs that are outside the filter of their query.
 
-    The function `outside` is called once for all pairs with the same filter and the same metadata.
+    The function `explain_exclusion` is called once for all pairs with the same filter and the same metadata.
     """
     filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
     named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
@@ -206,24 +208,24 @@ def outside_pairs(cursor: Cursor) -> set[Pair]:
     for group in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
         parts = [zip(named, group[part] or (), strict=False) for part in ("own", "nested")]
         metadata = {name: json.loads(value) for part in parts for name, value in part if value is not None}
-        if outside(json.loads(group["filter"]), metadata):
+        if explain_exclusion(json.loads(group["filter"]), metadata):
             pairs.update(zip(group["queries"], group["documents"], strict=True))
     return pairs
 
 
-def fields_of(metadata: str) -> dict[str, Any]:
+def read_metadata_fields(metadata: str) -> dict[str, Any]:
     """Return the fields of a document's metadata, including BEIR's nested field `metadata`."""
     fields: dict[str, Any] = json.loads(metadata)
     nested = fields.get("metadata")
     return fields | nested if isinstance(nested, dict) else fields
 
 
-def document_fields(store: Store) -> set[str]:
+def read_document_fields(store: Store) -> set[str]:
     """Return the names of all fields that documents of the current corpus have in their metadata."""
     return _read_metadata(store, set())[0]
 
 
-def lacking(wanted: Filter, there: Collection[str]) -> str:
+def describe_missing_fields(wanted: Filter, there: Collection[str]) -> str:
     """Return a clause about the fields of a filter that no document has; '' if all fields are known."""
     missing = [name for name in wanted if name != AT and name not in there]
     if AT in wanted and not any(name in there for name in VALID):
@@ -246,7 +248,7 @@ def _read_metadata(store: Store, named: Collection[str]) -> tuple[set[str], dict
     distinct: dict[str, Mapping[str, Any]] = {}
     for batch in batches_of(store, hashes, "d.document_id, d.metadata::TEXT AS metadata", AT_ONCE):
         for document_id, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            fields = fields_of(metadata)
+            fields = read_metadata_fields(metadata)
             there.update(fields)
             if values := {name: fields[name] for name in named if name in fields}:
                 documents[document_id] = distinct.setdefault(canonical_json(values), values)

@@ -38,7 +38,7 @@ class ImportOutcome(NamedTuple):
         return [self.sentence, *describe_left_out(self.left_out, self.unit), *self.remarks]
 
 
-def fields_used(fields: Any, rest: str = "") -> str:
+def describe_fields(fields: Any, rest: str = "") -> str:
     """Return the sentence that lists the columns that were read; `rest` is a clause about the remaining
     columns.
     """
@@ -49,7 +49,7 @@ def fields_used(fields: Any, rest: str = "") -> str:
     return f"Fields used: {used}{others}."
 
 
-def replaced(counts: Mapping[str, int]) -> list[str]:
+def describe_replacements(counts: Mapping[str, int]) -> list[str]:
     """Return sentences about replaced characters, bytes that are not text, and unknown time zones."""
     digits = counts.get(DIGITS, 0)
     ids = pluralize(digits, "id has", "ids have")
@@ -64,7 +64,7 @@ def replaced(counts: Mapping[str, int]) -> list[str]:
     return sentences + cut
 
 
-def withdrawn(items: int) -> list[str]:
+def describe_withdrawals(items: int) -> list[str]:
     """Return the sentence about items that an import withdrew from rounds; '' if no item was withdrawn."""
     are = pluralize(items, "item of a round is", "items of rounds are")
     return (
@@ -74,7 +74,7 @@ def withdrawn(items: int) -> list[str]:
     )
 
 
-def personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:
+def describe_personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:
     """Return sentences about personal data, one for each kind."""
     return [
         f"Personal data, {what}: {pluralize_label(count, unit)} with {kind}."
@@ -82,9 +82,9 @@ def personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:
     ]
 
 
-def judgment_remarks(fields: Any, unread: Mapping[str, int]) -> list[str]:
+def describe_judgment_columns(fields: Any, unread: Mapping[str, int]) -> list[str]:
     """Return sentences about the columns of judgments, and about values that could not be read."""
     return [
-        fields_used(fields),
+        describe_fields(fields),
         *(f"Taken without it: {count:,} × {what}." for what, count in unread.items()),
     ]

@@ -14,8 +14,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError
-from curation.ingest.importers.known_queries import named_by
-from curation.ingest.importers.reference_answers import contexts_of_a_system
+from curation.ingest.importers.known_queries import find_name_kind
+from curation.ingest.importers.reference_answers import find_context_column
 from curation.ingest.readers.fields import (
     FileField,
     file_fields,
@@ -83,7 +83,7 @@ def preview_file(request: ImportRequest) -> FilePreview:
         if run.format in _FIXED:
             lines: list[tuple[str, ...]] = []
             with suppress(InputError):
-                lines.extend(tuple(map(shortened, row)) for row in islice(run, PREVIEWED_ROWS))
+                lines.extend(tuple(map(shorten_cell, row)) for row in islice(run, PREVIEWED_ROWS))
             return FilePreview(run.format, layout.encoding, (), tuple(RunRow._fields), lines, {})
         layout = layout._replace(format=run.format.removeprefix("ranx-"))
     records = Records(path, layout, judged=_JUDGED.get(request.what))
@@ -92,9 +92,9 @@ def preview_file(request: ImportRequest) -> FilePreview:
         for record in islice(records, SAMPLED_ROWS if request.what == "corpus" else PREVIEWED_ROWS):
             values = ((*find_value(record.fields, name), record.fields.get(name))[0] for name in columns)
             cells.append(list(map(to_text, values)))
-    rows = [tuple(map(shortened, row)) for row in cells[:PREVIEWED_ROWS]]
-    fields = recognised(columns, file_fields(request.record))
-    if request.what == "answers" and contexts_of_a_system(fields.get("reference"), columns):
+    rows = [tuple(map(shorten_cell, row)) for row in cells[:PREVIEWED_ROWS]]
+    fields = propose_columns(columns, file_fields(request.record))
+    if request.what == "answers" and find_context_column(fields.get("reference"), columns):
         del fields["reference"]
     lacks_body = request.what == "corpus" and "body" not in fields
     if lacks_body and (longest := records.longest_text(fields.values())):
@@ -102,14 +102,14 @@ def preview_file(request: ImportRequest) -> FilePreview:
     return FilePreview(records.format, layout.encoding, columns, columns, rows, fields, cells)
 
 
-def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
+def propose_columns(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
     """Return the column, or a list of one column, for each field with a known column among these columns."""
     columns_of: dict[str, Any] = {}
     taken: set[str] = set()
     inside = find_leading_object(fields, columns)
     for field in fields:
         column = find_column(field, columns, inside) or match_column(field.seen, columns)
-        if field.name == "query_text" and named_by(columns_of.get("query", "")) != "id":
+        if field.name == "query_text" and find_name_kind(columns_of.get("query", "")) != "id":
             continue  # the texts are in the first field, as for the import
         if column is not None and column not in taken:
             columns_of[field.name] = [column] if field.several else column
@@ -117,7 +117,7 @@ def recognised(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str,
     return columns_of
 
 
-def seems_to_be(request: ImportRequest) -> str | None:
+def guess_kind(request: ImportRequest) -> str | None:
     """Return 'runs' for a TREC run, 'judgments' for TREC qrels, and None for other files."""
     lines: list[str] = []
     with suppress(InputError, OSError):
@@ -130,6 +130,6 @@ def seems_to_be(request: ImportRequest) -> str | None:
     return "judgments" if all(len(row) == 4 and row[1] in ("0", "Q0") for row in cells) else None
 
 
-def shortened(value: object) -> str:
+def shorten_cell(value: object) -> str:
     """Return a value as a short text on one line; bytes that cannot be decoded become U+FFFD."""
     return excerpt(clean_text(to_text(value), Counter()))

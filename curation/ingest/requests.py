@@ -375,7 +375,7 @@ REQUESTS: Mapping[str, type[ImportRequest]] = {
 """Class of request for each kind of file, in the order in which files are usually imported."""
 
 
-def request_of(
+def make_request(
     what: str, path: str | Path, columns: Mapping[str, Any] | None = None, **options: Any
 ) -> ImportRequest:
     """Return the request for the import of a file on this machine.
@@ -395,16 +395,16 @@ def request_of(
     if unknown := options.keys() - flatten_request(kind()).keys():
         listed = ", ".join(name for name in flatten_request(kind()) if name not in ("path", "source", "map"))
         raise InputError(f"{', '.join(sorted(unknown))}: not an option of {what}; expected {listed}.")
-    return with_columns(with_file(build_request(kind, options), path), columns or {})
+    return set_columns(set_file(build_request(kind, options), path), columns or {})
 
 
-def with_file(request: Asked, path: str | Path) -> Asked:
+def set_file(request: Asked, path: str | Path) -> Asked:
     """Return the request with the path and name of a file or folder; refuse an address in object storage."""
     refuse_address(path)
     return replace(request, path=str(path), source=Path(path).name)
 
 
-def with_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:
+def set_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:
     """Return the request with a column or a list of columns for each field; '' and [] stand for no column."""
     pairs = [
         f"{name}={column}"

@@ -32,7 +32,7 @@ class RunEntry(NamedTuple):
     score: float | None
 
 
-def stored_runs(cursor: Cursor) -> list[Run]:
+def read_stored_runs(cursor: Cursor) -> list[Run]:
     """Return all stored runs of the project, sorted by name."""
     return fetch(cursor, Run, "SELECT run_id, name, source FROM runs ORDER BY name")
 
@@ -45,10 +45,10 @@ def find_run(cursor: Cursor, name: str) -> Run:
     NotFoundError: the run does not exist.
     """
     command = f"`goldgrade import run PATH --name {name}` does."
-    return find_named(stored_runs(cursor), name, "run", " Import it first.", command)
+    return find_named(read_stored_runs(cursor), name, "run", " Import it first.", command)
 
 
-def run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
+def read_run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
     """Return the entries of a stored run, by query id and rank."""
     sql = (
         "SELECT query_id, document_id, rank, score FROM run_entries WHERE run_id = ? ORDER BY query_id, rank"
@@ -56,7 +56,7 @@ def run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
     return fetch(cursor, RunEntry, sql, [run.run_id])
 
 
-def check_name(name: str) -> None:
+def check_run_name(name: str) -> None:
     """Refuse a name that is not valid for a run.
 
     Raises
@@ -81,7 +81,7 @@ def store_run(
     RefusedError: a different run already has the name.
     """
     run = Run(digest("run", name, entries), name, source)
-    stored_run = {known.name: known for known in stored_runs(cursor)}.get(name)
+    stored_run = {known.name: known for known in read_stored_runs(cursor)}.get(name)
     if stored_run is not None and stored_run.run_id != run.run_id:
         raise RefusedError(
             f"The project has a different run {name!r} (from {stored_run.source}), which pools may use. "

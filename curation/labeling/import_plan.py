@@ -15,7 +15,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, refuse_problems
 from curation.core.spans import Spans
 from curation.guides.guide import Guide
-from curation.ingest.importers.evidence_cells import WAY_OUT, in_text, located_evidence
+from curation.ingest.importers.evidence_cells import WAY_OUT, locate_evidence, select_evidence_in_text
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey
 from curation.ingest.requests import CURRENT, EARLIER
 from curation.labeling.judging import (
@@ -243,10 +243,10 @@ def _locate_evidence(
     for key, judgment in judgments.items():
         if judgment.evidence is not None:
             body = inputs.bodies.get(targets[key].content_hash, "")
-            stated = in_text(judgment.evidence, body) if skip_unknown else judgment.evidence
+            stated = select_evidence_in_text(judgment.evidence, body) if skip_unknown else judgment.evidence
             plan.absent_quotes += len(judgment.evidence) - len(stated)
             try:
-                spans[key] = located_evidence(stated, key.document_id, body, judgment.line)
+                spans[key] = locate_evidence(stated, key.document_id, body, judgment.line)
             except InputError as error:
                 problems += error.problems
     refuse_problems(problems, way_out=WAY_OUT)

@@ -32,9 +32,9 @@ from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide, load_guide
-from curation.ingest.import_outcome import ImportOutcome, judgment_remarks
-from curation.ingest.importers.external_corpus import bring_texts
-from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, one_judgment_a_pair
+from curation.ingest.import_outcome import ImportOutcome, describe_judgment_columns
+from curation.ingest.importers.external_corpus import store_linked_texts
+from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, merge_judgments
 from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.queries import add_other_ids
 from curation.ingest.readers.fields import JudgmentFields
@@ -131,7 +131,7 @@ class JudgmentImport:
                 self.filled, "of them answers an open presentation", "of them answer open presentations"
             )
             sentence = f"{pluralize(self.judgments, 'new judgment')}{where}, {answered}."
-        remarks = judgment_remarks(self.fields, self.unread)
+        remarks = describe_judgment_columns(self.fields, self.unread)
         if self.marks:
             remarks.append(f"With {pluralize(self.marks, 'range')} of evidence.")
         if self.sealed:
@@ -239,10 +239,10 @@ def add_judgments(
     if round_name is not None and not round_name.strip():
         raise InputError("--round: found an empty name; expected a name for this pass, such as second-pass")
     left_out = dict(left_out or {})
-    by_key = one_judgment_a_pair(judgments, left_out)
+    by_key = merge_judgments(judgments, left_out)
     name = f"imported: {source}" if round_name is None else round_name.strip()
     round_id = digest("round", name)
-    bring_texts(store, (key.document_id for key in by_key))
+    store_linked_texts(store, (key.document_id for key in by_key))
 
     def write(cursor: Cursor, plan: ImportPlan) -> None:
         _write_plan(cursor, plan, round_id, name, source)

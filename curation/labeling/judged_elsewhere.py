@@ -19,7 +19,7 @@ from curation.core.characters import quote_formula
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.filters import NEED
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.presentation.excerpts import MAX_PASSAGE_LENGTH, find_best_passage
 from curation.labeling.rounds.candidates import Candidate, choose_candidates, read_candidates
 from curation.people.annotators import require_author
@@ -67,7 +67,7 @@ def export_pairs(
         require_author(cursor, author, "lead")
         chosen = choose_candidates(*read_candidates(cursor), again=False)
         needs = dict(cursor.execute(f"SELECT query_id, {NEED} FROM queries q").fetchall())  # noqa: S608
-        active = active_queries(cursor)
+        active = read_active_queries(cursor)
         queries = {query.query_id: query._replace(information_need=needs[query.query_id]) for query in active}
         documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
     pairs = sorted(chosen.candidates, key=lambda pair: _hash_rank(seed, pair))

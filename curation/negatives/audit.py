@@ -35,7 +35,7 @@ from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 from curation.core.statistics.stratified_sampling import allocate
 from curation.core.text import pluralize
 from curation.ingest.filters import NO_FILTERS, Filters, read_filters
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.relevance import prepare_relevance
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate, ChosenCandidates
@@ -316,7 +316,7 @@ def _read_inputs(cursor: Cursor) -> AuditInputs:
         pool_depth=parameters["depth"],
         systems=parameters["systems"],
         corpus=current_corpus(cursor),
-        queries=active_queries(cursor),
+        queries=read_active_queries(cursor),
         taken=cursor.execute(_TAKEN).fetchall(),
         candidates=cursor.execute("SELECT query_id, document_id FROM candidates ORDER BY ALL").fetchall(),
         random=cursor.execute(

@@ -23,7 +23,7 @@ from curation.core.request import refuse_invalid
 from curation.core.similarity.shingles import NearDuplicate, Shingles, find_near_duplicate, word_shingles
 from curation.core.text import pluralize
 from curation.ingest.filters import OUTDATED, OUTSIDE
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.relevance import prepare_relevance
 from curation.labeling.consensus.votes import read_votes
 from curation.negatives.requests import HardNegativesRequest
@@ -192,7 +192,7 @@ def hard_negatives(
     refuse_invalid(request)
     with store.reading() as cursor:
         access = access_or_closed(cursor, access)
-        queries = active_queries(cursor)
+        queries = read_active_queries(cursor)
         ranked = fetch(cursor, Ranked, _RANKED.format(query=""))
         votes = read_votes(cursor)
         relevance_later = prepare_relevance(cursor, votes)

@@ -20,7 +20,7 @@ import duckdb
 from curation import __version__
 from curation.core.errors import CurationError, StoreError
 from curation.core.text import pluralize
-from curation.ingest.importers.external_corpus import changed_files
+from curation.ingest.importers.external_corpus import find_changed_files
 from curation.ingest.readers.folders import is_address
 from curation.operations.backup_schedule import DOWNLOADED, SNAPSHOT
 from curation.operations.jobs.files import list_old_results, remove_old_results
@@ -287,7 +287,7 @@ def check_clock(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_corpus(store: Store) -> Iterator[DoctorFinding]:
-    for location, error in changed_files(store):
+    for location, error in find_changed_files(store):
         folder = "FOLDER" if is_address(location) else location
         yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")
 

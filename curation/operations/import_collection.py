@@ -21,7 +21,7 @@ from curation.ingest.collection_files import (
     QUERIES,
     CollectionFile,
     find_collection,
-    opened_collection,
+    open_collection,
 )
 from curation.ingest.importers.corpus import CorpusImport, import_corpus_files
 from curation.ingest.importers.query_import import QueryImport, import_queries
@@ -89,7 +89,7 @@ def import_collection(
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-    with opened_collection(path) as root:
+    with open_collection(path) as root:
         collection = CollectionImport(*find_collection(root, options.format, options.encoding))
         judgments = [file for file in collection.files if file.kind == JUDGMENTS]
         if judgments and not options.annotator:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.guides.guide import Guide, current_guide
-from curation.ingest.filters import fields_of, outside
+from curation.ingest.filters import explain_exclusion, read_metadata_fields
 from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus
 from curation.labeling.consensus.decisions import ReviewerDecision, read_query_decisions
 from curation.labeling.consensus.relevance import derive_relevance
@@ -215,7 +215,8 @@ def _find_marks(
     reasons = {
         document_id: reason
         for document_id, document in documents.items()
-        if facts.filter and (reason := outside(facts.filter, fields_of(document.metadata)))
+        if facts.filter
+        and (reason := explain_exclusion(facts.filter, read_metadata_fields(document.metadata)))
     }
     if not pairs:
         return reasons

@@ -12,7 +12,7 @@ from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.ingest.filters import FIELD, Filter
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
-from curation.ingest.importers.queries import personal_problems
+from curation.ingest.importers.queries import find_personal_data
 from curation.labeling.rounds.upcoming import read_withheld_pairs
 from curation.labeling.written_answers.proposals import NuggetProposals, read_proposals
 from curation.people.annotators import require_author, require_role
@@ -143,7 +143,7 @@ def edit_texts(
     """
     new_texts = EditedTexts(new_texts.need.strip(), new_texts.note.strip())
     text_of = {"information need": new_texts.need, "note": new_texts.note}
-    problems = [problem for name, text in text_of.items() for problem in personal_problems(name, text)]
+    problems = [problem for name, text in text_of.items() for problem in find_personal_data(name, text)]
     problems += [
         f"The {name} has {len(text):,} characters; expected at most {MAX_NOTE_LENGTH:,}."
         for name, text in text_of.items()

@@ -28,8 +28,8 @@ from curation.core.request import describe_out_of_bounds
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
 from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.ingest.filters import Filters, read_filters
-from curation.ingest.importers.external_corpus import bring_texts
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.external_corpus import store_linked_texts
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.stored_runs import find_run
 from curation.people.annotators import require_author
 from curation.pooling.candidates import CandidateSource, collect_candidates, select_within_budget
@@ -164,7 +164,7 @@ def build_pool(
     report["left_out"] |= unanswered
     report["rank_bm25"] = systems.compare_bm25(queries, request.seed, progress)
     sources = sorted([*selected, *outside_proposals], key=lambda proposal: proposal[:3])
-    bring_texts(store, (source.document_id for source in sources))
+    store_linked_texts(store, (source.document_id for source in sources))
     return store_pool(store, pool_id, snapshot_id, parameters, report, sources, outside, author)
 
 
@@ -194,7 +194,7 @@ def read_queries(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
     ------
     RefusedError: there are no queries, or there is no corpus.
     """
-    queries = active_queries(cursor)
+    queries = read_active_queries(cursor)
     if not queries:
         raise RefusedError(
             "There are no queries to find documents for. Draw a sample, or import queries.",

@@ -34,8 +34,8 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
 from curation.core.text import pluralize
-from curation.ingest.importers.queries import active_queries
-from curation.ingest.stored_runs import find_run, run_entries
+from curation.ingest.importers.queries import read_active_queries
+from curation.ingest.stored_runs import find_run, read_run_entries
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX, SystemLists, list_engine_notices
@@ -202,7 +202,7 @@ def draw_negatives_of_engine(
             )
         engines = _find_engines_of_runs(cursor, systems)
         ranked = _read_ranked_documents(cursor, systems)
-        queries = active_queries(cursor)
+        queries = read_active_queries(cursor)
         if not engines:
             raise RefusedError(
                 "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and "
@@ -241,7 +241,7 @@ def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[st
     """Collect for each query id the documents on the lists of the runs."""
     ranked = defaultdict[str, set[str]](set)
     for name in _select_run_names(systems):
-        for entry in run_entries(cursor, find_run(cursor, name)):
+        for entry in read_run_entries(cursor, find_run(cursor, name)):
             ranked[entry.query_id].add(entry.document_id)
     return ranked
 
@@ -250,7 +250,7 @@ def _read_draws(cursor: Cursor, engine: Engine, count: int, seed: int) -> AskedL
     """Read the engine's stored random order for each query, and the queries without a stored order."""
     template = engine.template.template_hash
     request_id = digest("engine draw", engine.name, template, count + REACH, seed)
-    return read_asked(cursor, request_id, active_queries(cursor))
+    return read_asked(cursor, request_id, read_active_queries(cursor))
 
 
 def _ask_for_order(client: EngineClient, query: Query, count: int, seed: int) -> EngineList:

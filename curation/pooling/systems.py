@@ -13,7 +13,7 @@ from typing import Any
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress
 from curation.core.text import pluralize
-from curation.ingest.stored_runs import find_run, run_entries
+from curation.ingest.stored_runs import find_run, read_run_entries
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
 from curation.retrieval.bm25_check import compare_with_rank_bm25
@@ -193,6 +193,6 @@ def _read_runs(store: Store, names: Iterable[str], document_ids: set[str]) -> di
         if name.startswith(RUN_PREFIX):
             with store.reading() as cursor:
                 run = find_run(cursor, name.removeprefix(RUN_PREFIX))
-                entries = run_entries(cursor, run)
+                entries = read_run_entries(cursor, run)
             runs[name] = ImportedRun(run, entries, document_ids)
     return runs

@@ -12,19 +12,19 @@ from typing import NamedTuple
 from curation.core.errors import InputError, NotFoundError
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
-from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
-from curation.ingest.importers.queries import active_queries, add_query
+from curation.ingest.importers.known_queries import KnownQueries, NamedBy, find_name_kind
+from curation.ingest.importers.queries import add_query, read_active_queries
 from curation.ingest.importers.query_tags import (
     DECLARE,
     TagsSet,
     TagStatement,
     check_tags,
-    known_tags,
-    tags_sentence,
-    unknown_tag,
+    describe_known_tags,
+    describe_unknown_tag,
+    read_known_tags,
     write_persons_tags,
 )
-from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_text
@@ -40,7 +40,7 @@ class TaggedQuery(NamedTuple):
 
     stratum: stratum of the query in the current sample; None for a query that the sample did not draw.
     of_earlier_sample: whether an earlier sample drew the query, and the current sample did not. tags: tag →
-    whether a person set the tag, in the order of `known_tags`.
+    whether a person set the tag, in the order of `read_known_tags`.
     """
 
     query_id: str
@@ -95,10 +95,10 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
     InputError: the tag is unknown.
     """
     with store.reading() as cursor:
-        known = known_tags(cursor)
+        known = read_known_tags(cursor)
         if tag is not None:
             check_tags(cursor, [tag])
-        queries = active_queries(cursor)
+        queries = read_active_queries(cursor)
         rows = cursor.execute("SELECT query_id, tag, by_person FROM current_query_tags").fetchall()
         sample_id = get_setting(cursor, "sample")
         drawn = cursor.execute("SELECT query_id, stratum, sample_id FROM sample_queries").fetchall()
@@ -140,7 +140,7 @@ def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
         raise InputError("No query was named. Give the id or text of at least one query.")
     known = KnownQueries.read(cursor)
     query_ids, problems, unknown = known.find_each(names)
-    listed = ", ".join(f"{name!r}{like_known(name, known.alike)}" for name in unknown)
+    listed = ", ".join(f"{name!r}{describe_similar_name(name, known.alike)}" for name in unknown)
     absent = [f"No query has the id or text {listed}."] if unknown else []
     if problems:
         raise InputError([*problems, *absent])
@@ -206,9 +206,9 @@ def import_tags(
     ]
     statements: dict[tuple[str, str], tuple[int, bool]] = {}
     with store.transaction(appends=True) as cursor:
-        known, tags = KnownQueries.read(cursor), known_tags(cursor)
+        known, tags = KnownQueries.read(cursor), read_known_tags(cursor)
         for line, name, cell in lines:
-            query_id = _query_of(known, name, named_by(of_query or ""), line, records)
+            query_id = _query_of(known, name, find_name_kind(of_query or ""), line, records)
             for tag, present in _tags_of(cell, tags, line, records):
                 first = statements.setdefault((query_id or name, tag), (line, present))
                 if first[1] != present:
@@ -231,7 +231,7 @@ def _query_of(
         records.problems.add(line, error.problems[0])
         return None
     if query is None:
-        like = like_known(name, known.alike)
+        like = describe_similar_name(name, known.alike)
         records.problems.add(
             line,
             f"no query has the id or text {name!r}{like}" if name else "no query is named",
@@ -244,10 +244,10 @@ def _query_of(
 def _tags_of(cell: object, known: Sequence[str], line: int, records: Records) -> list[tuple[str, bool]]:
     parts = cell if isinstance(cell, list) else to_text(cell).replace(",", " ").replace("|", " ").split()
     statements = [(str(part).removeprefix("-"), not str(part).startswith("-")) for part in parts]
-    way_out = f"{tags_sentence(known)} {DECLARE}"
+    way_out = f"{describe_known_tags(known)} {DECLARE}"
     for tag, _ in statements:
         if tag not in known:
-            records.problems.add(line, unknown_tag(tag, known), way_out)
+            records.problems.add(line, describe_unknown_tag(tag, known), way_out)
     if not statements:
         records.problems.add(line, "no tag is named; expected at least one tag", way_out)
     return [(tag, present) for tag, present in statements if tag in known]

@@ -21,17 +21,17 @@ from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Mask
 from curation.core.text import pluralize
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.query_tags import (
     BY_PEOPLE,
     RULE_TAGS,
     TagStatement,
     append_statements,
+    changes_tag,
     check_tags,
-    is_new,
-    known_tags,
-    tags_by_people,
-    tags_in_force,
+    read_known_tags,
+    read_latest_tags,
+    read_tags_by_people,
 )
 from curation.people.annotators import require_author
 from curation.retrieval.terms import content_words, is_question
@@ -105,7 +105,7 @@ def tag_texts(store: Store, tag: str, texts: Sequence[str]) -> Mask:
     """
     with store.reading() as cursor:
         check_tags(cursor, [tag])
-        by_people = tags_by_people(cursor, tag)
+        by_people = read_tags_by_people(cursor, tag)
     mask = _by_rule(tag, texts) if tag in RULE_TAGS else np.zeros(len(texts), bool)
     if by_people:
         for index, text in enumerate(texts):
@@ -134,14 +134,14 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
         for query, present in zip(queries, _by_rule(tag, texts), strict=True)
     ]
     with store.transaction(appends=True) as cursor:
-        if active_queries(cursor) != queries:
+        if read_active_queries(cursor) != queries:
             raise RefusedError("Queries changed while the tags were looked for. Look for tags again.")
-        known = tags_in_force(cursor, by_person=False)
-        new = [statement for statement in statements if is_new(statement, known, by_person=False)]
+        known = read_latest_tags(cursor, by_person=False)
+        new = [statement for statement in statements if changes_tag(statement, known, by_person=False)]
         append_statements(cursor, new, by_person=False, author=RULES_VERSION)
         if new:
             record_event(cursor, "tags find", {"queries": len(queries), "changed": len(new)}, author)
-        people = tags_in_force(cursor, by_person=True)
+        people = read_latest_tags(cursor, by_person=True)
         counts = _count_tags(cursor, {query.query_id for query in queries})
     by_person = sum((statement.query_id, statement.tag) in people for statement in statements)
     return TagsFound(len(queries), counts, len(new), by_person)
@@ -154,7 +154,7 @@ def queries_to_tag(cursor: Cursor) -> list[Query]:
     ------
     RefusedError: there are no queries.
     """
-    queries = active_queries(cursor)
+    queries = read_active_queries(cursor)
     if not queries:
         raise RefusedError(
             "There are no queries to tag yet. Draw a sample, import queries, or write a query.",
@@ -169,7 +169,7 @@ def _by_rule(tag: str, texts: Sequence[str]) -> Mask:
 
 def _count_tags(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:
     """Count the queries with each tag, with 0 for known tags without a query."""
-    counts = dict.fromkeys(known_tags(cursor), 0)
+    counts = dict.fromkeys(read_known_tags(cursor), 0)
     for query_id, tag in cursor.execute("SELECT query_id, tag FROM current_query_tags").fetchall():
         if query_id in query_ids:
             counts[tag] = counts.get(tag, 0) + 1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
-from curation.ingest.importers.query_tags import FAILURE_MODES, tags_in_force
+from curation.ingest.importers.query_tags import FAILURE_MODES, read_latest_tags
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, CoverageQuery, coverage_queries
 from curation.store import Cursor, get_setting
 
@@ -116,7 +116,7 @@ def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
     """
     sql = "SELECT query_id FROM sample_queries WHERE sample_id = ?"
     sample = {query_id for (query_id,) in cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall()}
-    statements = {**tags_in_force(cursor, by_person=False), **tags_in_force(cursor, by_person=True)}
+    statements = {**read_latest_tags(cursor, by_person=False), **read_latest_tags(cursor, by_person=True)}
     tags = {pair: present for pair, present in statements.items() if pair[0] in sample}
     answers = unanswerable(cursor)
     if sample.isdisjoint(answers) and not any(tag in FAILURE_MODES for _, tag in tags):

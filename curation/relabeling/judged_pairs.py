@@ -26,7 +26,7 @@ from datetime import date
 from curation.core.digests import NOT_IN_JSON
 from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
 from curation.guides.guide import current_guide
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.marks import read_marks, read_newer_versions
 from curation.labeling.consensus.votes import choose_decisions_view
@@ -216,7 +216,7 @@ def score_of(parts: Mapping[str, float | None]) -> float:
 
 def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     """Read the judged pairs of the set, ordered by query id and document id, without scores."""
-    active = {query.query_id for query in active_queries(cursor)}
+    active = {query.query_id for query in read_active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
     sql = _RECORDS.format(decisions=choose_decisions_view(cursor))
     records = {(row[0], row[1]): row[2:] for row in cursor.execute(sql).fetchall()}

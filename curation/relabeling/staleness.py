@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from curation.core.text import pluralize
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.people.seal_access import sealed_queries
 from curation.relabeling.calendar import (
     DONE,
@@ -184,7 +184,7 @@ def read_state(store: Store, today: date | None = None) -> SetState:
         traffic = read_traffic(cursor)
         quarter, work = present_quarter(cursor, today), read_work(cursor)
         pairs, sealed = read_pairs(cursor), frozenset(sealed_queries(cursor))
-        queries = {query.query_id: query for query in active_queries(cursor)}
+        queries = {query.query_id: query for query in read_active_queries(cursor)}
         retired = frozenset(retired_queries(cursor))
     shares = changed_shares(store, pairs)
     return SetState(

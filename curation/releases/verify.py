@@ -11,7 +11,7 @@ from curation.core.digests import file_digest
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.ingest.importers.corpus import content_hash_of
+from curation.ingest.importers.corpus import compute_content_hash
 from curation.releases.checksums import find_altered_parts
 from curation.releases.frozen_release import FrozenRelease, read_unchecked, refuse_other_format
 from curation.releases.manifest import MANIFEST, read_manifest
@@ -169,7 +169,7 @@ def _find_altered_documents(release: FrozenRelease, store: Store, progress: Prog
     for number, (document_id, document) in enumerate(release.documents(store), 1):
         if document is None:
             problems.append(f"the project no longer has the document {document_id!r}")
-        elif (document.document_id, content_hash_of(document)) != (document_id, versions[document_id]):
+        elif (document.document_id, compute_content_hash(document)) != (document_id, versions[document_id]):
             problems.append(f"the document {document_id!r} was altered")
         progress("verifying documents", number, len(versions))
     return problems

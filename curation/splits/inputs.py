@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from curation.core.errors import InputError, RefusedError
 from curation.guides.guide import current_guide
-from curation.ingest.filters import outside_pairs
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.filters import find_outside_pairs
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.people.seal_access import closed_access
@@ -154,7 +154,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
     return SplitLabels(
         scale=scale,
         relevant_grade=grade,
-        queries=active_queries(cursor),
+        queries=read_active_queries(cursor),
         votes=read_votes(cursor, showings=SHOWINGS),
         snapshot_id=snapshot,
         snapshot=documents,
@@ -163,7 +163,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         crossed=tuple(json.loads(samples[0][0]).get("strata", ())) if samples else (),
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
         sealed=closed_access(cursor).closed,
-        outside=outside_pairs(cursor),
+        outside=find_outside_pairs(cursor),
     )
 
 

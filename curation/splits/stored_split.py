@@ -14,7 +14,7 @@ from typing import Any
 
 from curation.core.digests import canonical_json, digest
 from curation.guides.guide import current_guide
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import read_consensus
 from curation.splits.assignment import ALL
 from curation.splits.carried_over import CarriedOver
@@ -131,7 +131,7 @@ def _read_graded_ids(cursor: Cursor) -> set[str]:
     judged = sorted({pair.document_id for pair in pairs})
     versions = snapshot_versions(cursor, get_setting(cursor, "corpus"), judged)
     graded = {pair.query_id for pair in pairs if pair.document_id in versions}
-    return graded.intersection(query.query_id for query in active_queries(cursor))
+    return graded.intersection(query.query_id for query in read_active_queries(cursor))
 
 
 def _request_fields(

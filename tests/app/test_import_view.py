@@ -18,7 +18,7 @@ from app.page_context import PageContext
 from app.views.importing import dry_run as dry_run_view
 from curation.core.errors import RefusedError
 from curation.ingest.readers.problems import Problems
-from curation.ingest.requests import REQUESTS, request_of
+from curation.ingest.requests import REQUESTS, make_request
 from curation.operations.import_wording import DryRun
 from curation.operations.jobs import jobs_of, worker
 from curation.operations.jobs.files import discard_upload, remove_abandoned_uploads, uploads_root
@@ -141,7 +141,7 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     assert "Your file b.csv is kept" in html(theirs.run())
     file = uploads.held_file(project.path, "mia")
     assert file
-    asked = request_of("corpus", file.path, {"id": "id", "body": ["text"]})
+    asked = make_request("corpus", file.path, {"id": "id", "body": ["text"]})
     dry_run_view.write_dry_run(file.folder / f"{asked.key}.json", DryRun(None, []))
     with pytest.raises(RefusedError, match="started by lee"):
         dry_run_view._start_import(waiting, file, asked)

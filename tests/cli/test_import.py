@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from curation.ingest.importers.traffic.stored_logs import stored_logs
+from curation.ingest.importers.traffic.stored_logs import read_stored_logs
 from curation.store import Store
 from tests.support.projects import add_names, all_rows, rows_of
 
@@ -54,7 +54,7 @@ def test_a_log_is_deleted_under_the_name_that_as_gives(goldgrade: Any, store: St
     add_names(store, "lee", role="lead")
     goldgrade("import", "traffic", write("t.csv", "query\nshoes\n"))
     with store.reading() as cursor:
-        [log] = stored_logs(cursor)
+        [log] = read_stored_logs(cursor)
     goldgrade("import", "traffic", "--delete", log.import_id, "--as", "lee", "--reason", "exported twice")
     assert rows_of(store, "SELECT actor FROM events WHERE action = 'delete traffic'") == [("lee",)]
 

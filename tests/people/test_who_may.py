@@ -11,7 +11,7 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.guides.drafts import discard_draft, save_draft
 from curation.guides.guide_text import read_guide
 from curation.guides.questions import answer_question, ask_about_pair
-from curation.ingest.requests import request_of
+from curation.ingest.requests import make_request
 from curation.labeling.consensus.adjudication import decide_pair, import_decisions
 from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.requests import PracticeRequest, RoundRequest
@@ -68,8 +68,8 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "tags": lambda store, who: find_tags(store, author=who),
     "set tags": lambda store, who: set_tags(store, "q0", ["question"], [], actor=who),
     "write a query": lambda store, who: write_query(store, "one more", actor=who),
-    "import": lambda store, who: import_for_page(store, request_of("traffic", Path("any.csv")), who),
-    "rehearse an import": lambda store, who: dry_run(store, request_of("traffic", Path("any.csv")), who),
+    "import": lambda store, who: import_for_page(store, make_request("traffic", Path("any.csv")), who),
+    "rehearse an import": lambda store, who: dry_run(store, make_request("traffic", Path("any.csv")), who),
     "add somebody": lambda store, who: add_annotator(store, "eve", "lead", None, "eve@x.org", author=who),
     "invite": lambda store, who: invite(store, "eve", "annotator", who),
     "make a link again": lambda store, who: invite(store, "dulcinea", None, who),

@@ -11,7 +11,7 @@ import pytest
 
 from curation.core.errors import RefusedError
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import compute_query_consensus, read_consensus
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.consensus.votes import read_query_votes
@@ -289,7 +289,7 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     assert ("topic 3", "fresh") in shown
     assert {"kettle", "violin"} <= {text for text, _ in shown}
     with store.reading() as cursor:
-        texts = {query.text for query in active_queries(cursor)}
+        texts = {query.text for query in read_active_queries(cursor)}
         gone = retired_queries(cursor)
     assert texts == set(autumn)
     assert sorted(gone) == ["topic 0", "topic 1"]

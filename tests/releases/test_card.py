@@ -10,7 +10,7 @@ import pytest
 
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
@@ -56,7 +56,7 @@ def sampled(folder: Path) -> Store:
     import_traffic(store, folder / "log.csv")
     draw_sample(store, DrawRequest(4, 7))
     with store.reading() as cursor:
-        queries = active_queries(cursor)
+        queries = read_active_queries(cursor)
     rows = [
         {"id": f"d{number}{letter}", "title": f"{letter}{number}", "text": f"{letter * 9} {number}"}
         for number, _ in enumerate(queries)

@@ -14,7 +14,7 @@ from app.navigation import all_pages
 from curation.guides.drafts import save_draft
 from curation.guides.guide_text import read_guide
 from curation.guides.questions import answer_question, ask_about_item
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.readers.lines import clean_text
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.disputes import find_disputes
@@ -151,7 +151,7 @@ def _cover(store: Store, words: str) -> None:
     documents = [tuple(f"d{n}" for n in held) for held in (range(4), range(4, 8))]
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)
-        queries = active_queries(cursor)
+        queries = read_active_queries(cursor)
     found = CoverageMap(
         map_id="map of every page",
         snapshot_id=snapshot,

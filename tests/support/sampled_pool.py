@@ -12,7 +12,7 @@ from pathlib import Path
 
 from curation.core.digests import canonical_json, digest, sort_by_seed
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.imported import add_judgments
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -62,7 +62,7 @@ def sample_last_pool(store: Store, bands: Mapping[int, float], seed: int) -> Non
         ).fetchall()
         design = {"bands": [list(band) for band in bands.items()], "budget": None}
         parameters = json.loads(text) | {"sample": design}
-        asked = [(query.query_id, query.text) for query in active_queries(cursor)]
+        asked = [(query.query_id, query.text) for query in read_active_queries(cursor)]
         pool_id = digest("pool", snapshot, asked, parameters, [])
         pooled = cursor.execute(
             "SELECT query_id, document_id, min(rank) FROM candidate_sources WHERE pool_id = ? AND rank > 0 "

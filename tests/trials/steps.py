@@ -33,7 +33,7 @@ import duckdb
 from curation.core.errors import CurationError, RefusedError
 from curation.core.request import dump_request
 from curation.evaluation.request import EvaluateRequest
-from curation.ingest.requests import request_of
+from curation.ingest.requests import make_request
 from curation.operations.doctor import examine
 from curation.operations.import_jobs import write_parameters
 from curation.operations.jobs import worker
@@ -118,7 +118,7 @@ def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
         "evaluate v1": ("evaluate", run),
         "relabel plan": ("plan re-labeling", PlanRequest(0.2, 1)),
     }
-    corpus = write_parameters(request_of("corpus", files / "corpus.jsonl"), folder="")
+    corpus = write_parameters(make_request("corpus", files / "corpus.jsonl"), folder="")
     return {
         "import corpus": ("import", corpus),
         **{words: (kind, dump_request(request)) for words, (kind, request) in requests.items()},

@@ -14,7 +14,7 @@ from app.uploads import held_file
 from app.views.importing import dry_run, file_step, import_form
 from curation.core.errors import CurationError
 from curation.ingest.holdings import Holding, read_holdings
-from curation.ingest.preview import preview_file, seems_to_be
+from curation.ingest.preview import guess_kind, preview_file
 from curation.ingest.requests import REQUESTS, ImportRequest
 from curation.operations.import_jobs import CHECK, IMPORT
 from curation.operations.workflow.stage import Action
@@ -126,7 +126,7 @@ def _follow_address(default: str) -> None:
 
 
 def _hint_at_other_kind(request: ImportRequest) -> None:
-    likely = seems_to_be(request)
+    likely = guess_kind(request)
     if likely is not None and likely != request.what:
         st.info(f"This looks like a different kind of file. If so, choose {REQUESTS[likely].title} above.")
 

@@ -17,7 +17,7 @@ from app.uploads import HeldFile
 from curation.guides.guide import current_guide
 from curation.ingest.preview import FilePreview
 from curation.ingest.readers.fields import FileField, file_fields
-from curation.ingest.requests import CorpusRequest, ImportRequest, RunRequest, with_columns
+from curation.ingest.requests import CorpusRequest, ImportRequest, RunRequest, set_columns
 from curation.labeling.presentation.markup import guess_markup
 from curation.people.annotators import list_annotators
 
@@ -88,7 +88,7 @@ def ask_request(context: PageContext, request: ImportRequest, preview: FilePrevi
     elif request.what == "judgments":
         other_values = _ask_judgments(context, form, preview, picks, key)
     other_values |= {name: getattr(request, name) for name in LAYOUT}
-    return with_columns(form.request(**other_values), picks)
+    return set_columns(form.request(**other_values), picks)
 
 
 def _choose_start(

@@ -12,7 +12,7 @@ from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.text import pluralize
-from curation.ingest.stored_runs import stored_runs
+from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.relevance import read_relevance
 from curation.operations.jobs import Job
 from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
@@ -50,7 +50,7 @@ def show(context: PageContext) -> None:
 
 def _ask_pool(context: PageContext) -> None:
     with context.store.reading() as cursor:
-        runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
+        runs = [f"{RUN_PREFIX}{run.name}" for run in read_stored_runs(cursor)]
         engines = [f"{ENGINE_PREFIX}{engine.name}" for engine in stored_engines(cursor)]
         engine_sentences = [f"{name}: {_describe_requests(cursor, name)}" for name in engines]
         runs += engines

@@ -15,7 +15,7 @@ from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.request import find_option
 from curation.core.text import pluralize
-from curation.ingest.importers.query_tags import known_tags
+from curation.ingest.importers.query_tags import read_known_tags
 from curation.queries.requests import DrawRequest, TopUpRequest, read_quotas
 from curation.queries.sampling.designs import DIMENSIONS, TAG, strata_table
 from curation.queries.sampling.stored_sample import SampleReport, current_sample, judged_queries, sample_chart
@@ -43,7 +43,7 @@ def show(context: PageContext) -> None:
 
 def _ask_draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
     with context.store.reading() as cursor:
-        kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in known_tags(cursor))]
+        kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in read_known_tags(cursor))]
     form = Form(DrawRequest, choices={"strata": kinds})
     ui.quiet(
         "Head, torso and tail: the few frequent queries, the queries in between, and the many rare queries. "

@@ -15,9 +15,9 @@ from curation.core.words import fold
 from curation.ingest.importers.query_tags import (
     RULE_TAGS,
     declare_tags,
-    known_tags,
-    tag_name,
-    tags_for_people,
+    list_tags_for_people,
+    read_known_tags,
+    to_tag_name,
 )
 from curation.queries.requests import TagsRequest
 from curation.queries.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
@@ -32,7 +32,7 @@ _SELECTION = "chosen queries"
 def show(context: PageContext) -> None:
     queries = tagged_queries(context.store)
     with context.store.reading() as cursor:
-        all_tags, people_tags = known_tags(cursor), tags_for_people(cursor)
+        all_tags, people_tags = read_known_tags(cursor), list_tags_for_people(cursor)
     if not queries:
         st.info("There are no queries yet. Draw a sample, import queries, or write a query below.")
     else:
@@ -145,7 +145,7 @@ def _ask_new_tag(context: PageContext) -> None:
         submitted = st.form_submit_button("Add the tag", key=f"declare {form.key}")
     if submitted:
         by = context.acts.by
-        context.acts.do(form, lambda: declare_tags(context.store, [tag_name(name)], by, by))
+        context.acts.do(form, lambda: declare_tags(context.store, [to_tag_name(name)], by, by))
     elif form.result is not None:
         ui.sentences("Added. Choose it above." if form.result else "The project had this tag already.")
 

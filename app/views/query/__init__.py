@@ -18,8 +18,8 @@ from app.send_documents import send_documents
 from app.views.query import candidates
 from curation.core.digests import digest
 from curation.core.text import pluralize
-from curation.ingest.filters import in_words
-from curation.ingest.importers.nuggets import lines_of, nuggets_of_lines, write_nuggets
+from curation.ingest.filters import describe_filter
+from curation.ingest.importers.nuggets import parse_nugget_lines, split_nugget_texts, write_nuggets
 from curation.labeling.written_answers.proposals import describe_shares
 from curation.operations.query_documents import EVALUATED_SUFFIX, QueryDocuments, read_documents, sealed_by
 from curation.operations.query_facts import EditedTexts, QueryFacts, edit_texts
@@ -80,7 +80,7 @@ def _show_facts(facts: QueryFacts) -> None:
         facts.query_id,
     ]
     tags = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
-    needs = "\n".join(filter(None, (facts.texts.need, in_words(facts.filter))))
+    needs = "\n".join(filter(None, (facts.texts.need, describe_filter(facts.filter))))
     need_html = f'<p class="gs-need" dir="auto">{escape(needs)}</p>' if needs else ""
     st.html(
         f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need_html}'
@@ -91,7 +91,7 @@ def _show_facts(facts: QueryFacts) -> None:
     for title, lines in (
         ("Notes", facts.texts.note.splitlines()),
         ("Reference answers", facts.answers),
-        *zip(NUGGET_TITLES, lines_of(facts.nuggets), strict=True),
+        *zip(NUGGET_TITLES, split_nugget_texts(facts.nuggets), strict=True),
     ):
         if lines:
             ui.remarks(title, *lines)
@@ -150,10 +150,10 @@ def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
             ui.quiet(f"{proposals.model} proposed {pluralize(len(waiting), 'line')}. {PROPOSALS_HELP}")
         vital, okay = (
             st.text_area(label, "\n".join(lines), key=f"{label} {form.key} {call_id}")
-            for label, lines in zip(NUGGET_FIELDS, lines_of(nuggets), strict=True)
+            for label, lines in zip(NUGGET_FIELDS, split_nugget_texts(nuggets), strict=True)
         )
         if submit_button("Save nuggets", "write nuggets", form, digest(*map(str, (facts.nuggets, call_id)))):
-            written = nuggets_of_lines(vital, okay)
+            written = parse_nugget_lines(vital, okay)
             acts.do(form, lambda: write_nuggets(store, facts.query_id, written, acts.by, call_id))
 
 

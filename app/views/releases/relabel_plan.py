@@ -8,7 +8,7 @@ from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
 from curation.core.errors import NotFoundError
-from curation.ingest.stored_runs import stored_runs
+from curation.ingest.stored_runs import read_stored_runs
 from curation.operations.jobs.figures import figures_of
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
@@ -97,7 +97,7 @@ def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
         return
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
-        runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
+        runs = [f"{RUN_PREFIX}{run.name}" for run in read_stored_runs(cursor)]
     start = QuarterRequest(tuple(usual_names(people)), plan.plan_id, plan.quarter)
     choices = {"annotators": [person.name for person in people], "systems": [*SYSTEMS, *runs]}
     form = Form(QuarterRequest, start, choices=choices)

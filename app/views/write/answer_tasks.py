@@ -9,7 +9,7 @@ from app.acts import Acts
 from app.components.forms import Form
 from app.views.write.desk import join_answers
 from curation.core.reports.tables import QueryName
-from curation.ingest.importers.query_tags import tags_for_people
+from curation.ingest.importers.query_tags import list_tags_for_people
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers.create_task import OpenedAnswerTask, open_answer_task
 from curation.labeling.written_answers.tasks import (
@@ -33,7 +33,7 @@ def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
         people = able_to_judge(cursor)
         names = [task.name for task in reversed(list_answer_tasks(cursor))]
-        tags = tags_for_people(cursor)
+        tags = list_tags_for_people(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
         _ask_task(store, acts, [person.name for person in people], usual_names(people), tags)

@@ -26,8 +26,8 @@ from curation.evaluation.answers.citations import (
 )
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
-from curation.ingest.importers.reference_answers import texts_of
-from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_alike
+from curation.ingest.importers.reference_answers import parse_answer_texts
+from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_similar_names
 from curation.ingest.readers.fields import ReferenceFields, file_fields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Record, Records
@@ -116,7 +116,7 @@ def read_answer_file(
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
             rows.take(record)
-    refuse_alike(UNKNOWN_QUERY, rows.unknown, known.alike, records.problems)
+    refuse_similar_names(UNKNOWN_QUERY, rows.unknown, known.alike, records.problems)
     records.problems.check()
     if not rows.answers:
         records.refuse_nothing_taken("answer", rows.left_out)
@@ -157,6 +157,6 @@ class _AnswerRows:
         else:
             query_id, self.lines[query.query_id] = query.query_id, record.line
             _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
-            given = tuple(filter(None, texts_of(contexts)))
+            given = tuple(filter(None, parse_answer_texts(contexts)))
             self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), given)
             self.citations.extend((record.line, query_id, name) for name in parse_citations(citations))

@@ -32,7 +32,7 @@ from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.run_chunks import ChunkLocation, locate_chunks, locate_id
-from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.fields import ChunkFields, file_fields, find_column
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.values import parse_whole_number, to_text
@@ -88,7 +88,7 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
     for line, _, name in citations:
         document_id = locate_id(name, bodies.hashes, mapped).document_id
         if document_id not in bodies.hashes:
-            like = like_known(document_id, partial(find_lookalikes, known=bodies.hashes))
+            like = describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
             problems.add(
                 line, f"cites {name!r}, but the release has no such document or chunk{like}", _WAY_OUT
             )

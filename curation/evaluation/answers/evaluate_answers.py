@@ -46,7 +46,7 @@ from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, r
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import check_access, log_figures, log_refusals, make_sealed_request
-from curation.ingest.importers.nuggets import Nugget, nuggets_of_rows
+from curation.ingest.importers.nuggets import Nugget, group_nugget_rows
 from curation.labeling.answer_matching import exact_match, token_f1
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store
@@ -221,7 +221,7 @@ def _answer_key(
     inside = set(ids)
     rows = (row for row in frozen.rows("answers") if row["query_id"] in inside)
     references = {row["query_id"]: row["answers"] for row in rows}
-    nuggets = nuggets_of_rows(list(frozen.rows("nuggets"))) if support else {}
+    nuggets = group_nugget_rows(list(frozen.rows("nuggets"))) if support else {}
     parts = ", ".join(release.parts)
     evidence = marked or {}
     known = np.array(

@@ -27,7 +27,7 @@ from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import choose_parts, read_release, read_scale
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.ingest.importers.nuggets import nuggets_of_rows
+from curation.ingest.importers.nuggets import group_nugget_rows
 from curation.ingest.readers.formats import FileLayout
 from curation.labeling.rounds.query_draw import UNIT_FIELD
 from curation.releases.frozen_release import FrozenRelease, load_release
@@ -105,7 +105,7 @@ def write_answers_to_grade(
         )
     rows = list(load_release(store, release_name).rows(part)) if part else []
     shown = (
-        {row["query_id"]: row["answers"] for row in rows} if what == CORRECTNESS else nuggets_of_rows(rows)
+        {row["query_id"]: row["answers"] for row in rows} if what == CORRECTNESS else group_nugget_rows(rows)
     )
     answers, left_out = _distinct_answers(sources, release.known, release.texts, shown, what, layout)
     if not answers:

@@ -21,8 +21,8 @@ from curation.core.errors import InputError, NotFoundError, RefusedError, refuse
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
-from curation.ingest.import_outcome import ImportOutcome, judgment_remarks
-from curation.ingest.importers.imported_judgment import ImportedJudgment, one_judgment_a_pair
+from curation.ingest.import_outcome import ImportOutcome, describe_judgment_columns
+from curation.ingest.importers.imported_judgment import ImportedJudgment, merge_judgments
 from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY
 from curation.ingest.readers.fields import JudgmentFields
@@ -98,7 +98,12 @@ class JudgeImport:
         figures = {"new judgments": self.judgments, "corrections": self.changed, "unchanged": self.unchanged}
         figures |= {"cannot tell": self.cannot_tell, "pairs outside pools": self.outside_pools}
         return ImportOutcome(
-            changes, sentence, "judgments", figures, self.left_out, judgment_remarks(self.fields, self.unread)
+            changes,
+            sentence,
+            "judgments",
+            figures,
+            self.left_out,
+            describe_judgment_columns(self.fields, self.unread),
         )
 
 
@@ -134,7 +139,7 @@ def import_judge(
     left_out = dict(file.left_out)
     try:
         judgments = _judgments_of_known_queries(file, skip_unknown, left_out)
-        by_key = one_judgment_a_pair(judgments, left_out)
+        by_key = merge_judgments(judgments, left_out)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
     rows = list(by_key.values())

@@ -28,7 +28,7 @@ from curation.core.digests import digest
 from curation.core.progress import Progress, silent
 from curation.evaluation.scoring.run_chunks import ChunkLocation
 from curation.evaluation.scoring.splitters import Split
-from curation.ingest.importers.corpus import content_hash_of
+from curation.ingest.importers.corpus import compute_content_hash
 from curation.pooling.systems import Systems
 from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import Hit, Retriever
@@ -130,7 +130,7 @@ def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[
             place = ChunkLocation(document.document_id, start, end, document.content_hash)
             name = f"{document.document_id}#{start}-{end}"
             chunk = Document(name, "", document.title, document.body[start:end])
-            chunks.append((chunk._replace(content_hash=content_hash_of(chunk)), place))
+            chunks.append((chunk._replace(content_hash=compute_content_hash(chunk)), place))
     return chunks
 
 

@@ -44,7 +44,7 @@ from curation.evaluation.scoring.baseline_systems import (
 )
 from curation.evaluation.scoring.release import ALL, make_query
 from curation.evaluation.scoring.splitters import parse_splitters
-from curation.ingest.importers.corpus import content_hash_of
+from curation.ingest.importers.corpus import compute_content_hash
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import sort_system_names
 from curation.releases.export.trec import encode_ids
@@ -266,7 +266,7 @@ def _pinned_documents(store: Store, release: FrozenRelease, progress: Progress) 
     """Read the release's versions of the documents."""
     documents = []
     for number, (document_id, document) in enumerate(release.documents(store), 1):
-        if document is None or content_hash_of(document) != release.versions[document_id]:
+        if document is None or compute_content_hash(document) != release.versions[document_id]:
             raise RefusedError(
                 f"The document {document_id!r} of the release {release.row.name!r} has changed since the "
                 f"freeze, so nothing was searched. `goldgrade verify {release.row.name}` names all changes."

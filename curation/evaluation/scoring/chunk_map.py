@@ -28,7 +28,7 @@ from curation.core.text import pluralize
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, locate_chunks
-from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.fields import ChunkFields, file_column
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_text
@@ -155,7 +155,7 @@ def _find_fault(chunk_id: str, document_id: str, first_line: int, line: int, bod
     if first_line != line:
         return f"the chunk {chunk_id!r} again, also in line {first_line}: give the chunk a different id"
     if document_id not in bodies.hashes:
-        like = like_known(document_id, partial(find_lookalikes, known=bodies.hashes))
+        like = describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
         chunk = f"the chunk {chunk_id!r} is of {document_id!r}"
         return f"{chunk}, which is not a document of the release{like}: leave the chunk out"
     return ""

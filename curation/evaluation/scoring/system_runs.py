@@ -37,12 +37,12 @@ from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, LocatedChunks, locate_chunks
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.run_lines import RunLines
-from curation.ingest.importers.topics import with_topics
+from curation.ingest.importers.topics import add_topic_ids
 from curation.ingest.importers.unknown_names import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_QUERY,
     KnownDocuments,
-    refuse_alike,
+    refuse_similar_names,
 )
 from curation.ingest.readers.fields import ChunkFields
 from curation.ingest.readers.formats import FileLayout
@@ -116,7 +116,7 @@ def read_run(
         problems.
     """
     file = open_run_file(source.path, options, progress)
-    known = with_topics(release.known, options.topics, progress)
+    known = add_topic_ids(release.known, options.topics, progress)
     chunk_map = read_chunk_map(options.chunk_map)
     return _SystemRunReader(file, replace(release, known=known), options.skip_repeated, chunk_map).read(
         source.name
@@ -224,7 +224,7 @@ class _SystemRunReader:
 
     def read(self, name: str) -> SystemRun:
         lines = self._select_evaluated_lines(self._lines.columns() or self._read_lines())
-        refuse_alike(UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, self._problems)
+        refuse_similar_names(UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, self._problems)
         self._problems.check()
         if not len(lines.query):
             self._problems.stop(*self._explain_empty_run())
@@ -357,7 +357,7 @@ class _SystemRunReader:
         is_known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
         unknown = np.flatnonzero(~is_known[to_ints(documents.indices)])
         first_lines = {documents[row].as_py(): int(lines[row]) for row in unknown[::-1].tolist()}
-        refuse_alike(UNKNOWN_DOCUMENT, first_lines, self._find_similar_documents, self._problems)
+        refuse_similar_names(UNKNOWN_DOCUMENT, first_lines, self._find_similar_documents, self._problems)
         self._problems.check()
         if len(unknown) == len(documents):
             self._problems.stop(

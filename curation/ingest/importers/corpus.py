@@ -21,7 +21,12 @@ from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.filters import VALID, Withdraw, keep_items
-from curation.ingest.import_outcome import ImportOutcome, fields_used, replaced, withdrawn
+from curation.ingest.import_outcome import (
+    ImportOutcome,
+    describe_fields,
+    describe_replacements,
+    describe_withdrawals,
+)
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.formats import FileLayout, find_beir_file
 from curation.ingest.readers.json_paths import select_unused_values
@@ -89,12 +94,16 @@ class CorpusImport:
         figures = {name: getattr(self, name) for name in names}
         remarks = [
             f"The stored version of the corpus is {self.snapshot}.",
-            fields_used(self.fields, "all other columns are metadata"),
+            describe_fields(self.fields, "all other columns are metadata"),
         ]
         if self.without_text:
             have = pluralize(self.without_text, "document has", "documents have")
             remarks.append(f"{have} no text: judged by title alone.")
-        remarks += [*filter(None, [self.shown]), *withdrawn(self.withdrawn), *replaced(self.replaced)]
+        remarks += [
+            *filter(None, [self.shown]),
+            *describe_withdrawals(self.withdrawn),
+            *describe_replacements(self.replaced),
+        ]
         return ImportOutcome(self.is_new, sentence, "documents", figures, self.left_out, remarks)
 
 
@@ -148,7 +157,7 @@ class CorpusBuilder:
     def pack(self) -> None:
         """Convert the kept documents to Arrow rows, which need less memory."""
         if self.new:
-            self.batches.append(document_rows(self.new))
+            self.batches.append(build_document_table(self.new))
             self.new.clear()
 
 
@@ -194,14 +203,14 @@ def import_corpus_files(
     RefusedError: another process changed the corpus during the import.
     """
     with store.reading() as cursor:
-        before = known_versions(cursor)
+        before = read_known_versions(cursor)
     taken = CorpusBuilder([path for path, _ in files], before.hashes)
     for path, layout in files:
         read_documents(Records(path, layout, progress), fields or CorpusFields(), taken)
     taken.pack()
     versions = dict(before.versions) if add else {}
     versions.update({document_id: version for document_id, (version, *_) in taken.versions.items()})
-    result = compare(before, versions, taken)
+    result = compare_versions(before, versions, taken)
     is_part = add and before.held
     if result.is_new or before.held != is_part or taken.batches:  # texts that were left elsewhere until now
         with store.transaction(appends=True) as cursor:
@@ -219,12 +228,12 @@ def record_import(cursor: Cursor, detail: dict[str, Any], corpus_import: CorpusI
     record_event(cursor, "import corpus", detail | counts, author)
 
 
-def content_hash_of(document: Document) -> str:
+def compute_content_hash(document: Document) -> str:
     """Return the hash of a document's id and fields, except the field `content_hash`."""
     return digest(*document._replace(content_hash=""))
 
 
-def snapshot_id_of(versions: Mapping[str, str]) -> str:
+def compute_snapshot_id(versions: Mapping[str, str]) -> str:
     """Return the id of a snapshot: a hash of its sorted (document id, content hash) pairs."""
     return digest(sorted(versions.items()))
 
@@ -244,7 +253,7 @@ def _resolved_fields(records: Records, asked: CorpusFields) -> CorpusFields:
     return used
 
 
-def known_versions(cursor: Cursor) -> KnownVersions:
+def read_known_versions(cursor: Cursor) -> KnownVersions:
     """Return the versions of documents that the project has."""
     snapshot = get_setting(cursor, "corpus")
     versions = snapshot_versions(cursor, snapshot)
@@ -258,7 +267,7 @@ def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) 
     taken.sources.append(records.source)
     taken.units.append(records.unit)
     for number, record in enumerate(records):
-        document = known_document(record.fields, fields, taken.in_files or taken.known)
+        document = build_known_document(record.fields, fields, taken.in_files or taken.known)
         if not document.document_id:
             taken.left_out["no id"] += 1
         elif not document.text:
@@ -274,29 +283,29 @@ def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) 
     taken.fields.append(fields)
 
 
-def known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
+def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
     """Return the document of a record; if the project has the document without the group, return the stored
     version.
 
     A new version would set aside all grades of the document.
     """
-    document = document_of(values, fields)
+    document = build_document(values, fields)
     if document.content_hash in known:
         return document
-    older = without_group(document, fields.group)
+    older = drop_group(document, fields.group)
     return older if older.content_hash in known else document
 
 
-def without_group(document: Document, group: str | None) -> Document:
+def drop_group(document: Document, group: str | None) -> Document:
     """Return the document without the group's column in its metadata."""
     if group is None:
         return document
     metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
     older = document._replace(metadata=to_metadata_json(metadata))
-    return older._replace(content_hash=content_hash_of(older))
+    return older._replace(content_hash=compute_content_hash(older))
 
 
-def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
+def build_document(values: Mapping[str, Any], fields: CorpusFields) -> Document:
     """Return a document made from the values of a record. The group and all columns without a field become
     metadata.
     """
@@ -313,7 +322,7 @@ def document_of(values: Mapping[str, Any], fields: CorpusFields) -> Document:
         group_key=field_to_text(values, fields.group) or None,
         metadata=to_metadata_json(rest | {name: values[column] for name, column in valid.items()}),
     )
-    return document._replace(content_hash=content_hash_of(document))
+    return document._replace(content_hash=compute_content_hash(document))
 
 
 def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Records) -> bool:
@@ -336,18 +345,18 @@ def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Reco
     return False
 
 
-def document_rows(documents: Sequence[Document]) -> pa.Table:
+def build_document_table(documents: Sequence[Document]) -> pa.Table:
     """Return documents as Arrow rows."""
     columns = map(list, zip(*documents, strict=True))
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
-def compare(held: KnownVersions, versions: Mapping[str, str], taken: CorpusBuilder) -> CorpusImport:
+def compare_versions(held: KnownVersions, versions: Mapping[str, str], taken: CorpusBuilder) -> CorpusImport:
     """Compare a new snapshot of the corpus with the versions of documents that the project has."""
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
-    snapshot = snapshot_id_of(versions)
+    snapshot = compute_snapshot_id(versions)
     return CorpusImport(
         snapshot=snapshot,
         documents=len(versions),
@@ -388,7 +397,7 @@ def write_corpus(
         )
     for batch in batches:
         append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
-    snapshot = snapshot_id_of(versions)
+    snapshot = compute_snapshot_id(versions)
     if not cursor.execute("SELECT 1 FROM corpus_snapshots WHERE snapshot_id = ?", [snapshot]).fetchone():
         row = [snapshot, len(versions), source, utc_now()]
         cursor.execute("INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", row)

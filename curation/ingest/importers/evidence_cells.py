@@ -18,7 +18,7 @@ from curation.core.spans import Span, Spans, union
 from curation.ingest.readers.problems import excerpt
 from curation.ingest.readers.values import parse_whole_number, to_text
 
-NAMES = {
+PART_NAMES = {
     "start": ("start", "start_index", "start_char"),
     "end": ("end", "end_index", "end_char"),
     "quote": ("quote", "content", "text"),
@@ -47,7 +47,7 @@ class StatedEvidence(NamedTuple):
     line: int = 0
 
 
-def stated_evidence(value: Any) -> tuple[StatedEvidence, ...]:
+def parse_evidence(value: Any) -> tuple[StatedEvidence, ...]:
     """Return the ranges of evidence in a cell.
 
     Raises
@@ -75,7 +75,7 @@ def _stated_range(item: Any) -> StatedEvidence:
         raise InputError(f"evidence {to_text(item)!r}; {FORM}")
     texts = {
         part: next((to_text(item[name]) for name in names if item.get(name) is not None), "")
-        for part, names in NAMES.items()
+        for part, names in PART_NAMES.items()
     }
     start, end = parse_whole_number(texts["start"]), parse_whole_number(texts["end"])
     if (start is None or end is None) and (texts["start"] or texts["end"] or not texts["quote"]):
@@ -83,7 +83,7 @@ def _stated_range(item: Any) -> StatedEvidence:
     return StatedEvidence(start, end, texts["quote"])
 
 
-def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: str, line: int = 0) -> Spans:
+def locate_evidence(stated: Sequence[StatedEvidence], document_id: str, body: str, line: int = 0) -> Spans:
     """Return the evidence as spans of the document's body; `line` is the judgment's line in its file.
 
     Raises
@@ -102,7 +102,7 @@ def located_evidence(stated: Sequence[StatedEvidence], document_id: str, body: s
     return union(spans)
 
 
-def in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
+def select_evidence_in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
     """Return the ranges of evidence, except ranges that have only a quote which is not in the body."""
     return tuple(part for part in stated if part.start is not None or find_quote(part.quote, body))
 

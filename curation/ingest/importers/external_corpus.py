@@ -22,11 +22,11 @@ from curation.ingest.filters import Withdraw, keep_items
 from curation.ingest.importers.corpus import (
     CorpusBuilder,
     CorpusImport,
-    compare,
-    document_rows,
-    known_document,
-    known_versions,
+    build_document_table,
+    build_known_document,
+    compare_versions,
     read_documents,
+    read_known_versions,
     record_import,
     write_corpus,
 )
@@ -45,9 +45,9 @@ _CHANGED = "is no longer the file that was imported, so nothing is read from the
 _NONE = {"body": [""]}  # else '' says that no column is the field
 _AGAIN = "Restore the imported file, or import the corpus again with --in-place."
 _CLOCK = timedelta(seconds=2)  # some file systems keep whole seconds
-READ = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
+LINKABLE_ENDINGS = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 """Endings of the names of files in which a corpus may stay."""
-OTHERS = "files that are neither Parquet nor JSON"
+OTHER_FILES = "files that are neither Parquet nor JSON"
 TRIED_DOCUMENTS = 100
 """Number of documents whose texts the import stores, so that a lead can try the labeling guide."""
 
@@ -109,7 +109,7 @@ def read_linked_documents(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
         yield from _rows_of(LinkedFile(**values), rows, frozenset(hashes.to_pylist()))
 
 
-def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
+def store_linked_texts(store: Store, document_ids: Iterable[str]) -> None:
     """Store the texts of documents of the current corpus that the project lacks.
 
     Raises
@@ -130,7 +130,7 @@ def bring_texts(store: Store, document_ids: Iterable[str]) -> None:
             cursor.execute(sql)  # another process may have brought the same
 
 
-def changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
+def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
     """Yield a refusal, with the file's location, for each file of the current corpus that is missing or has
     changed.
 
@@ -174,8 +174,8 @@ def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> I
         records.resolve(CorpusFields(**again))
         numbers = set(wanted)
         taken = (record.fields for number, record in enumerate(records) if number in numbers)
-        for batch in batched(known_document(values, fields, hashes) for values in taken):
-            yield document_rows(batch)
+        for batch in batched(build_known_document(values, fields, hashes) for values in taken):
+            yield build_document_table(batch)
 
 
 def _unchanged_path(file: LinkedFile) -> Path:
@@ -282,7 +282,7 @@ def link_corpus(
     files, others = _readable_files(location)
     source = str(Path(location).absolute())
     with store.reading() as cursor:
-        before = known_versions(cursor)
+        before = read_known_versions(cursor)
         pooled = cursor.execute("SELECT DISTINCT document_id FROM candidates").fetchall()
     taken = _LinkedCorpus(
         [Path(name) for name in files],
@@ -297,9 +297,9 @@ def link_corpus(
         taken.end_file(source, name, checksum, records.format, layout or FileLayout())
     taken.pack()
     if others:
-        taken.left_out[OTHERS] = others
+        taken.left_out[OTHER_FILES] = others
     versions = {document_id: version for document_id, (version, *_) in taken.versions.items()}
-    imported = compare(before, versions, taken)
+    imported = compare_versions(before, versions, taken)
     with store.transaction(appends=True, large=True) as cursor:
         write_corpus(cursor, before, versions, taken.batches, source, held=False)
         _write_manifest(cursor, imported.snapshot, taken)
@@ -315,7 +315,7 @@ def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
     for name in ("corpus.jsonl", "corpus.jsonl.gz"):
         if name in every:
             return {name: every[name]}, 0
-    files = {name: path for name, path in every.items() if path.name.lower().endswith(READ)}
+    files = {name: path for name, path in every.items() if path.name.lower().endswith(LINKABLE_ENDINGS)}
     if not files:
         raise InputError(
             ["holds no files in Parquet or JSON, in which a corpus may stay"], path=Path(location).absolute()

@@ -51,7 +51,7 @@ class ImportedJudgment(NamedTuple):
         return JudgmentKey(self.annotator, self.query_id, self.document_id)
 
 
-def one_judgment_a_pair(
+def merge_judgments(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
     """Return one judgment for each annotator and pair; `left_out` counts repeated judgments. Evidence is

@@ -20,13 +20,19 @@ from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.text import MAX_NOTE_LENGTH, pluralize
 from curation.guides.guide import current_guide
-from curation.ingest.importers.evidence_cells import stated_evidence
+from curation.ingest.importers.evidence_cells import parse_evidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.known_queries import KnownQueries, QueryColumn, named_by
+from curation.ingest.importers.known_queries import KnownQueries, QueryColumn, find_name_kind
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.importers.queries import ONE_TEXT, clash, compare_named, holds_address, query_id_of
+from curation.ingest.importers.queries import (
+    ONE_TEXT,
+    compare_named_queries,
+    describe_text_conflict,
+    has_email_address,
+    make_query_id,
+)
 from curation.ingest.importers.query_import import BARE
-from curation.ingest.importers.row_marks import mark_columns, mark_of
+from curation.ingest.importers.row_marks import find_mark, find_mark_columns
 from curation.ingest.importers.unknown_names import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_QUERY,
@@ -95,7 +101,7 @@ def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> Ju
     absent |= {"grade"} if asked.grade_given is not None else set()
     absent |= set() if takes_evidence or asked.evidence else {"evidence"}
     used = records.resolve(asked, absent)
-    if asked.query_text is None and (named_by(used.query or "") != "id" or records.format == "qrels"):
+    if asked.query_text is None and (find_name_kind(used.query or "") != "id" or records.format == "qrels"):
         used = replace(used, query_text=None)
     if "annotator" not in absent and used.annotator is None:
         records.refuse_columns(
@@ -160,7 +166,7 @@ class JudgmentFile:
         self._bad: dict[tuple[str, str], list[int]] = {}
         self._rejected: list[tuple[int, str, str]] = []
         taken = {*fields.used.values(), *fields.annotator_columns}
-        self._marks = mark_columns(records.columns, taken, judged=True)
+        self._marks = find_mark_columns(records.columns, taken, judged=True)
         self._times = ImportedTimes(fields.date_order)
         self.judgments = self._read_judgments()
         if not self.judgments:
@@ -181,7 +187,7 @@ class JudgmentFile:
         if self.fields.evidence:
             self._problems.hint("There may be more problems: evidence is compared with documents later.")
         named = self._named.values()
-        self.new_queries, self.known_as = compare_named(named, self._known_queries, self._problems)
+        self.new_queries, self.known_as = compare_named_queries(named, self._known_queries, self._problems)
         return [
             judgment._replace(query_id=self.known_as.get(judgment.query_id, judgment.query_id))
             for judgment in judgments
@@ -212,7 +218,7 @@ class JudgmentFile:
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self.fields
-        if mark := mark_of(values, self._marks):
+        if mark := find_mark(values, self._marks):
             column, word = mark
             if word.startswith("reject"):
                 self._rejected.append((record.line, column, word))
@@ -253,7 +259,7 @@ class JudgmentFile:
             return None
         time = self._times.time(cell.time, partial(self._problems.add, cell.line))
         try:
-            evidence = stated_evidence(cell.evidence) if self.fields.evidence else None
+            evidence = parse_evidence(cell.evidence) if self.fields.evidence else None
         except InputError as error:
             self._problems.add(cell.line, str(error))
             return None
@@ -310,18 +316,18 @@ class JudgmentFile:
         return self._of_text(cell, text.text)
 
     def _of_text(self, cell: _Cell, text: str) -> Query:
-        """Return a query with the cell's text and id, which `compare_named` compares later with the project's
-        queries.
+        """Return a query with the cell's text and id. Later, `compare_named_queries` compares the query with
+        the project's queries.
         """
         normalised = normalise_query(text)
         query_id = cell.query if self._queries.by == "id" else ""
-        if not query_id or holds_address(query_id):
-            query_id = query_id_of(normalised)
+        if not query_id or has_email_address(query_id):
+            query_id = make_query_id(normalised)
         query = Query(query_id, text, normalised, "imported")
         first, line = self._named.setdefault(query_id, (query, cell.line))
         if first.normalised != normalised:
             where = f"on {self._problems.unit} {line}"
-            self._problems.add(cell.line, clash(query, first, where), ONE_TEXT)
+            self._problems.add(cell.line, describe_text_conflict(query, first, where), ONE_TEXT)
         return first
 
     def _is_document(self, cell: _Cell) -> bool:

@@ -40,7 +40,7 @@ class KnownQueries:
         self._by_other_id: dict[str, Query] = {}
         for query in self._queries.values():
             self._by_text.setdefault(query.normalised, []).append(query)
-            for other in other_ids(metadata.get(query.query_id, "{}")):
+            for other in read_other_ids(metadata.get(query.query_id, "{}")):
                 self._by_other_id.setdefault(other, query)
 
     @classmethod
@@ -56,7 +56,7 @@ class KnownQueries:
     def also_called(self, names: Mapping[str, Collection[str]]) -> Self:
         """Return the same queries with further alternative ids, which `names` has by query id."""
         called = {
-            query_id: json.dumps({OTHER_IDS: [*other_ids(self.metadata.get(query_id, "{}")), *further]})
+            query_id: json.dumps({OTHER_IDS: [*read_other_ids(self.metadata.get(query_id, "{}")), *further]})
             for query_id, further in names.items()
         }
         return type(self)(self._queries.values(), {**self.metadata, **called})
@@ -135,7 +135,7 @@ class QueryColumn:
 
     def __init__(self, known: KnownQueries, field: str | None, by: NamedBy | None = None) -> None:
         self.field = field
-        self.by = by or named_by(field or "")
+        self.by = by or find_name_kind(field or "")
         self._known = known
         self._first: tuple[str, str, int] | None = None
         self._found: dict[str, Query] = {}
@@ -186,14 +186,14 @@ class QueryColumn:
             )
 
 
-def named_by(field: str) -> NamedBy | None:
+def find_name_kind(field: str) -> NamedBy | None:
     """Return 'id' or 'text' for a column of queries by the column's name; None if the name is not clear."""
     if _ID_COLUMN.fullmatch(field):
         return "id"
     return "text" if _TEXT_COLUMN.fullmatch(field) else None
 
 
-def query_id_named(cursor: Cursor, name: str) -> str:
+def find_query_id(cursor: Cursor, name: str) -> str:
     """Return the id of the query that a person names by id or text; an unknown name is returned unchanged.
 
     Raises
@@ -204,7 +204,7 @@ def query_id_named(cursor: Cursor, name: str) -> str:
     return query.query_id if query else name
 
 
-def other_ids(metadata: str) -> list[str]:
+def read_other_ids(metadata: str) -> list[str]:
     """Return the alternative ids in a query's metadata."""
     ids = json.loads(metadata).get(OTHER_IDS) if OTHER_IDS in metadata else None
     return [name for name in ids if isinstance(name, str)] if isinstance(ids, list) else []

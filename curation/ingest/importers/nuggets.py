@@ -21,7 +21,7 @@ from curation.core.errors import InputError, NotFoundError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import join_names, pluralize
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, revised
+from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, find_revisions
 from curation.ingest.importers.reference_answers import PEOPLE
 from curation.ingest.readers.fields import NuggetFields
 from curation.ingest.readers.formats import FileLayout
@@ -104,7 +104,7 @@ def write_nuggets(
     RefusedError: the author is neither reviewer nor lead.
     """
     written = [nugget._replace(text=" ".join(nugget.text.split())) for nugget in nuggets]
-    refuse_problems([problem for nugget in written for problem in problems_of(nugget.text)])
+    refuse_problems([problem for nugget in written for problem in find_nugget_problems(nugget.text)])
     times = Counter(nugget.text for nugget in written)
     refuse_problems([f"{text!r} is a nugget twice; keep one" for text, count in times.items() if count > 1])
     with store.transaction() as cursor:
@@ -118,7 +118,7 @@ def write_nuggets(
     return any(changes)
 
 
-def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
+def parse_nugget_lines(vital: str, okay: str) -> list[Nugget]:
     """Return nuggets from two texts, of vital and of okay nuggets, with one nugget on each line. Empty lines
     are left out.
     """
@@ -126,7 +126,7 @@ def nuggets_of_lines(vital: str, okay: str) -> list[Nugget]:
     return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
 
 
-def lines_of(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
+def split_nugget_texts(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
     """Return the texts of the vital nuggets, and the texts of the okay nuggets."""
     return [nugget.text for nugget in nuggets if nugget.vital], [
         nugget.text for nugget in nuggets if not nugget.vital
@@ -140,7 +140,7 @@ def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple
     return {name: tuple(map(Nugget, texts, vital)) for name, texts, vital in rows}
 
 
-def nuggets_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
+def group_nugget_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
     """Return nuggets by query id from the rows of one part of a release."""
     nuggets: dict[str, tuple[Nugget, ...]] = {}
     for row in rows:
@@ -167,7 +167,7 @@ def _append_nuggets(
         name: (revision, [*map(Nugget, texts, vital)] if call_id in (None, call) else None)
         for name, revision, texts, vital, call in newest
     }
-    written, changes = revised(known, nuggets_of)
+    written, changes = find_revisions(known, nuggets_of)
     calls = {name: call for name, *_, call in newest}
     rows = []
     for name, revision, nuggets in written:
@@ -202,14 +202,16 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
             expected = f"importance of {text[:60]!r}: found {importance!r}, expected {VITAL} or {OKAY}"
             records.problems.add(record.line, expected, way_out)
         elif len(redacted.text) > MAX_NUGGET_LENGTH:
-            records.problems.add(record.line, problems_of(redacted.text)[0], "Write one fact in each nugget.")
+            records.problems.add(
+                record.line, find_nugget_problems(redacted.text)[0], "Write one fact in each nugget."
+            )
         else:
             rows.personal.update(redacted.kinds.keys())
             nuggets.append(Nugget(redacted.text, importance.strip().lower() == VITAL))
     return nuggets
 
 
-def problems_of(text: str) -> list[str]:
+def find_nugget_problems(text: str) -> list[str]:
     """Return the problems of a nugget's text."""
     if not text:
         return ["a nugget is empty; write a fact, or remove the line"]

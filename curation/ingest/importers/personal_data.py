@@ -108,9 +108,7 @@ _MONTH, _DAY = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
 
 _LETTER = re.compile(r"[^\W_]")
 _PLACEHOLDER = re.compile(r"\[[a-z-]+\]")
-_WORTH_A_LOOK = re.compile(
-    r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
-)
+_SUSPECT = re.compile(r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}")
 """Pattern that every ASCII text with personal data matches, so that texts without a match need no further
 search.
 """
@@ -257,7 +255,7 @@ def _has_three_parts(token: str) -> bool:
     return token.count(".") == 2
 
 
-def valid_number(*modules: str) -> Callable[[str], bool]:
+def make_number_check(*modules: str) -> Callable[[str], bool]:
     """Return a function that checks whether one of these modules of python-stdnum accepts a number without
     separators.
     """
@@ -269,7 +267,7 @@ def valid_number(*modules: str) -> Callable[[str], bool]:
     return check
 
 
-is_card, is_article, is_modulo_97 = map(valid_number, ("luhn", "ean", "iso7064.mod_97_10"))
+is_card, is_article, is_modulo_97 = map(make_number_check, ("luhn", "ean", "iso7064.mod_97_10"))
 
 
 NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
@@ -285,34 +283,38 @@ NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
         r"<A>(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?: ?[0-9]{2}){3} ?[A-D]<Z>",
         bool,
     ),
-    ("CA SIN", r"<A>[1-79][0-9]{2}([ -])[0-9]{3}\1[0-9]{3}<Z>", valid_number("luhn")),
-    ("ES DNI/NIE", "<A>(?:[XYZ]-?[0-9]{7}|[0-9]{8})-?[A-HJ-NP-TV-Z]<Z>", valid_number("es.dni", "es.nie")),
+    ("CA SIN", r"<A>[1-79][0-9]{2}([ -])[0-9]{3}\1[0-9]{3}<Z>", make_number_check("luhn")),
+    (
+        "ES DNI/NIE",
+        "<A>(?:[XYZ]-?[0-9]{7}|[0-9]{8})-?[A-HJ-NP-TV-Z]<Z>",
+        make_number_check("es.dni", "es.nie"),
+    ),
     (
         "IT codice fiscale",
         "<A>[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]<Z>",
-        valid_number("it.codicefiscale"),
+        make_number_check("it.codicefiscale"),
     ),
     (
         "FR NIR",
         rf"<A>[12] ?[0-9]{{2}} ?{_MONTH} ?(?:[0-9]{{2}}|2[AB])(?: ?[0-9]{{3}}){{2}} ?[0-9]{{2}}<Z>",
-        valid_number("fr.nir"),
+        make_number_check("fr.nir"),
     ),
-    ("DE tax id", r"<A>[1-9][0-9](?:[ /]?[0-9]{3}){3}<Z>", valid_number("de.idnr")),
-    ("PL PESEL", "<A>[0-9]{11}<Z>", valid_number("pl.pesel")),
-    ("BR CPF", r"<A>[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}<Z>", valid_number("br.cpf")),
+    ("DE tax id", r"<A>[1-9][0-9](?:[ /]?[0-9]{3}){3}<Z>", make_number_check("de.idnr")),
+    ("PL PESEL", "<A>[0-9]{11}<Z>", make_number_check("pl.pesel")),
+    ("BR CPF", r"<A>[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}<Z>", make_number_check("br.cpf")),
     (
         "SE personnummer",
         rf"<A>(?:19|20)?(?P<it>[0-9]{{2}}{_MONTH}{_DAY}[-][0-9]{{4}})<Z>",
-        valid_number("luhn"),
+        make_number_check("luhn"),
     ),
-    ("CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", valid_number("ean")),
+    ("CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", make_number_check("ean")),
     # Its check passes one in ten of any three groups of four: alone in a text, or after its name.
-    ("IN Aadhaar", r"^[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}$", valid_number("verhoeff")),
+    ("IN Aadhaar", r"^[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}$", make_number_check("verhoeff")),
     (
         "IN Aadhaar",
         r"(?<![^\W_])aadh?aa?r(?: card)?(?: number| no)?[ .:#]{0,3}"
         r"(?P<it>[2-9][0-9]{3}([ -]?)[0-9]{4}\2[0-9]{4})<Z>",
-        valid_number("verhoeff"),
+        make_number_check("verhoeff"),
     ),
 )
 """Name, pattern and check of each national id; <A> and <Z> in a pattern stand for the edges of the number."""
@@ -416,7 +418,7 @@ def redact(text: str) -> Redacted:
 
     The rules are applied until no rule matches, so that redacting the result again changes nothing.
     """
-    if text.isascii() and not _WORTH_A_LOOK.search(text):
+    if text.isascii() and not _SUSPECT.search(text):
         return Redacted(text, _NOTHING)
     kinds: Counter[str] = Counter()
     count = -1

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from curation.core.characters import normalise_query
 from curation.core.digests import canonical_json, digest
 from curation.core.errors import RefusedError, refuse_problems
-from curation.ingest.importers.known_queries import OTHER_IDS, KnownQueries, other_ids
+from curation.ingest.importers.known_queries import OTHER_IDS, KnownQueries, read_other_ids
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean_text
 from curation.ingest.readers.problems import Problems
@@ -24,12 +24,12 @@ ONE_TEXT = "An id belongs to one text, and judgments may refer to the id: give t
 ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
 
 
-def query_id_of(normalised: str) -> str:
+def make_query_id(normalised: str) -> str:
     """Return the id made from a query's text: 'q' and twelve hex digits of the normalized text's hash."""
     return f"q{digest(normalised)[:12]}"
 
 
-def active_queries(cursor: Cursor) -> list[Query]:
+def read_active_queries(cursor: Cursor) -> list[Query]:
     """Return the queries to be judged or already judged, by query id.
 
     The queries to be judged are the current sample, imported queries, queries that people or models wrote,
@@ -66,14 +66,14 @@ class ImportedQuery(NamedTuple):
     @property
     def has_own_id(self) -> bool:
         """Return whether the query's id comes from the file, and is not made from the query's text."""
-        return self.query.query_id != query_id_of(self.query.normalised)
+        return self.query.query_id != make_query_id(self.query.normalised)
 
     def has_other_id_than(self, known: Query) -> bool:
         """Return whether a file gives a query of the project a different id."""
         return self.has_own_id and self.query.query_id != known.query_id
 
 
-def compare_named(
+def compare_named_queries(
     named: Iterable[tuple[Query, int]], known: KnownQueries, problems: Problems
 ) -> tuple[list[Query], dict[str, str]]:
     """Compare the queries in a file of judgments with the project; return new queries, and the project's id
@@ -121,7 +121,7 @@ def compare_queries(
         stored = ImportedQuery(query, known.metadata[query.query_id], 0)
         first = taken.setdefault(query.query_id, row)
         if query.normalised != row.query.normalised:
-            problems.add(row.line, clash(row.query, query, "in the project"), ONE_TEXT)
+            problems.add(row.line, describe_text_conflict(row.query, query, "in the project"), ONE_TEXT)
         elif first is not row:
             problems.add(row.line, _twin_text(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
         elif (updated := _updated_query(stored, row)) != stored:
@@ -139,7 +139,7 @@ def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Que
     stored = known.of_text(row.query.normalised)
     if not stored:
         return None
-    if len(stored) > 1 or (row.has_own_id and stored[0].query_id != query_id_of(stored[0].normalised)):
+    if len(stored) > 1 or (row.has_own_id and stored[0].query_id != make_query_id(stored[0].normalised)):
         problems.add(row.line, _twin_text(row, stored), ONE_QUERY)
         return None
     return stored[0]
@@ -150,7 +150,7 @@ def _twin_text(row: ImportedQuery, known: Iterable[Query], where: str = "") -> s
     return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
 
 
-def clash(query: Query, other: Query, where: str) -> str:
+def describe_text_conflict(query: Query, other: Query, where: str) -> str:
     """Return the sentence about a query id with two different texts."""
     return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
 
@@ -159,7 +159,7 @@ def _updated_query(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
     """Return a known query, updated with the values of a file's row, except missing values."""
     source = "imported" if known.query.source == "traffic" else known.query.source
     need = row.query.information_need or known.query.information_need
-    names = other_ids(known.metadata)
+    names = read_other_ids(known.metadata)
     if row.has_other_id_than(known.query) and row.query.query_id not in names:
         names.append(row.query.query_id)
     fields = {**json.loads(known.metadata), **json.loads(row.metadata)}
@@ -202,8 +202,8 @@ def add_query(
     text, need = text.strip(), (information_need or "").strip()
     normalised = normalise_query(text)
     problems = [] if normalised else ["The query is empty; expected its text."]
-    problems += personal_problems("query", text) + personal_problems("information need", need)
-    if query_id and holds_address(query_id):
+    problems += find_personal_data("query", text) + find_personal_data("information need", need)
+    if query_id and has_email_address(query_id):
         problems.append("The id holds an e-mail address, which goldgrade does not store. Give another.")
     problems += [
         f"The {what} holds bytes that are not characters; expected text in UTF-8."
@@ -212,13 +212,13 @@ def add_query(
     ]
     refuse_problems(problems)
     known = KnownQueries.read(cursor)
-    query = Query(query_id or query_id_of(normalised), text, normalised, source, need or None)
+    query = Query(query_id or make_query_id(normalised), text, normalised, source, need or None)
     _refuse_known(known, query)
     write_queries(cursor, [ImportedQuery(query, "{}", 0)], [])
     return query
 
 
-def personal_problems(what: str, text: str) -> list[str]:
+def find_personal_data(what: str, text: str) -> list[str]:
     """Return a list with the sentence about personal data in a text that a person wrote; [] without personal
     data.
     """
@@ -227,7 +227,7 @@ def personal_problems(what: str, text: str) -> list[str]:
     return [sentence] if kinds else []
 
 
-def holds_address(query_id: str) -> bool:
+def has_email_address(query_id: str) -> bool:
     """Return whether an id has an e-mail address; an id may look like a card number or a key."""
     return "email" in redact(query_id).kinds
 

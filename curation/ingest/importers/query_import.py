@@ -23,29 +23,29 @@ from curation.ingest.filters import (
     WAY_OUT,
     WORDS,
     Withdraw,
-    checked_filter,
-    document_fields,
-    in_words,
+    describe_filter,
+    describe_missing_fields,
     keep_items,
-    lacking,
+    parse_filter,
+    read_document_fields,
 )
 from curation.ingest.import_outcome import (
     MAX_NAMES,
     ImportOutcome,
-    fields_used,
-    personal_data,
-    replaced,
-    withdrawn,
+    describe_fields,
+    describe_personal_data,
+    describe_replacements,
+    describe_withdrawals,
 )
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.queries import (
     ONE_TEXT,
     ImportedQuery,
-    clash,
     compare_queries,
-    holds_address,
-    query_id_of,
+    describe_text_conflict,
+    has_email_address,
+    make_query_id,
     write_queries,
 )
 from curation.ingest.importers.query_tags import (
@@ -53,11 +53,11 @@ from curation.ingest.importers.query_tags import (
     TagStatement,
     add_own_tags,
     is_tag_name,
-    tag_names,
+    parse_tag_names,
     write_persons_tags,
 )
-from curation.ingest.importers.reference_answers import cleaned_answers, store_answers
-from curation.ingest.importers.row_marks import mark_columns, mark_of
+from curation.ingest.importers.reference_answers import redact_answers, store_answers
+from curation.ingest.importers.row_marks import find_mark, find_mark_columns
 from curation.ingest.readers.fields import QueryFields
 from curation.ingest.readers.formats import FileLayout, find_beir_file
 from curation.ingest.readers.json_paths import select_unused_values
@@ -115,7 +115,7 @@ class QueryImport:
         if changes:
             shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.queries, 'query', 'queries')}: {shown}."
-        remarks = [fields_used(self.fields, "all other columns are metadata")]
+        remarks = [describe_fields(self.fields, "all other columns are metadata")]
         if self.known_as:
             pairs = join_names([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
             known = pluralize(len(self.known_as), "query has", "queries have")
@@ -130,8 +130,11 @@ class QueryImport:
             declared = join_names(self.declared, MAX_NAMES)
             new = f" The project's own tags now include {declared}." if declared else ""
             remarks.append(f"Tags of the queries: {shown}. {self.tags_added:,} of these tags are new.{new}")
-        remarks += [*personal_data(self.personal, "queries", "replaced"), *replaced(self.replaced)]
-        remarks += withdrawn(self.withdrawn)
+        remarks += [
+            *describe_personal_data(self.personal, "queries", "replaced"),
+            *describe_replacements(self.replaced),
+        ]
+        remarks += describe_withdrawals(self.withdrawn)
         return ImportOutcome(
             changes, sentence, "queries", {"queries": self.queries} | counts, self.left_out, remarks
         )
@@ -156,7 +159,7 @@ def import_queries(
     records = Records(find_beir_file(path, "queries.jsonl"), layout, progress, judged=False)
     used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
-    there = document_fields(store) if used.filter else set()
+    there = read_document_fields(store) if used.filter else set()
     rows = _read_queries(records, used, left_out, there)
     if not rows:
         records.refuse_nothing_taken("query", left_out)
@@ -199,9 +202,9 @@ def _read_queries(
     may use.
     """
     rows: dict[str, ImportedQuery] = {}
-    marks = mark_columns(records.columns, fields.used.values())
+    marks = find_mark_columns(records.columns, fields.used.values())
     for record in records:
-        if mark := mark_of(record.fields, marks):
+        if mark := find_mark(record.fields, marks):
             left_out[f"marked {mark[1]}"] += 1
             continue
         row = _row(record, fields, left_out, _filter(record, fields.filter, there, records.problems))
@@ -215,7 +218,9 @@ def _read_queries(
         elif (first := rows.setdefault(row.query.query_id, row)) is not row:
             if first.query.normalised != row.query.normalised:
                 records.problems.add(
-                    record.line, clash(row.query, first.query, f"on {records.unit} {first.line}"), ONE_TEXT
+                    record.line,
+                    describe_text_conflict(row.query, first.query, f"on {records.unit} {first.line}"),
+                    ONE_TEXT,
                 )
             rows[first.query.query_id] = first._replace(tags=tuple(dict.fromkeys([*first.tags, *row.tags])))
             left_out["the same query again"] += 1
@@ -228,15 +233,15 @@ def _row(
     values = record.fields
     text = redact(field_to_text(values, fields.text).strip())
     normalised = normalise_query(text.text)
-    query_id = query_id_of(normalised) if fields.id is None else field_to_text(values, fields.id).strip()
+    query_id = make_query_id(normalised) if fields.id is None else field_to_text(values, fields.id).strip()
     kinds = set(text.kinds)
-    if holds_address(query_id):
-        query_id = query_id_of(normalised)
+    if has_email_address(query_id):
+        query_id = make_query_id(normalised)
         kinds.add("email")
     need = _redacted(field_to_text(values, fields.information_need).strip(), kinds)
     in_answers: Counter[str] = Counter()
     column = fields.reference
-    answers = () if column is None else cleaned_answers(values.get(column), left_out, in_answers)
+    answers = () if column is None else redact_answers(values.get(column), left_out, in_answers)
     kinds |= set(in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
     rest = _redacted(select_unused_values(values, used, fields.inside) | wanted, kinds)
@@ -251,19 +256,19 @@ def _filter(record: Record, column: str | None, there: Collection[str], problems
     if value is None or value == "":
         return {}
     try:
-        wanted = checked_filter(value)
-        refuse_problems([missing] if (missing := lacking(wanted, there)) else [])
+        wanted = parse_filter(value)
+        refuse_problems([missing] if (missing := describe_missing_fields(wanted, there)) else [])
     except InputError as error:
         for problem in error.problems:
             problems.add(record.line, problem, WAY_OUT)
         return {}
-    return {FIELD: wanted, WORDS: in_words(wanted)}
+    return {FIELD: wanted, WORDS: describe_filter(wanted)}
 
 
 def _tags_of_record(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
     """Return the distinct tags in these columns."""
     values = (_redacted(record.fields.get(column), set()) for column in columns)
-    names = dict.fromkeys(name for value in values for name in tag_names(value))
+    names = dict.fromkeys(name for value in values for name in parse_tag_names(value))
     for name in names:
         if not is_tag_name(name):
             problems.add(record.line, f"a tag cannot be called {name!r}", NAME_EXPECTED)

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from curation.core.errors import InputError
 from curation.core.text import pluralize
-from curation.ingest.import_outcome import ImportOutcome, fields_used, personal_data
+from curation.ingest.import_outcome import ImportOutcome, describe_fields, describe_personal_data
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, UnknownNames
 from curation.ingest.readers.fields import NuggetFields, ReferenceFields
@@ -65,7 +65,7 @@ class QueryItemsImport:
             shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.items, item)} to {queries}: {shown}."
         figures = {unit: self.items, "queries": self.queries, **counts}
-        remarks = [fields_used(self.fields), *personal_data(self.personal, unit, "replaced")]
+        remarks = [describe_fields(self.fields), *describe_personal_data(self.personal, unit, "replaced")]
         return ImportOutcome(changes, sentence, unit, figures, self.left_out, remarks)
 
 
@@ -124,7 +124,7 @@ class QueryRows:
         )
 
 
-def revised(
+def find_revisions(
     known: Mapping[str, tuple[int, Sequence[Item] | None]], items_of: Mapping[str, Sequence[Item]]
 ) -> tuple[list[tuple[str, int, list[Item]]], tuple[int, int]]:
     """Return query id, next revision and items of each query whose items differ from the newest revision.

@@ -51,56 +51,56 @@ _LATEST = """
 """
 
 
-def own_tags(cursor: Cursor) -> list[str]:
+def read_own_tags(cursor: Cursor) -> list[str]:
     """Return the tags that the project's leads declared, by name."""
     return sorted(json.loads(get_setting(cursor, _SETTING) or "[]"))
 
 
-def known_tags(cursor: Cursor) -> list[str]:
+def read_known_tags(cursor: Cursor) -> list[str]:
     """Return all tags of the project: tags of rules, of people, and declared tags."""
-    return [*RULE_TAGS, *BY_PEOPLE, *own_tags(cursor)]
+    return [*RULE_TAGS, *BY_PEOPLE, *read_own_tags(cursor)]
 
 
-def tags_for_people(cursor: Cursor) -> list[str]:
+def list_tags_for_people(cursor: Cursor) -> list[str]:
     """Return all known tags in the order in which pages list them: declared tags first."""
-    return [*own_tags(cursor), *BY_PEOPLE, *RULE_TAGS]
+    return [*read_own_tags(cursor), *BY_PEOPLE, *RULE_TAGS]
 
 
 def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
     """Refuse tags that the project does not have; the error lists the known tags."""
-    known = known_tags(cursor)
-    unknown = [unknown_tag(name, known) for name in dict.fromkeys(names) if name not in known]
+    known = read_known_tags(cursor)
+    unknown = [describe_unknown_tag(name, known) for name in dict.fromkeys(names) if name not in known]
     if unknown:
-        raise InputError(unknown, way_out=tags_sentence(known), command=DECLARE)
+        raise InputError(unknown, way_out=describe_known_tags(known), command=DECLARE)
 
 
-def unknown_tag(name: str, known: Sequence[str]) -> str:
+def describe_unknown_tag(name: str, known: Sequence[str]) -> str:
     """Return the sentence about an unknown tag, with a similar known tag."""
-    near = get_close_matches(tag_name(name), known, n=1, cutoff=0.75)
+    near = get_close_matches(to_tag_name(name), known, n=1, cutoff=0.75)
     return f"there is no tag {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
-def tags_sentence(known: Sequence[str]) -> str:
+def describe_known_tags(known: Sequence[str]) -> str:
     """Return the sentence that lists the known tags."""
     return f"Tags: {join_names(known, _MAX_NAMED)}."
 
 
-def tag_name(value: str) -> str:
+def to_tag_name(value: str) -> str:
     """Return a field's value as the name of a tag: in lower case, with hyphens for spaces."""
     return re.sub(r"[\s_]+", "-", unicodedata.normalize("NFC", value).strip().lower())
 
 
-def tag_names(value: Any) -> list[str]:
+def parse_tag_names(value: Any) -> list[str]:
     """Return the names of the tags in a cell, which has a list, or values separated by commas or bars."""
     values = (
         [to_text(item) for item in value] if isinstance(value, list) else re.split(r"[,|]", to_text(value))
     )
-    return [name for name in map(tag_name, values) if name]
+    return [name for name in map(to_tag_name, values) if name]
 
 
 def is_tag_name(name: str) -> bool:
     """Return whether the name is valid for a tag."""
-    return _NAME.fullmatch(name) is not None and name == tag_name(name)
+    return _NAME.fullmatch(name) is not None and name == to_tag_name(name)
 
 
 def declare_tags(
@@ -135,9 +135,9 @@ def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]
     ------
     InputError: the project would have more than `MAX_OWN` declared tags.
     """
-    known = set(known_tags(cursor))
+    known = set(read_known_tags(cursor))
     new = sorted({name for name in names if name not in known})
-    tags = [*own_tags(cursor), *new]
+    tags = [*read_own_tags(cursor), *new]
     if len(tags) > MAX_OWN:
         refuse_problems(
             [
@@ -174,13 +174,13 @@ class TagStatement(NamedTuple):
     present: bool
 
 
-def tags_in_force(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], bool]:
+def read_latest_tags(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], bool]:
     """Return the latest statement of rules or people for each query and tag."""
     rows = cursor.execute(_LATEST, [by_person]).fetchall()
     return {(query_id, tag): present for query_id, tag, present in rows}
 
 
-def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
+def read_tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
     """Return whether people set the tag, by normalized text of queries; one query with the text is enough."""
     rows = cursor.execute(
         f"SELECT normalised, bool_or(present) FROM ({_LATEST}) JOIN queries USING (query_id) "  # noqa: S608
@@ -190,7 +190,7 @@ def tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
     return dict(rows)
 
 
-def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
+def changes_tag(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
     """Return whether a statement changes a query's tag. The first statement of a rule is not stored if the
     statement denies the tag.
     """
@@ -202,8 +202,8 @@ def is_new(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_pers
 
 def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagsSet:
     """Store those of a person's statements about tags that change a tag."""
-    in_force = tags_in_force(cursor, by_person=True)
-    new = [word for word in statements if is_new(word, in_force, by_person=True)]
+    in_force = read_latest_tags(cursor, by_person=True)
+    new = [word for word in statements if changes_tag(word, in_force, by_person=True)]
     append_statements(cursor, new, by_person=True, author=author)
     added = [(word.query_id, word.tag) for word in new if word.present]
     removed = [(word.query_id, word.tag) for word in new if not word.present]

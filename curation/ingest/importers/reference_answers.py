@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, revised
-from curation.ingest.importers.row_marks import mark_columns, mark_of
+from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, find_revisions
+from curation.ingest.importers.row_marks import find_mark, find_mark_columns
 from curation.ingest.readers.fields import (
     GOLD,
     QUESTIONS,
@@ -80,7 +80,7 @@ def import_answers(
     used = _resolved_fields(records, fields)
     is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
     text = records.field("--map query", find_column(_TEXTS, records.columns) or "")
-    marks = mark_columns(records.columns, used.used.values())
+    marks = find_mark_columns(records.columns, used.used.values())
     rows = QueryRows(store, records, [used.query, *filter(None, [text])], skip_unknown)
     answers_of: dict[str, list[str]] = {}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
@@ -88,14 +88,14 @@ def import_answers(
             if record.fields.get("is_correct_answer") is False:  # Haystack's labels
                 rows.left_out["marked as not correct"] += 1
                 continue
-            if mark := mark_of(record.fields, marks):
+            if mark := find_mark(record.fields, marks):
                 rows.left_out[f"marked {mark[1]}"] += 1
                 continue
             if is_guessed:
                 _refuse_no_texts(record, used.reference or "", records)
             if (query := rows.query_of(record)) is not None:
                 cell = record.fields.get(used.reference or "")
-                answers_of.setdefault(query, []).extend(cleaned_answers(cell, rows.left_out, rows.personal))
+                answers_of.setdefault(query, []).extend(redact_answers(cell, rows.left_out, rows.personal))
     answers_of = {query: list(dict.fromkeys(answers)) for query, answers in answers_of.items() if answers}
     rows.check(answers_of, "answer")
     with store.transaction(appends=True) as cursor:
@@ -108,7 +108,7 @@ def _resolved_fields(records: Records, asked: ReferenceFields) -> ReferenceField
     answers.
     """
     used = records.resolve(asked)
-    context = contexts_of_a_system(used.reference, records.columns)
+    context = find_context_column(used.reference, records.columns)
     if asked.reference is None and context is not None:
         records.refuse_columns(
             f"next to {context!r}, {used.reference!r} may hold a system's answers: name the column of the "
@@ -129,7 +129,7 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
         )
 
 
-def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str | None:
+def find_context_column(reference: str | None, columns: Sequence[str]) -> str | None:
     """Return a column of the file which shows that `reference` may have a system's answers; None without such
     a column.
     """
@@ -139,12 +139,12 @@ def contexts_of_a_system(reference: str | None, columns: Sequence[str]) -> str |
     return gold or (match_column(_CONTEXTS, columns) if match_column(_PREDICTIONS, columns) is None else None)
 
 
-def texts_of(value: Any) -> list[str]:
+def parse_answer_texts(value: Any) -> list[str]:
     """Return the texts of a cell: one text, a list in JSON or Python, or `{"text": [...]}`."""
     if isinstance(value, Mapping):
-        return texts_of(value.get("text"))
+        return parse_answer_texts(value.get("text"))
     if isinstance(value, list):
-        return [text for item in value for text in texts_of(item)]
+        return [text for item in value for text in parse_answer_texts(item)]
     text = to_text(value).strip()
     for read in (json.loads, literal_eval) if text.startswith("[") else ():
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
@@ -160,10 +160,10 @@ def read_answers(cursor: Cursor) -> dict[str, tuple[str, ...]]:
     return {query_id: tuple(answers) for query_id, answers in rows.fetchall()}
 
 
-def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:
+def redact_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:
     """Return the answers of a cell without personal data; count empty answers in `left_out`."""
     answers = []
-    for text in texts_of(value):
+    for text in parse_answer_texts(value):
         redacted = redact(text)
         if not text or redacted.is_empty:
             left_out["empty answer" if not text else "answer of nothing but personal data"] += 1
@@ -189,19 +189,21 @@ def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], sour
     removes the answers of a query.
     """
     newest = cursor.execute(_NEWEST).fetchall()
-    written, changes = revised({name: (revision, answers) for name, revision, answers in newest}, answers_of)
+    written, changes = find_revisions(
+        {name: (revision, answers) for name, revision, answers in newest}, answers_of
+    )
     names = ("query_id", "revision", "answers")
     append_rows(cursor, "reference_answers", written, names, source=source, answered_at=utc_now())
     return changes
 
 
-def reference_revision(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
+def read_reference_revisions(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
     """Return the revision of the current reference answers by query id, for queries with such answers."""
     sql = "SELECT query_id, revision FROM current_reference_answers WHERE list_contains(?::TEXT[], query_id)"
     return dict(cursor.execute(sql, [list(query_ids)]).fetchall())
 
 
-def references_of(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
+def read_references(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
     """Return the current reference answers of a query, or its reference answers at a revision; () without
     answers.
     """

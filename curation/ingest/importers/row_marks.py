@@ -13,7 +13,7 @@ _OF_JUDGMENTS = ("answer", *_COLUMNS)
 _NOT_TAKEN = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", re.IGNORECASE)
 
 
-def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
+def find_mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
     """Return the columns that may mark rows to be left out, except columns that are read for a field.
 
     Parameters
@@ -24,7 +24,7 @@ def mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = Fal
     return [name for name in names if name not in used]
 
 
-def mark_of(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, str] | None:
+def find_mark(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, str] | None:
     """Return the column and the word, in lower case, that mark a row to be left out; None without such a
     word.
     """

@@ -24,10 +24,10 @@ from pathlib import Path
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.ingest.import_outcome import ImportOutcome, fields_used
+from curation.ingest.import_outcome import ImportOutcome, describe_fields
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.run_lines import RunLines
-from curation.ingest.importers.topics import with_topics
+from curation.ingest.importers.topics import add_topic_ids
 from curation.ingest.importers.unknown_names import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_QUERY,
@@ -37,7 +37,7 @@ from curation.ingest.importers.unknown_names import (
 from curation.ingest.readers.fields import RunFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.run_files import RunFile, RunRow
-from curation.ingest.stored_runs import RunEntry, check_name, store_run
+from curation.ingest.stored_runs import RunEntry, check_run_name, store_run
 from curation.store import COMMAND_LINE, Store
 from curation.store.documents import current_versions, ids_alike
 
@@ -95,7 +95,7 @@ class RunImport:
         return ImportOutcome(self.is_new, sentence, "lines", figures, self.left_out, list(self._remarks()))
 
     def _remarks(self) -> Iterator[str]:
-        yield f"Read as {self.format}. {fields_used(self.fields)}"
+        yield f"Read as {self.format}. {describe_fields(self.fields)}"
         if self.mapped:
             yield f"{self.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
         if self.unordered:
@@ -146,12 +146,12 @@ def import_run(
     InputError: the name or the file cannot be used; the error lists all problems of the file.
     RefusedError: there is no corpus, or a different run has the name.
     """
-    check_name(name)
+    check_run_name(name)
     file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
     documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
     with store.reading() as cursor:
         known = KnownQueries.read(cursor)
-    known = with_topics(known, topics, progress)
+    known = add_topic_ids(known, topics, progress)
     reader = _RunReader(file, known, documents, skip_unknown, skip_repeated)
     entries = reader.read()
     with store.transaction(appends=True) as cursor:

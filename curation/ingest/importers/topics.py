@@ -23,7 +23,7 @@ from curation.ingest.readers.values import field_to_text
 _COLUMNS = ("id", "text")
 
 
-def with_topics(known: KnownQueries, path: Path | None, progress: Progress = silent) -> KnownQueries:
+def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = silent) -> KnownQueries:
     """Return the known queries with the topic ids of a table as alternative ids. Without a table, the queries
     are unchanged.
 

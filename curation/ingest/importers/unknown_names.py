@@ -88,7 +88,7 @@ class UnknownNames:
             self._problems.add(lines[0], problem + _difference_clause(name, other), way_out)
 
 
-def like_known(name: str, alike: Alike) -> str:
+def describe_similar_name(name: str, alike: Alike) -> str:
     """Return a clause about a known name that looks like an unknown name; '' without such a name."""
     return _difference_clause(name, alike([name]).get(name, ""))
 
@@ -98,7 +98,7 @@ def _difference_clause(name: str, other: str) -> str:
     return f"; it differs from the known {other!r} by {differs}" if differs else ""
 
 
-def refuse_alike(what: str, first: Mapping[str, int], alike: Alike, problems: Problems) -> None:
+def refuse_similar_names(what: str, first: Mapping[str, int], alike: Alike, problems: Problems) -> None:
     """Add a problem for each unknown name that looks like a known name, unless the names differ only in case.
 
     Parameters

@@ -20,10 +20,10 @@ from curation.core.similarity.quotes import describe_outside_spans
 from curation.core.spans import Spans, union
 from curation.core.text import MAX_NOTE_LENGTH, describe_left_out, pluralize
 from curation.guides.guide import Guide, current_guide
-from curation.ingest.import_outcome import ImportOutcome, fields_used
+from curation.ingest.import_outcome import ImportOutcome, describe_fields
 from curation.ingest.importers.decision_lines import DecisionLine
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
-from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.fields import DecisionFields
 from curation.ingest.readers.values import is_missing_value, parse_whole_number
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
@@ -82,7 +82,7 @@ class DecisionImport:
         """The imported decisions as sentences."""
         sentence = self.sentences[0] if self.decided else "Nothing changed: the file holds no new decisions."
         figures = {"pairs": self.decided, "lines": self.decided + sum(self.left_out.values())}
-        remarks = [fields_used(self.fields)]
+        remarks = [describe_fields(self.fields)]
         return ImportOutcome(bool(self.decided), sentence, "lines", figures, self.left_out, remarks)
 
 
@@ -314,7 +314,7 @@ def _make_ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruli
     problems = list(_find_problems(grade, item.reason, guide))
     refuse_problems(problems)
     query = queries.find(item.query, item.line)
-    if query is None and (like := like_known(item.query, queries.alike)):
+    if query is None and (like := describe_similar_name(item.query, queries.alike)):
         raise InputError(f"the project has no query {item.query!r}{like}")
     return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from curation.core.similarity.quotes import relocate_quote
 from curation.core.spans import Span, Spans, covered_by_at_least, union
 from curation.guides.guide import Guide, current_guide
-from curation.ingest.filters import outside_pairs
+from curation.ingest.filters import find_outside_pairs
 from curation.labeling.consensus.consensus import PairConsensus
 from curation.labeling.consensus.decisions import Pair
 from curation.labeling.consensus.votes import choose_decisions_view
@@ -141,7 +141,7 @@ def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
     some = cursor.execute(_ANY_MARKS).fetchall()
     rows = (row for table in tables_by_range(cursor, sql, showings) for row in table_rows(table))
     marks = dict(_group_by_pair(rows)) if some else {}
-    return ProjectMarks(current_guide(cursor), marks, outside_pairs(cursor))
+    return ProjectMarks(current_guide(cursor), marks, find_outside_pairs(cursor))
 
 
 def read_newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:

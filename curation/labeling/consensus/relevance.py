@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from curation.guides.guide import current_guide
-from curation.ingest.filters import outside_pairs
+from curation.ingest.filters import find_outside_pairs
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.pooling.relevance import Relevance
@@ -22,7 +22,7 @@ def prepare_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[]
     votes: result of `read_votes`, if the caller has already read the votes.
     """
     votes, lowest = votes or read_votes(cursor), current_guide(cursor).values[0]
-    outside = outside_pairs(cursor)
+    outside = find_outside_pairs(cursor)
     return lambda: derive_relevance(compute_consensus(votes).pairs, lowest).with_outside(outside)
 
 

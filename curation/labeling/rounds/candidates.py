@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from curation.ingest.filters import outside_pairs
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.filters import find_outside_pairs
+from curation.ingest.importers.queries import read_active_queries
 from curation.store import Cursor, fetch
 from curation.store.documents import VERSION, current_snapshot
 
@@ -83,9 +83,9 @@ def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[Candidat
     pilots: also count candidates of pilots as shown.
     """
     rows = fetch(cursor, CandidateRow, _CANDIDATES, [pilots, current_snapshot(cursor)])
-    if outside := outside_pairs(cursor):
+    if outside := find_outside_pairs(cursor):
         rows = [row._replace(outside=(row.query_id, row.document_id) in outside) for row in rows]
-    return rows, {query.query_id for query in active_queries(cursor)}
+    return rows, {query.query_id for query in read_active_queries(cursor)}
 
 
 def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: bool) -> ChosenCandidates:

@@ -19,9 +19,9 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.reports.tables import Table
 from curation.core.text import MAX_NOTE_LENGTH, describe_left_out, percent
 from curation.guides.guide import Guide, current_guide
-from curation.ingest.importers.external_corpus import bring_texts
-from curation.ingest.importers.known_queries import KnownQueries, NamedBy, named_by
-from curation.ingest.importers.unknown_names import like_known
+from curation.ingest.importers.external_corpus import store_linked_texts
+from curation.ingest.importers.known_queries import KnownQueries, NamedBy, find_name_kind
+from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import parse_whole_number, to_text
 from curation.labeling.requests import PracticeRequest
@@ -126,7 +126,7 @@ class PracticeFile(NamedTuple):
         first: dict[tuple[str, str], tuple[ControlItem, int]] = {}
         for record in records:
             texts = [to_text(record.fields.get(column or "")).strip() for column in columns]
-            item, problems = self._item(named_by(columns[0] or ""), *texts)
+            item, problems = self._item(find_name_kind(columns[0] or ""), *texts)
             for problem in problems:
                 records.problems.add(record.line, problem)
             if item is None:
@@ -149,7 +149,7 @@ class PracticeFile(NamedTuple):
         try:
             known = self.queries.find(query, named)
             if known is None:
-                like = like_known(query, self.queries.alike)
+                like = describe_similar_name(query, self.queries.alike)
                 problems.append(f"the project has no query {query!r}{like}")
             elif not self.access.shows(known.query_id):
                 problems.append(
@@ -159,7 +159,7 @@ class PracticeFile(NamedTuple):
         except InputError as error:
             problems.extend(error.problems)
         if document not in self.hashes:
-            like = like_known(document, partial(find_lookalikes, known=self.hashes))
+            like = describe_similar_name(document, partial(find_lookalikes, known=self.hashes))
             problems.append(f"the corpus has no document {document!r}{like}")
         value = parse_whole_number(grade)
         if value is None:
@@ -218,7 +218,7 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
         guide_hash, known, had = inputs
         pool = known.read() if isinstance(known, PracticeFile) else _leave_out_sealed(known, access)
         opened, rows = _plan_practice(name, parameters, guide_hash, pool, had)
-        bring_texts(store, (row.document_id for row in rows))
+        store_linked_texts(store, (row.document_id for row in rows))
         return opened, rows, pool.items
 
     def write(cursor: Cursor, planned: _Plan) -> None:

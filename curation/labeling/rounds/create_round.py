@@ -11,7 +11,7 @@ from curation.core.digests import digest, sort_by_seed
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
-from curation.ingest.importers.external_corpus import bring_texts
+from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, assign_queries, lay_out
 from curation.labeling.rounds.candidates import (
@@ -205,7 +205,7 @@ def open_round_over(
     def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, ChosenCandidates]:
         chosen = choose(inputs[1])
         if not dry_run:
-            bring_texts(store, (candidate.document_id for candidate in chosen.candidates))
+            store_linked_texts(store, (candidate.document_id for candidate in chosen.candidates))
         return _plan_round(layout, *inputs[0], chosen), chosen
 
     def write(cursor: Cursor, planned: tuple[_Plan, ChosenCandidates]) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from curation.ingest.filters import outside_pairs
+from curation.ingest.filters import find_outside_pairs
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER, Candidate
 from curation.labeling.rounds.rounds import list_rounds
@@ -103,7 +103,7 @@ def withdraw_outside(cursor: Cursor, author: str) -> int:
 
     A new round leaves out such pairs that have no item yet.
     """
-    outside, count = outside_pairs(cursor), 0
+    outside, count = find_outside_pairs(cursor), 0
     for stored in list_rounds(cursor) if outside else ():
         items = [] if stored.kind == "practice" else read_round_items(cursor, stored.round_id)
         ids = {item.presentation_id for item in items if item.pair in outside and not item.answered}

@@ -19,7 +19,7 @@ from curation.core.characters import isolate
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.reports.tables import Table
 from curation.core.text import MAX_NOTE_LENGTH, pluralize
-from curation.ingest.importers.reference_answers import StoredReferences, references_of
+from curation.ingest.importers.reference_answers import StoredReferences, read_references
 from curation.labeling.answer_matching import DISPUTED, AnswerOutcome, find_distinct_answers, normalise_answer
 from curation.labeling.presentation.drawing import DocumentText
 from curation.labeling.written_answers.create_task import read_shown_documents
@@ -344,7 +344,7 @@ def read_answer_case(
             raise unanswered_error(query_id, task_name)
         find_own_queries(cursor, task.task_id, reviewer, refuse=query_id)
         query, need, documents = read_shown_documents(cursor, task.task_id, query_id)
-        references = references_of(cursor, query_id)
+        references = read_references(cursor, query_id)
         decision = read_answer_decision(cursor, task.task_id, query_id)
     cited = Counter(document for _, documents in answers for document in documents)
     shown = sorted(documents, key=lambda name: (-cited[name], name))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from curation.core.text import percent, pluralize
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.ingest.importers.nuggets import OKAY, VITAL, WRITERS, Nugget, problems_of, read_nuggets
+from curation.ingest.importers.nuggets import OKAY, VITAL, WRITERS, Nugget, find_nugget_problems, read_nuggets
 from curation.labeling.answer_matching import token_f1
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.requests import DEFAULT_DOCUMENTS, RELEVANT
@@ -177,7 +177,7 @@ def parse_nuggets(answer: str) -> list[Nugget]:
         text = " ".join(text.encode(errors="ignore").decode().split()) if isinstance(text, str) else ""
         if importance not in (VITAL, OKAY):
             raise MalformedAnswerError("an answer with a nugget that is neither vital nor okay")
-        if problems_of(text):
+        if find_nugget_problems(text):
             raise MalformedAnswerError(
                 "an answer with a nugget that is empty, too long, personal data or control characters"
             )

@@ -27,7 +27,7 @@ from curation.core.reports.tables import BarCell, Table
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import TagStatement, write_persons_tags
-from curation.ingest.importers.reference_answers import PEOPLE, append_answers, references_of
+from curation.ingest.importers.reference_answers import PEOPLE, append_answers, read_references
 from curation.labeling.answer_matching import (
     AGREED,
     DECIDED,
@@ -305,12 +305,12 @@ def _settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
 def _write_references(
     cursor: Cursor, task_id: str, query_id: str, before: AnswerOutcome, after: AnswerOutcome, author: str
 ) -> None:
-    current = references_of(cursor, query_id)
+    current = read_references(cursor, query_id)
     if after.is_settled:
         append_answers(cursor, {query_id: after.answers}, PEOPLE)
     elif current.source in (PEOPLE, None):
         revision = cursor.execute(_EARLIER, [task_id, query_id]).fetchall()[0][0]
-        earlier = None if revision is None else references_of(cursor, query_id, revision)
+        earlier = None if revision is None else read_references(cursor, query_id, revision)
         answers, source = (earlier.answers, earlier.source) if earlier else ((), None)
         append_answers(cursor, {query_id: answers}, source or PEOPLE)
     tagged = cursor.execute(_TAGGED, [query_id, TAG]).fetchone() is not None

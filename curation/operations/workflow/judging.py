@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from curation.agreement.gate import GateCheck
 from curation.core.text import percent, pluralize
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.marks import read_marks
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
@@ -205,7 +205,7 @@ def read_settled(cursor: Cursor) -> SettledGrades:
     pairs = compute_consensus(read_votes(cursor)).pairs
     marks, waiting = read_marks(cursor), read_awaited_opinions(cursor)
     disputed = [pair[:2] for pair in pairs if marks.is_disputed(pair)]
-    active = {query.query_id for query in active_queries(cursor)}
+    active = {query.query_id for query in read_active_queries(cursor)}
     graded = {pair.query_id for pair in pairs if pair.grade is not None} & active
     split_id = get_setting(cursor, "split")
     sql = "SELECT query_id, part FROM split_assignments WHERE split_id = ?"

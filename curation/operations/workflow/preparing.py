@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.core.text import pluralize
-from curation.ingest.filters import outside_pairs
-from curation.ingest.importers.queries import active_queries
-from curation.ingest.stored_runs import stored_runs
+from curation.ingest.filters import find_outside_pairs
+from curation.ingest.importers.queries import read_active_queries
+from curation.ingest.stored_runs import read_stored_runs
 from curation.operations.workflow.stage import Action, Stage, State, join_names
 from curation.queries.sampling.stored_sample import SampleReport, read_current
 from curation.store import Cursor, fetch, get_setting
@@ -68,8 +68,8 @@ class Preparation(NamedTuple):
 def read_preparation(cursor: Cursor) -> Preparation:
     """Read the facts of a project before people judge."""
     [(logs, rows)] = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()
-    active = [query.query_id for query in active_queries(cursor)]
-    outside = [list(ids) for ids in zip(*outside_pairs(cursor), strict=True)] or [[], []]
+    active = [query.query_id for query in read_active_queries(cursor)]
+    outside = [list(ids) for ids in zip(*find_outside_pairs(cursor), strict=True)] or [[], []]
     [(pooled_queries, pairs, unassigned_pairs)] = cursor.execute(_PAIRS, [active, *outside]).fetchall()
     pool = next(iter(fetch(cursor, BuiltPool, _LAST_POOL)), None)
     return Preparation(
@@ -77,7 +77,7 @@ def read_preparation(cursor: Cursor) -> Preparation:
         all_from_engines=is_held(cursor),
         logs=logs,
         log_rows=int(rows),
-        runs=len(stored_runs(cursor)),
+        runs=len(read_stored_runs(cursor)),
         queries=len(active),
         pooled_queries=pooled_queries,
         sample=read_current(cursor),

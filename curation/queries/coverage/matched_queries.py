@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.matching import EntityMatch, MatchingRule, match_entities
 from curation.queries.coverage.measures import Clusters
@@ -98,7 +98,7 @@ def read_matched_queries(cursor: Cursor, map_id: str) -> MatchedQueries:
     rows = cursor.execute(_MOST_ASKED, [MAX_TRAFFIC_TEXTS]).fetchall()
     traffic = [(text, searches) for text, searches, _ in rows]
     all_searches = rows[0][2] if rows else 0
-    return MatchedQueries(active_queries(cursor), traffic, all_searches, read_matches(cursor, map_id))
+    return MatchedQueries(read_active_queries(cursor), traffic, all_searches, read_matches(cursor, map_id))
 
 
 def match_new_texts(

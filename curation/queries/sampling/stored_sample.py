@@ -24,7 +24,7 @@ from curation.core.errors import RefusedError
 from curation.core.reports.charts import bars
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, join_names, percent, pluralize
-from curation.ingest.importers.queries import query_id_of
+from curation.ingest.importers.queries import make_query_id
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.designs import TAG, Stratum, names_after, strata_table
 from curation.queries.unanswerable import unanswerable_share
@@ -225,7 +225,7 @@ def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str],
     known = dict(cursor.execute(_KNOWN, [normalised]).fetchall())
     spellings = cursor.execute(_SPELLINGS, [normalised]).fetchall()
     new = [spelling for spelling in spellings if spelling[0] not in known]
-    ids = {text: query_id_of(text) for text, *_ in new}
+    ids = {text: make_query_id(text) for text, *_ in new}
     rows = [
         (ids[text], shown, text, json.dumps({"segment": segment} if segment else {}))
         for text, shown, segment in new

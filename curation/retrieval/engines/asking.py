@@ -27,8 +27,8 @@ from curation.core.digests import digest
 from curation.core.errors import CurationError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.ingest.importers.queries import active_queries
-from curation.ingest.stored_runs import Run, RunEntry, check_name, store_run, stored_runs
+from curation.ingest.importers.queries import read_active_queries
+from curation.ingest.stored_runs import Run, RunEntry, check_run_name, read_stored_runs, store_run
 from curation.people.annotators import require_author
 from curation.retrieval.engines import RATE
 from curation.retrieval.engines.client import EngineClient, EngineList, RejectedQueryError
@@ -155,15 +155,15 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
     """
     problems = [] if request.depth >= 1 else [f"Depth {request.depth}: expected at least 1 document."]
     refuse_problems(problems)
-    engine, queries = find_engine(cursor, request.engine), active_queries(cursor)
+    engine, queries = find_engine(cursor, request.engine), read_active_queries(cursor)
     if not queries:
         raise RefusedError(
             "There are no queries to ask an engine. Draw a sample, or import queries.",
             command="`goldgrade sample` draws queries, `goldgrade import queries` imports queries.",
         )
-    runs = {run.name: run for run in stored_runs(cursor)}
+    runs = {run.name: run for run in read_stored_runs(cursor)}
     for name in request.names:
-        check_name(name)
+        check_run_name(name)
         request_id = digest("engine run", name, engine.name, engine.template.template_hash, request.depth)
         asked, run = read_asked(cursor, request_id, queries), runs.get(name)
         if run is None or not asked.missing:

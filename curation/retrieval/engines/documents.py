@@ -18,10 +18,10 @@ from curation.core.progress import Progress, silent
 from curation.core.text import join_names, pluralize
 from curation.ingest.importers.corpus import (
     KnownVersions,
-    document_of,
-    document_rows,
-    known_versions,
-    without_group,
+    build_document,
+    build_document_table,
+    drop_group,
+    read_known_versions,
     write_corpus,
 )
 from curation.ingest.readers.fields import CorpusFields, file_fields, find_column
@@ -110,7 +110,7 @@ def bring_missing(
     corpus.
     """
     with store.reading() as cursor:
-        before = known_versions(cursor)
+        before = read_known_versions(cursor)
     number, left_out = 0, Counter[str]()
     for some in batched(sorted(set(ids) - before.versions.keys()), SLICE):
         try:
@@ -124,7 +124,7 @@ def bring_missing(
         if documents:
             with store.transaction(appends=True) as cursor:
                 _add(cursor, client.engine.name, before, documents)
-                before = known_versions(cursor)
+                before = read_known_versions(cursor)
     return number, before.versions.keys(), left_out
 
 
@@ -162,7 +162,7 @@ def refresh(
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        engine, before = find_engine(cursor, name), known_versions(cursor)
+        engine, before = find_engine(cursor, name), read_known_versions(cursor)
         ids = dict.fromkeys(
             document_id
             for (document_id,) in cursor.execute(_BROUGHT, [name]).fetchall()
@@ -206,7 +206,7 @@ def _write(
         (document for document in brought if document.content_hash not in before.hashes),
         key=lambda document: document[:2],
     )
-    return write_corpus(cursor, before, versions, [document_rows(new)], f"engine {engine}", held)
+    return write_corpus(cursor, before, versions, [build_document_table(new)], f"engine {engine}", held)
 
 
 def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
@@ -224,5 +224,5 @@ def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Docum
         names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
         columns[field.name] = names if field.several else next(iter(names), None)
         values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}
-    document = document_of({**values, _ID: document_id}, CorpusFields(**columns))
-    return without_group(document, columns["group"])  # else every document fetched again would be another
+    document = build_document({**values, _ID: document_id}, CorpusFields(**columns))
+    return drop_group(document, columns["group"])  # else every document fetched again would be another

@@ -14,13 +14,13 @@ from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.ingest.filters import OUTDATED, in_words, outside, read_filters
+from curation.ingest.filters import OUTDATED, describe_filter, explain_exclusion, read_filters
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
-from curation.ingest.requests import request_of
+from curation.ingest.requests import make_request
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.imported import add_judgments
@@ -141,14 +141,14 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
 
 def test_a_document_is_outside_by_what_it_says_and_never_by_what_it_leaves_unsaid() -> None:
     wanted = {"product": ["a", "b"], "version": 2, "at": "2025-03-01T12:00"}
-    assert outside(wanted, {}) is None
-    assert outside(wanted, {"product": "b", "version": "2", "valid_from": "2025-03-01"}) is None
-    assert outside(wanted, {"product": ["c", "a"], "valid_to": "2025-03-01"}) is None
-    assert outside(wanted, {"product": "c"}) == "product is c, not a or b"
-    assert outside(wanted, {"valid_from": "2025-03-01T12:01"}) == (
+    assert explain_exclusion(wanted, {}) is None
+    assert explain_exclusion(wanted, {"product": "b", "version": "2", "valid_from": "2025-03-01"}) is None
+    assert explain_exclusion(wanted, {"product": ["c", "a"], "valid_to": "2025-03-01"}) is None
+    assert explain_exclusion(wanted, {"product": "c"}) == "product is c, not a or b"
+    assert explain_exclusion(wanted, {"valid_from": "2025-03-01T12:01"}) == (
         "valid from 2025-03-01T12:01, after 2025-03-01T12:00"
     )
-    assert in_words(wanted) == (
+    assert describe_filter(wanted) == (
         "Only documents with product a or b, with version 2, valid at 2025-03-01T12:00."
     )
 
@@ -169,7 +169,7 @@ def test_bad_filters_are_named_with_their_lines_and_nothing_is_imported(
         "line 5: no document has the field valid_from or valid_to; documents have product, version",
     ]
     with store.reading() as cursor:
-        assert active_queries(cursor) == []
+        assert read_active_queries(cursor) == []
 
 
 def test_a_filter_is_json_in_a_table_and_an_empty_one_takes_it_away(
@@ -231,7 +231,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     file = write_corpus(
         folder / "filters.jsonl", [{"id": one, "text": one, "filter": wanted[one]} for one in WORDS]
     )
-    imported = import_for_page(store, request_of("queries", file), COMMAND_LINE)
+    imported = import_for_page(store, make_request("queries", file), COMMAND_LINE)
     everything = {(word, f"{word}-{number}") for word in WORDS for number in range(9)}
     outside_all = set(read_filters(store).among(everything))
     assert {len([pair for pair in outside_all if pair[0] == word]) for word in WORDS} == {6, 0}

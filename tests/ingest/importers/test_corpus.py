@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers import corpus as corpus_module
 from curation.ingest.importers.corpus import (
-    document_of,
-    document_rows,
+    build_document,
+    build_document_table,
+    compute_snapshot_id,
+    drop_group,
     import_corpus,
-    known_versions,
-    snapshot_id_of,
-    without_group,
+    read_known_versions,
     write_corpus,
 )
 from curation.ingest.readers.fields import CorpusFields
@@ -55,11 +55,13 @@ def test_a_document_from_before_the_group_was_metadata_keeps_its_version(store, 
     path = write("c.jsonl", [{"id": "a", "text": "one", "line": "g", "price": 3}])
     fields = CorpusFields(group="line")
     used = CorpusFields("id", None, ("text",), group="line")
-    older = without_group(document_of({"id": "a", "text": "one", "line": "g", "price": 3}, used), "line")
+    older = drop_group(build_document({"id": "a", "text": "one", "line": "g", "price": 3}, used), "line")
     assert older.metadata == '{"price":3}'
     with store.transaction(appends=True) as cursor:
-        known = known_versions(cursor)
-        write_corpus(cursor, known, {"a": older.content_hash}, [document_rows([older])], "c.jsonl", False)
+        known = read_known_versions(cursor)
+        write_corpus(
+            cursor, known, {"a": older.content_hash}, [build_document_table([older])], "c.jsonl", False
+        )
     assert not import_corpus(store, path, fields).is_new
 
 
@@ -85,7 +87,7 @@ def test_the_snapshot_does_not_depend_on_the_order_or_the_format_of_the_file(sto
         assert current_snapshot(cursor) == first.snapshot
         corpus = current_corpus(cursor)
     versions = dict(zip(corpus.ids, corpus.hashes.to_pylist(), strict=True))
-    assert snapshot_id_of(versions) == first.snapshot
+    assert compute_snapshot_id(versions) == first.snapshot
 
 
 def test_a_changed_document_makes_a_new_snapshot_and_the_old_one_stays(store, write):

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.importers.queries import query_id_of
+from curation.ingest.importers.queries import make_query_id
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.ingest.importers.traffic.traffic_import import import_traffic
@@ -130,7 +130,7 @@ def test_a_file_with_ids_and_texts_keeps_both_so_that_its_runs_match(corpus, wri
     assert (result.judgments, result.added_queries) == (3, 1)
     assert set(_judged(corpus, "q.query_id, q.text")) == {
         ("8", "blue hat"),
-        (query_id_of("red shoes"), "red shoes"),
+        (make_query_id("red shoes"), "red shoes"),
     }
     run = import_run(corpus, write("r.trec", "7 Q0 d1 1 2 t\n8 Q0 d2 1 1 t\n"), "r")
     assert (run.queries, run.left_out) == (2, {})
@@ -139,7 +139,7 @@ def test_a_file_with_ids_and_texts_keeps_both_so_that_its_runs_match(corpus, wri
 def test_an_unknown_query_is_added_by_its_text(corpus, write):
     import_judgments(corpus, write("j.csv", HEAD + "Red Shoes,d1,ada,1\nred shoes,d2,ada,1\n"))
     rows = rows_of(corpus, "SELECT query_id, text, source FROM queries")
-    assert rows == [(query_id_of("red shoes"), "Red Shoes", "imported")]
+    assert rows == [(make_query_id("red shoes"), "Red Shoes", "imported")]
 
 
 def test_a_text_that_two_queries_have_is_refused(corpus, write):

@@ -15,7 +15,12 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.external_corpus import OTHERS, bring_texts, changed_files, link_corpus
+from curation.ingest.importers.external_corpus import (
+    OTHER_FILES,
+    find_changed_files,
+    link_corpus,
+    store_linked_texts,
+)
 from curation.ingest.importers.query_import import import_queries
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
@@ -88,7 +93,7 @@ def held(store: Store) -> int:
 def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(store, folder, copied):
     found = link_corpus(store, folder)
     assert (found.documents, found.added, found.without_text) == (300, 300, 43)
-    assert found.left_out == {"the same document again": 1, OTHERS: 1}
+    assert found.left_out == {"the same document again": 1, OTHER_FILES: 1}
     assert versions(store) == versions(copied)
     assert held(store) == 100
     hashes = list(versions(store).values())
@@ -97,7 +102,7 @@ def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(store,
     read = StoredDocuments(store, pa.array(hashes))
     assert {document.content_hash: document for document in read} == texts
     assert held(store) == 100
-    bring_texts(store, ["d150", "d199", "d249", "d299", "d001"])
+    store_linked_texts(store, ["d150", "d199", "d249", "d299", "d001"])
     assert held(store) == 104
     again = link_corpus(store, folder)
     assert (again.is_new, again.unchanged) == (False, 300)
@@ -157,8 +162,8 @@ def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(linked, folder)
     changed = "b.jsonl.gz: is no longer the file that was imported, so nothing is read from the file"
     for document, found in (("d240", changed), ("d260", "c.json: there is no such path")):
         with pytest.raises(InputError, match=found):
-            bring_texts(linked, ["d150", document])
-    bring_texts(linked, ["d150"])
+            store_linked_texts(linked, ["d150", document])
+    store_linked_texts(linked, ["d150"])
     again = link_corpus(linked, folder)
     assert (again.changed, again.removed, again.unchanged) == (50, 50, 200)
 
@@ -196,13 +201,13 @@ def test_a_project_whose_corpus_is_in_object_storage_opens_and_says_what_to_do(l
             cursor.execute(f"UPDATE {table} SET file_id = 'of s3 ' || file_id")
     sentence = "s3://shop/pages: is in object storage; download it with the cloud's own tool first"
     assert held(linked) == 100
-    bring_texts(linked, ["d001"])
+    store_linked_texts(linked, ["d001"])
     with pytest.raises(InputError, match=sentence):
-        bring_texts(linked, ["d150"])
-    [(location, error)] = changed_files(linked)
+        store_linked_texts(linked, ["d150"])
+    [(location, error)] = find_changed_files(linked)
     assert (location, str(error).startswith(sentence)) == ("s3://shop/pages", True)
     assert link_corpus(linked, folder).unchanged == 300
-    bring_texts(linked, ["d150"])
+    store_linked_texts(linked, ["d150"])
 
 
 def test_what_is_judged_in_a_file_a_round_or_practice_comes_into_the_project(linked, tmp_path):

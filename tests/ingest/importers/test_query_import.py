@@ -6,7 +6,7 @@ import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.ingest.importers.queries import active_queries, add_query, query_id_of
+from curation.ingest.importers.queries import add_query, make_query_id, read_active_queries
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.fields import QueryFields
 from curation.store import append, put_setting
@@ -16,12 +16,12 @@ from tests.support.projects import all_rows, rows_of
 
 def _active(store):
     with store.reading() as cursor:
-        return active_queries(cursor)
+        return read_active_queries(cursor)
 
 
 def _add_sample(store, sample_id, *texts):
     """A sample that was drawn from traffic, as the sampling room stores it."""
-    ids = [query_id_of(text) for text in texts]
+    ids = [make_query_id(text) for text in texts]
     with store.transaction() as cursor:
         columns = {"query_id": ids, "text": list(texts), "normalised": list(texts)}
         append(
@@ -47,9 +47,9 @@ def test_queries_keep_their_ids_needs_and_other_fields(store, write):
 def test_without_an_id_the_normalised_text_makes_it(store, write):
     result = import_queries(store, write("q.csv", "query\nred shoes\nRED   shoes\nhat\n\n"))
     assert result.left_out == {"the same query again": 1, "empty query": 1}
-    assert {query.query_id for query in _active(store)} == {query_id_of("red shoes"), query_id_of("hat")}
-    assert query_id_of("red shoes").startswith("q")
-    assert len(query_id_of("red shoes")) == 13
+    assert {query.query_id for query in _active(store)} == {make_query_id("red shoes"), make_query_id("hat")}
+    assert make_query_id("red shoes").startswith("q")
+    assert len(make_query_id("red shoes")) == 13
 
 
 def test_a_new_information_need_is_taken_and_silence_takes_nothing_away(store, write):
@@ -93,7 +93,7 @@ def test_a_sampled_query_that_a_file_brings_with_an_id_stays_one_query_under_bot
     _add_sample(store, "now", "alpha beta", "gamma")
     row = {"_id": "42", "text": "Alpha  Beta", "narrative": "the first letters", "topic": "greek"}
     result = import_queries(store, write("q.jsonl", [row, {"_id": "43", "text": "delta"}]))
-    sampled = query_id_of("alpha beta")
+    sampled = make_query_id("alpha beta")
     assert (result.added, result.changed, result.known_as) == (1, 1, {"42": sampled})
     with store.reading() as cursor:
         rows = cursor.execute("SELECT query_id, information_need, source FROM queries").fetchall()
@@ -101,7 +101,7 @@ def test_a_sampled_query_that_a_file_brings_with_an_id_stays_one_query_under_bot
     assert sorted(rows) == sorted(
         [
             (sampled, "the first letters", "imported"),
-            (query_id_of("gamma"), None, "traffic"),
+            (make_query_id("gamma"), None, "traffic"),
             ("43", None, "imported"),
         ]
     )
@@ -123,7 +123,7 @@ def test_a_file_without_ids_finds_the_query_that_another_gave_an_id(store, write
 def test_texts_that_have_the_id_of_another_source_are_refused_all_at_once(store, write, refused):
     _add_sample(store, "now", "gamma")
     import_queries(store, write("q.csv", "id,query\n17,alpha\n18,beta\n"))
-    sampled = query_id_of("gamma")
+    sampled = make_query_id("gamma")
     path = write("r.csv", "id,query\n1,alpha\n2,Beta\n3,gamma\n4,Gamma\n5,new\n")
     error = refused(import_queries, path)
     assert error.problems == [
@@ -159,7 +159,7 @@ def _add(store, *arguments):
 
 def test_a_written_query_is_in_force_with_the_id_of_its_text(store):
     added = _add(store, "  Red  Shoes ", None, "to run")
-    assert added == Query(query_id_of("red shoes"), "Red  Shoes", "red shoes", "written", "to run")
+    assert added == Query(make_query_id("red shoes"), "Red  Shoes", "red shoes", "written", "to run")
     assert _active(store) == [added]
     assert _add(store, "hat", "h1").query_id == "h1"
 

@@ -10,7 +10,7 @@ import pytest
 from curation.core.errors import InputError
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.query_items import QueryItemsImport
-from curation.ingest.importers.reference_answers import import_answers, read_answers, texts_of
+from curation.ingest.importers.reference_answers import import_answers, parse_answer_texts, read_answers
 from curation.releases.card import write_card
 from curation.releases.diff import compare_releases
 from curation.releases.frozen_release import load_release
@@ -106,11 +106,11 @@ def test_empty_answers_are_counted_and_personal_data_is_replaced(project: Store,
 
 
 def test_cells_may_be_lists_json_or_squads_own_form() -> None:
-    assert texts_of(["a", " b "]) == ["a", "b"]
-    assert texts_of('["a", "b"]') == ["a", "b"]
-    assert texts_of("[sic] a text") == ["[sic] a text"]
-    assert texts_of({"text": ["a"], "answer_start": [3]}) == ["a"]
-    assert texts_of(1969) == ["1969"]
+    assert parse_answer_texts(["a", " b "]) == ["a", "b"]
+    assert parse_answer_texts('["a", "b"]') == ["a", "b"]
+    assert parse_answer_texts("[sic] a text") == ["[sic] a text"]
+    assert parse_answer_texts({"text": ["a"], "answer_start": [3]}) == ["a"]
+    assert parse_answer_texts(1969) == ["1969"]
 
 
 @pytest.mark.slow

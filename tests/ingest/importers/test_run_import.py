@@ -17,7 +17,7 @@ from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import REPEATED, import_run
 from curation.ingest.readers.fields import RunFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.stored_runs import find_run, run_entries
+from curation.ingest.stored_runs import find_run, read_run_entries
 from tests.support import examples
 from tests.support.projects import all_rows
 
@@ -30,7 +30,7 @@ def project(corpus, write):
 
 def _places(store, name="r"):
     with store.reading() as cursor:
-        return run_entries(cursor, find_run(cursor, name))
+        return read_run_entries(cursor, find_run(cursor, name))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from curation.ingest.preview import preview_file
-from curation.ingest.requests import ImportRequest, request_of, with_columns
+from curation.ingest.requests import ImportRequest, make_request, set_columns
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, built_once
 
@@ -33,7 +33,7 @@ def request_for(tmp_path: Path) -> Request:
         path = tmp_path / "secret-folder" / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        asked = request_of(what, path, **options)
-        return with_columns(asked, preview_file(asked).fields)
+        asked = make_request(what, path, **options)
+        return set_columns(asked, preview_file(asked).fields)
 
     return make

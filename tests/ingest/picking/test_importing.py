@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.ingest.requests import REQUESTS, ImportRequest, request_of
+from curation.ingest.requests import REQUESTS, ImportRequest, make_request
 from curation.operations.import_file import IMPORTERS
 from curation.operations.import_jobs import dry_run, import_for_page
 from curation.store import Store
@@ -102,7 +102,7 @@ BAD: dict[str, tuple[str, str, str | bytes, dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_file_is_told_in_words_of_the_page(project: Store, request_for: Request, name: str) -> None:
     what, file, content, options, expected = BAD[name]
-    asked = request_of(what, file, **options)
+    asked = make_request(what, file, **options)
     try:
         asked = request_for(what, file, content, options)
     except InputError as error:  # there is nothing to look at: as the page tells it

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.preview import PREVIEWED_ROWS, preview_file, recognised, seems_to_be
+from curation.ingest.preview import PREVIEWED_ROWS, guess_kind, preview_file, propose_columns
 from curation.ingest.readers.fields import file_fields
-from curation.ingest.requests import REQUESTS, ImportRequest, request_of
+from curation.ingest.requests import REQUESTS, ImportRequest, make_request
 from curation.operations.import_jobs import dry_run
 from curation.store import Store
 
@@ -23,7 +23,7 @@ LINES = [{"_id": f"d{number}", "title": f"Tea {number}", "text": "x" * 200} for 
 def written(folder: Path, name: str, content: bytes) -> ImportRequest:
     path = folder / name
     path.write_bytes(content)
-    return request_of("corpus", path)
+    return make_request("corpus", path)
 
 
 def test_the_first_rows_are_shown_and_cut(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_columns_are_recognised_by_the_names_of_the_field(
 ) -> None:
     names = columns.split(",")
     expected = {field: names[at] if isinstance(at, int) else at for field, at in fields.items()}
-    assert recognised(names, file_fields(REQUESTS[what].record)) == expected
+    assert propose_columns(names, file_fields(REQUESTS[what].record)) == expected
 
 
 def test_what_a_system_may_have_answered_is_not_proposed_as_the_reference(
@@ -93,10 +93,10 @@ def test_a_file_without_columns_is_known_by_its_lines(tmp_path: Path) -> None:
     run = written(tmp_path, "x.txt", b"q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 9.1 bm25\n")
     qrels = written(tmp_path, "y.txt", b"q1 0 d1 1\nq1 0 d2 0\n")
     table = written(tmp_path, "z.txt", b"id,text\n1,x\n")
-    assert [seems_to_be(request) for request in (run, qrels, table)] == ["runs", "judgments", None]
-    preview = preview_file(request_of("runs", run.path))
+    assert [guess_kind(request) for request in (run, qrels, table)] == ["runs", "judgments", None]
+    preview = preview_file(make_request("runs", run.path))
     assert (preview.format, preview.columns, preview.rows[1][2]) == ("trec", (), "d2")
-    assert preview_file(request_of("judgments", qrels.path)).format == "qrels"
+    assert preview_file(make_request("judgments", qrels.path)).format == "qrels"
 
 
 def test_bytes_of_another_encoding_are_shown_as_such_and_a_column_is_refused_for_them(tmp_path: Path) -> None:

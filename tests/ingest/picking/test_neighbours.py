@@ -16,7 +16,7 @@ from curation.core.errors import InputError
 from curation.core.progress import silent
 from curation.ingest.importers.reference_answers import read_answers
 from curation.ingest.preview import preview_file
-from curation.ingest.requests import CollectionRequest, request_of, with_columns
+from curation.ingest.requests import CollectionRequest, make_request, set_columns
 from curation.operations.import_collection import import_collection
 from curation.operations.import_file import import_file
 from curation.operations.import_jobs import dry_run
@@ -39,7 +39,7 @@ def take(project: Store, tmp_path: Path) -> Take:
         fields = {
             name.removesuffix("_field"): options.pop(name) for name in list(options) if "_field" in name
         }
-        asked = request_of(what, path, fields, **options)
+        asked = make_request(what, path, fields, **options)
         return import_file(project, asked, silent, "lee")
 
     return import_it
@@ -346,11 +346,11 @@ def test_the_page_proposes_what_the_import_finds_by_itself(project: Store, tmp_p
     name, content, options = JUDGMENTS[tool] if tool in JUDGMENTS else (*ANSWERS[tool], {})
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    asked = request_of(what, path, **options)
+    asked = make_request(what, path, **options)
     fields = preview_file(asked).fields | ({"annotator": ""} if options else {})
     imported = dry_run(project, asked, "lee")
     assert imported.outcome is not None
-    assert imported == dry_run(project, with_columns(asked, fields), "lee")
+    assert imported == dry_run(project, set_columns(asked, fields), "lee")
 
 
 @pytest.mark.parametrize("gold", ["target", "references", "correct_answer", "ideal", "gold", "expected"])
@@ -409,7 +409,7 @@ def test_a_zip_that_unpacks_to_more_than_can_be_meant_is_refused(
     (tmp_path / "bomb.xlsx").write_bytes((tmp_path / "bomb.zip").read_bytes())
     with pytest.raises(InputError, match="unpacks to more than"):
         import_collection(project, tmp_path / "bomb.zip", author="lee")
-    asked = request_of("queries", tmp_path / "bomb.xlsx")
+    asked = make_request("queries", tmp_path / "bomb.xlsx")
     with pytest.raises(InputError, match="unpacks to more than"):
         import_file(project, asked, silent, "lee")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from curation.core.errors import MAX_LINE_LENGTH as MAX_SENTENCE_LENGTH
 from curation.core.errors import CurationError, InputError
-from curation.ingest.collection_files import opened_collection
+from curation.ingest.collection_files import open_collection
 from curation.ingest.readers import bounds
 from curation.ingest.readers.bounds import (
     MAX_BLANK,
@@ -202,7 +202,7 @@ def test_a_zip_of_too_many_files_is_refused_before_any_is_unpacked(tmp_path: Pat
     path = zipped(tmp_path / "a.zip", {f"{number}.txt": b"" for number in range(MAX_PARTS + 1)})
     with (
         pytest.raises(InputError, match=r"cannot be unpacked: holds 10,001 files; expected 10,000 at most"),
-        opened_collection(path),
+        open_collection(path),
     ):
         pass
 
@@ -210,7 +210,7 @@ def test_a_zip_of_too_many_files_is_refused_before_any_is_unpacked(tmp_path: Pat
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_zip_that_python_unpacks_by_whole_blocks_is_refused(tmp_path: Path, packing: int) -> None:
     path = zipped(tmp_path / "a.zip", {"corpus.jsonl": b"a" * 99_999}, packing)
-    with pytest.raises(InputError, match=r"corpus\.jsonl is not packed by deflate"), opened_collection(path):
+    with pytest.raises(InputError, match=r"corpus\.jsonl is not packed by deflate"), open_collection(path):
         pass
 
 

@@ -13,7 +13,7 @@ import pytest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.decision_lines import DecisionLine, read_decision_lines
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.ingest.importers.known_queries import query_id_named
+from curation.ingest.importers.known_queries import find_query_id
 from curation.ingest.readers.fields import DecisionFields
 from curation.labeling.consensus.adjudication import (
     DECIDED,
@@ -210,9 +210,9 @@ def test_queries_are_known_by_text_unless_several_share_it(judged: Store) -> Non
     with judged.transaction() as cursor:
         texts = {"text": ["Far  Away"] * 2, "normalised": ["far away"] * 2}
         append(cursor, "queries", {"query_id": ["a", "b"], **texts, **columns})
-        assert query_id_named(cursor, " Q ") == "q"
+        assert find_query_id(cursor, " Q ") == "q"
         with pytest.raises(InputError, match=r"several queries have the text 'far away' \(a, b\)"):
-            query_id_named(cursor, "far away")
+            find_query_id(cursor, "far away")
 
 
 def test_a_file_whose_name_for_a_query_may_mean_two_decides_nothing(judged: Store) -> None:

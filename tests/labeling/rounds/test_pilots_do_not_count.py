@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.ingest.importers.corpus import import_corpus
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
@@ -41,5 +41,5 @@ def test_a_pilots_queries_can_be_drawn_as_not_yet_judged_and_leave_with_their_sa
     for seed in seeds:
         draw_sample(store, DrawRequest(1, seed=seed))
         with store.reading() as cursor:
-            drawn.append([query.text for query in active_queries(cursor)])
+            drawn.append([query.text for query in read_active_queries(cursor)])
     assert sorted(set(map(tuple, drawn))) == [("blue hat",), ("red shoes",)]

@@ -13,9 +13,9 @@ from curation.ingest.importers.query_tags import (
     MAX_OWN,
     declare_tags,
     is_tag_name,
-    known_tags,
-    own_tags,
-    tag_names,
+    parse_tag_names,
+    read_known_tags,
+    read_own_tags,
 )
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers.create_task import open_answer_task
@@ -27,7 +27,7 @@ from tests.support.projects import rows_of
 
 def known(store: Store) -> list[str]:
     with store.reading() as cursor:
-        return known_tags(cursor)
+        return read_known_tags(cursor)
 
 
 def tags_of(store: Store) -> dict[str, list[str]]:
@@ -77,7 +77,7 @@ def test_a_name_that_a_file_or_a_stratum_could_not_write_is_refused(store: Store
     with pytest.raises(InputError, match=r"a tag cannot be called .*\nA tag has lower-case letters"):
         declare_tags(store, ["device", name])
     with store.reading() as cursor:
-        assert own_tags(cursor) == []
+        assert read_own_tags(cursor) == []
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_name_that_a_file_or_a_stratum_could_not_write_is_refused(store: Store
     ],
 )
 def test_what_a_cell_names(cell: Any, names: list[str]) -> None:
-    assert tag_names(cell) == names
+    assert parse_tag_names(cell) == names
 
 
 SUPPORT = (
@@ -142,4 +142,4 @@ def test_a_field_that_is_no_category_is_refused_and_nothing_is_written(
         goldgrade("import", "queries", path, "--map", "tag=note")
     assert tags_of(store) == {}
     with store.reading() as cursor:
-        assert own_tags(cursor) == []
+        assert read_own_tags(cursor) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.ingest.importers.queries import active_queries, query_id_of
+from curation.ingest.importers.queries import make_query_id, read_active_queries
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.query_tags import TagStatement, append_statements
 from curation.labeling.requests import RoundRequest
@@ -194,12 +194,12 @@ def test_a_written_query_comes_with_its_tags_or_not_at_all(asked):
     added = write_query(asked, "Who repairs phones in space?", tags=["unanswerable"], author="ada")
     assert tags_by_id(asked)[added.query_id] == {"unanswerable": True}
     with asked.reading() as cursor:
-        before = active_queries(cursor)
+        before = read_active_queries(cursor)
     with pytest.raises(InputError, match="no tag"):
         write_query(asked, "another one", tags=["funny"])
     with asked.reading() as cursor:
-        assert active_queries(cursor) == before
-    assert added.query_id == query_id_of("who repairs phones in space?")
+        assert read_active_queries(cursor) == before
+    assert added.query_id == make_query_id("who repairs phones in space?")
 
 
 def test_several_queries_are_tagged_at_once_or_none_is(asked):

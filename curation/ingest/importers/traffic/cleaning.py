@@ -167,7 +167,7 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
     for start in range(0, len(texts), _SLICE):
         part = texts.slice(start, _SLICE)
-        others = ~plain_texts(part, rules)
+        others = ~find_plain_texts(part, rules)
         texts_cleaned = [_cleaned_text(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
         numbers = start + np.flatnonzero(others)
         verdicts[numbers] = [verdict for _, _, verdict, _ in texts_cleaned]
@@ -182,7 +182,7 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     return Texts(shown, normalised, queries.astype(np.int32), verdicts, personal)
 
 
-def plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
+def find_plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
     """Return which texts need no cleaning and equal their normalized query when lower-cased, as booleans of
     shape (T,).
 
@@ -246,13 +246,13 @@ def clean_rows(
     order = chosen[np.lexsort((times[chosen], sessions[chosen]))]
     del chosen
     queries = texts.queries[rows[order]]
-    verdicts = session_verdicts(sessions[order], times[order], queries, counts[order] == 1, rules)
+    verdicts = judge_sessions(sessions[order], times[order], queries, counts[order] == 1, rules)
     keep[order[verdicts > 0]] = False
     left_out |= {why: int((verdicts == verdict).sum()) for verdict, why in enumerate(rules.of_sessions, 1)}
     return keep, {why: count for why, count in left_out.items() if count}
 
 
-def session_verdicts(
+def judge_sessions(
     sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
 ) -> NDArray[np.int8]:
     """Return for each row 0 if the row is kept, or else the position of the reason, from 1, in
@@ -261,14 +261,14 @@ def session_verdicts(
     The rows are sorted by session and time; all arrays have shape (A,). `queries` are numbers of normalized
     queries, and `single` says whether a row counts one query.
     """
-    turned = repeats(sessions, times, queries, single, rules)
+    turned = find_repeats(sessions, times, queries, single, rules)
     verdicts = turned.astype(np.int8)
     left = np.flatnonzero(~turned)
-    verdicts[left[robots(sessions[left], times[left], queries[left], rules)]] = 2
+    verdicts[left[find_robots(sessions[left], times[left], queries[left], rules)]] = 2
     return verdicts
 
 
-def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]]) -> dict[str, int]:
+def count_personal_data(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]]) -> dict[str, int]:
     """Return the number of rows with each kind of personal data in any of several columns.
 
     Parameters
@@ -284,7 +284,7 @@ def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]])
     return {kind: int(holds.sum()) for kind, holds in sorted(rows_with.items())}
 
 
-def repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
+def find_repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
     """Return the rows that repeat the previous query of their session within the minutes of the rule."""
     repeated = np.zeros(len(times), bool)
     if rules.repeat_minutes and len(repeated):
@@ -295,7 +295,7 @@ def repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: C
     return repeated
 
 
-def robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -> Mask:
+def find_robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -> Mask:
     """Return the rows of sessions with more queries in a minute or a day than the rules allow."""
     suspects: list[Codes] = []
     fast = rules.queries_a_minute

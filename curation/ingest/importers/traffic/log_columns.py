@@ -103,12 +103,12 @@ def read_log(records: Records, fields: TrafficFields) -> Log:
     does not fit the stated order of day and month.
     """
     try:
-        return by_block(records, fields)
+        return read_by_block(records, fields)
     except NeedsRowReader:
-        return by_row(records, fields)
+        return read_by_row(records, fields)
 
 
-def by_block(records: Records, fields: TrafficFields) -> Log:
+def read_by_block(records: Records, fields: TrafficFields) -> Log:
     """Read the query log in blocks of rows.
 
     Raises
@@ -118,7 +118,7 @@ def by_block(records: Records, fields: TrafficFields) -> Log:
     parts, done = _LogParts(fields, records.unit, None), 0
     try:
         for block in _read_ahead(records.blocks(_column_names(fields))):
-            parts.add(plain_block(block, fields))
+            parts.add(to_text_block(block, fields))
             done += len(block.lines)
             records.report_progress(done)
     except pa.ArrowException:
@@ -129,7 +129,7 @@ def by_block(records: Records, fields: TrafficFields) -> Log:
     return log
 
 
-def by_row(records: Records, fields: TrafficFields) -> Log:
+def read_by_row(records: Records, fields: TrafficFields) -> Log:
     """Read the query log row by row; see `read_log` for the errors that are raised."""
     parts = _LogParts(fields, records.unit, records.problems)
     for block in _blocks_of_rows(records, _column_names(fields)):
@@ -138,7 +138,7 @@ def by_row(records: Records, fields: TrafficFields) -> Log:
     return parts.log()
 
 
-def known_count(text: str) -> int | None:
+def parse_count(text: str) -> int | None:
     """Return the count in a text; None if the text is not a valid count."""
     number = parse_whole_number(text)
     return number if number is not None and 1 <= number <= MAX_COUNT else None
@@ -149,10 +149,10 @@ def _column_names(fields: TrafficFields) -> list[str]:
     return [*dict.fromkeys(name for name in named if name is not None)]
 
 
-def plain_block(block: Block, fields: TrafficFields) -> Block:
+def to_text_block(block: Block, fields: TrafficFields) -> Block:
     """Return a block whose columns are converted to texts, except a column of times."""
     columns = {
-        name: column if name == fields.time and is_time_type(column.type) else plain_texts(column)
+        name: column if name == fields.time and is_time_type(column.type) else to_plain_texts(column)
         for name, column in block.columns.items()
     }
     return Block(block.lines, columns)
@@ -199,15 +199,15 @@ class _LogParts:
     def add(self, block: Block) -> None:
         """Add those rows of a block that have a query."""
         texts = block.columns[self._fields.query or ""].dictionary_encode()
-        is_blank = blank(texts)
+        is_blank = find_blank_rows(texts)
         if is_blank.any():
             self._empty += int(is_blank.sum())
             kept = pa.array(~is_blank)
             columns = {name: column.filter(kept) for name, column in block.columns.items()}
             block, texts = Block(block.lines[~is_blank], columns), texts.filter(kept)
         fields = self._fields
-        segments, sessions = (stripped(block, name) for name in (fields.segment, fields.session))
-        metadata = combined(block, fields.metadata)
+        segments, sessions = (strip_column(block, name) for name in (fields.segment, fields.session))
+        metadata = combine_fields(block, fields.metadata)
         counts, times = self._counts_of(block), self._times_of(block)
         if len(block.lines):
             parts = (texts, segments, sessions, metadata, block.lines, times, counts)
@@ -231,7 +231,7 @@ class _LogParts:
         if name is None:
             return np.ones(len(block.lines), np.int64)
         counts_said = block.columns[name].dictionary_encode()
-        known = [known_count(text) or 0 for text in counts_said.dictionary.to_pylist()]
+        known = [parse_count(text) or 0 for text in counts_said.dictionary.to_pylist()]
         counts: Ints = np.array(known, np.int64)[counts_said.indices.to_numpy()]
         for row in np.flatnonzero(counts == 0).tolist():
             text = block.columns[name][row].as_py()
@@ -308,7 +308,7 @@ def _join_numbers(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return whole
 
 
-def plain_texts(column: pa.Array) -> pa.StringArray:
+def to_plain_texts(column: pa.Array) -> pa.StringArray:
     """Return a Parquet column as texts, in the form that `values.to_text` returns."""
     if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
         raise NeedsRowReader
@@ -318,13 +318,13 @@ def plain_texts(column: pa.Array) -> pa.StringArray:
     return texts
 
 
-def blank(texts: pa.DictionaryArray) -> Mask:
+def find_blank_rows(texts: pa.DictionaryArray) -> Mask:
     """Return which rows hold nothing but white space."""
     is_blank = pc.equal(pc.utf8_trim_whitespace(texts.dictionary), "").take(texts.indices)
     return np.asarray(is_blank.to_numpy(zero_copy_only=False), bool)
 
 
-def stripped(block: Block, name: str | None) -> pa.DictionaryArray:
+def strip_column(block: Block, name: str | None) -> pa.DictionaryArray:
     """Return the texts of a column without surrounding white space; null for a text of only white space."""
     if name is None:
         return pa.nulls(len(block.lines), pa.string()).dictionary_encode()
@@ -332,13 +332,13 @@ def stripped(block: Block, name: str | None) -> pa.DictionaryArray:
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts).dictionary_encode()
 
 
-def combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
+def combine_fields(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
     """Return the further fields of each row as JSON text, with equal texts stored once; null for a row
     without values.
     """
     if not names:
-        return stripped(block, None)
-    columns = [stripped(block, name) for name in names]
+        return strip_column(block, None)
+    columns = [strip_column(block, name) for name in names]
     codes = [column.indices.fill_null(NONE).to_numpy().astype(np.int64) for column in columns]
     which = np.zeros(len(block.lines), np.int64)
     for column, numbers in zip(columns, codes, strict=True):

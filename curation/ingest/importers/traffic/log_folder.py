@@ -31,16 +31,21 @@ import pyarrow.parquet as pq
 from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.ingest.importers.traffic.cleaning import CleaningRules, session_verdicts
+from curation.ingest.importers.traffic.cleaning import CleaningRules, judge_sessions
 from curation.ingest.importers.traffic.known_rows import KNOWN, KNOWN_ROWS, refuse_grown_log
-from curation.ingest.importers.traffic.stored_rows import NOTHING, append_traffic, session_key, store_import
+from curation.ingest.importers.traffic.stored_rows import (
+    NO_COUNTS,
+    append_traffic,
+    read_session_key,
+    store_import,
+)
 from curation.ingest.importers.traffic.traffic_import import (
     BATCH,
     FilesRead,
     TrafficImport,
+    choose_columns,
     clean_log,
-    import_summary,
-    resolved_fields,
+    summarise_import,
 )
 from curation.ingest.readers.bounds import BoundedGzip, OutOfBoundsError
 from curation.ingest.readers.fields import TrafficFields
@@ -111,15 +116,15 @@ def import_log_folder(
     log_id = digest("traffic log", str(folder), layout, asdict(asked), asdict(rules))
     files = list_files(folder)
     with store.reading() as cursor:
-        known, used, key = _read_files(cursor, log_id), _read_fields(cursor, log_id), session_key(cursor)
+        known, used, key = _read_files(cursor, log_id), _read_fields(cursor, log_id), read_session_key(cursor)
     imports = [*dict.fromkeys(known.values())]
     new, files_read = _new_files(files, known)
     if used is not None and not new:
         with store.reading() as cursor:
-            imported = import_summary(cursor, imports[-1], folder.name, used)
+            imported = summarise_import(cursor, imports[-1], folder.name, used)
         return replace(imported, files=files_read)
     import_id = digest("traffic files", log_id, new)
-    counts = NOTHING
+    counts = NO_COUNTS
     with tempfile.TemporaryDirectory(prefix="goldgrade-") as temporary:
         paths = [Path(temporary) / f"{number}.parquet" for number in range(len(new))]
         for file, path in zip(new, paths, strict=True):
@@ -144,7 +149,7 @@ def import_log_folder(
                 fields=canonical_json(_named_columns(used or asked)),
             )
             _apply_rules(cursor, [*imports, import_id], rules)
-            imported = import_summary(cursor, import_id, folder.name, used or asked)
+            imported = summarise_import(cursor, import_id, folder.name, used or asked)
     return replace(imported, is_new=True, files=files_read, **counts.of_reading)
 
 
@@ -213,7 +218,7 @@ def _version_of(path: Path, known: Container[str]) -> str:
 
 def _fields_of(records: Records, asked: TrafficFields, used: TrafficFields | None) -> TrafficFields:
     """Return the columns of the next file; refuse columns that differ from earlier files."""
-    fields = resolved_fields(records, asked)
+    fields = choose_columns(records, asked)
     if used is not None and _named_columns(fields) != _named_columns(used):
         here, before = (
             ", ".join(f"{name} {column}" for name, column in columns.used.items())
@@ -277,7 +282,7 @@ def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low:
         for name in ("session", "normalised")
     )
     single = rows["count"].to_numpy() == 1
-    now = session_verdicts(sessions, rows["time"].to_numpy(), queries, single, rules)
+    now = judge_sessions(sessions, rows["time"].to_numpy(), queries, single, rules)
     reasons = pa.array(["", *rules.of_sessions])
     moves = np.flatnonzero(now != pc.index_in(rows["reason"], reasons).to_numpy())
     moved = rows.take(moves)

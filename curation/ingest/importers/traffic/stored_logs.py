@@ -58,7 +58,7 @@ class StoredLog(NamedTuple):
         return f"{self.import_id[:8]} ({self.source})"
 
 
-def stored_logs(cursor: Cursor) -> list[StoredLog]:
+def read_stored_logs(cursor: Cursor) -> list[StoredLog]:
     """Return the query logs of the project, oldest first."""
     return [StoredLog(*row) for row in cursor.execute(_LOGS, {"known": KNOWN}).fetchall()]
 
@@ -79,7 +79,7 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        logs = stored_logs(cursor)
+        logs = read_stored_logs(cursor)
         matching = [stored_log for stored_log in logs if stored_log.import_id.startswith(log) and log]
         if len(matching) != 1:
             begin = "Several logs begin" if matching else "No log begins"

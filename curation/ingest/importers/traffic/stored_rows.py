@@ -37,14 +37,14 @@ MAX_TRAFFIC = 10**18
 """Greatest sum of all counts of the project's traffic, so that each sum fits into 64 bits."""
 
 
-def session_key(cursor: Cursor) -> str:
-    """Return the project's secret key for hashing session ids, or a new key, which `keep_session_key` has to
+def read_session_key(cursor: Cursor) -> str:
+    """Return the project's secret key for hashing session ids, or a new key, which `store_session_key` has to
     store.
     """
     return get_setting(cursor, SETTING) or secrets.token_hex(32)
 
 
-def keep_session_key(cursor: Cursor, key: str) -> None:
+def store_session_key(cursor: Cursor, key: str) -> None:
     """Store the project's secret key for hashing session ids.
 
     Raises
@@ -60,7 +60,7 @@ def keep_session_key(cursor: Cursor, key: str) -> None:
         )
 
 
-def keyed(sessions: Iterable[str], key: str) -> Iterator[str]:
+def hash_sessions(sessions: Iterable[str], key: str) -> Iterator[str]:
     """Yield the stored hash of each session id: 16 hex digits.
 
     The hash is HMAC (RFC 2104). The two hash states of the key are computed once and copied, which takes half
@@ -91,7 +91,7 @@ def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: Lo
             "Nothing was imported. Check whether --map count names the right field, or divide its counts."
         )
     if counts.sessions:
-        keep_session_key(cursor, key)
+        store_session_key(cursor, key)
     return append_batches(cursor, "traffic", batches)
 
 
@@ -138,4 +138,4 @@ class LogCounts(NamedTuple):
         return {"unreadable_time": next(iter(self.unreadable_times), None), "replaced": dict(self.replaced)}
 
 
-NOTHING = LogCounts(0, 0, 0, Counter(), Counter(), Counter(), ())
+NO_COUNTS = LogCounts(0, 0, 0, Counter(), Counter(), Counter(), ())

@@ -22,22 +22,28 @@ import pyarrow as pa
 from curation.core.digests import canonical_json, digest, file_digest
 from curation.core.progress import Progress, silent
 from curation.core.text import join_names, pluralize
-from curation.ingest.import_outcome import MAX_NAMES, ImportOutcome, fields_used, personal_data, replaced
+from curation.ingest.import_outcome import (
+    MAX_NAMES,
+    ImportOutcome,
+    describe_fields,
+    describe_personal_data,
+    describe_replacements,
+)
 from curation.ingest.importers.personal_data import Redacted, redact
 from curation.ingest.importers.traffic.cleaning import (
     UNKNOWN_TIME,
     CleaningRules,
     clean_rows,
     clean_texts,
-    count_personal,
+    count_personal_data,
 )
 from curation.ingest.importers.traffic.known_rows import KNOWN, KNOWN_ROWS, refuse_grown_log
 from curation.ingest.importers.traffic.log_columns import Terms, read_log
 from curation.ingest.importers.traffic.stored_rows import (
     LogCounts,
     append_traffic,
-    keyed,
-    session_key,
+    hash_sessions,
+    read_session_key,
     store_import,
 )
 from curation.ingest.readers.fields import TrafficFields, file_fields
@@ -113,13 +119,13 @@ class TrafficImport:
         )
         figures = {"queries asked": self.traffic, "rows": self.rows, "distinct queries": self.queries}
         figures |= {"sessions": self.sessions, "segments": self.segments}
-        remarks = [fields_used(self.fields), *self._file_remarks()]
+        remarks = [describe_fields(self.fields), *self._file_remarks()]
         if self.first and self.last:
             remarks.append(f"From {self.first:%d %b %Y %H:%M} to {self.last:%d %b %Y %H:%M} UTC.")
         remarks += [
             *self._time_remarks(),
-            *personal_data(self.personal, "rows", "not stored"),
-            *replaced(self.replaced),
+            *describe_personal_data(self.personal, "rows", "not stored"),
+            *describe_replacements(self.replaced),
         ]
         return ImportOutcome(self.is_new, sentence, "rows", figures, self.left_out, remarks)
 
@@ -173,12 +179,12 @@ def import_traffic(
     rules = rules or CleaningRules()
     check_date_order(fields.date_order if fields else None)
     records = Records(path, layout, progress)
-    used = resolved_fields(records, fields or TrafficFields())
+    used = choose_columns(records, fields or TrafficFields())
     import_id = _import_id(path, records.format, layout or FileLayout(), used, rules)
     with store.reading() as cursor:
         if _is_held(cursor, import_id):
-            return import_summary(cursor, import_id, records.source, used)
-        key = session_key(cursor)
+            return summarise_import(cursor, import_id, records.source, used)
+        key = read_session_key(cursor)
     table, counts = clean_log(records, used, import_id, rules, key)
     if not table.num_rows:
         records.refuse_nothing_taken("query", counts.left_out)
@@ -188,11 +194,11 @@ def import_traffic(
             rows = append_traffic(cursor, table.to_batches(BATCH), counts, key)
             _store_rows(cursor, import_id, records.source, rows, counts, rules, author)
         del table  # the summary counts distinct texts, for which it takes as much
-        summary = import_summary(cursor, import_id, records.source, used)
+        summary = summarise_import(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, **counts.of_reading)
 
 
-def resolved_fields(records: Records, asked: TrafficFields) -> TrafficFields:
+def choose_columns(records: Records, asked: TrafficFields) -> TrafficFields:
     if asked.query is None and "action_name" in records.columns:
         records.problems.stop(
             "is a log of events (it has the field action_name), which repeats a query for each click",
@@ -240,7 +246,7 @@ def _store_rows(
     store_import(cursor, import_id, source, rows, counts, author)
 
 
-def import_summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
+def summarise_import(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
     """Return the result of an import that the project has stored."""
     row = cursor.execute(
         """
@@ -288,13 +294,13 @@ def clean_log(
         "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
         "segment": log.segments.column(keep, segments),
         "session": log.sessions.column(
-            keep, pa.array(keyed(log.sessions, key), pa.string(), size=len(log.sessions.texts))
+            keep, pa.array(hash_sessions(log.sessions, key), pa.string(), size=len(log.sessions.texts))
         ),
         "count": pa.array(log.counts[keep]),
     }
     if len(log.metadata.texts):
         table["metadata"] = log.metadata.column(keep, metadata)
-    personal = count_personal(
+    personal = count_personal_data(
         [(log.texts.rows, texts.personal), (log.segments.rows, in_segments), (log.metadata.rows, in_metadata)]
     )
     empty = Counter({"empty query": log.empty})

@@ -20,7 +20,7 @@ from curation.core.digests import digest, sort_by_seed
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
-from curation.ingest.importers.external_corpus import bring_texts
+from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import select_gaps
@@ -133,7 +133,7 @@ def open_tasks(
     def plan(inputs: _BatchInputs) -> tuple[str, CoverageMap, dict[str, int]]:
         covered = inputs.state.map
         tasks = _choose_documents(inputs, queries, seed, kind, region, fill)
-        bring_texts(store, tasks)
+        store_linked_texts(store, tasks)
         return digest("writing batch", inputs.batches, covered.map_id, asked), covered, tasks
 
     def write(cursor: Cursor, planned: tuple[str, CoverageMap, dict[str, int]]) -> None:

@@ -14,7 +14,7 @@ from curation.core.errors import CurationError, InputError, NotFoundError, Refus
 from curation.core.request import DEFAULT_MODEL
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.personal_data import redact
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.queries.coverage.stored_map import read_central_entities, read_cluster_documents
 from curation.queries.coverage.writing.checks import (
     MIN_COSINE,
@@ -124,7 +124,7 @@ def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWar
         raise InputError("The query is empty: type what a user would ask.")
     with store.reading() as cursor:
         task = _own_task(cursor, task_id, writer)
-        queries = [query for query in active_queries(cursor) if query.query_id != task.query_id]
+        queries = [query for query in read_active_queries(cursor) if query.query_id != task.query_id]
         document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
     elsewhere = task.kind == GAP and not _is_about(store, text, document)
     return check_text(text, document.title, document.body, STYLES[task.style], queries, elsewhere)

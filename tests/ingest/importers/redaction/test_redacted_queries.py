@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.core.errors import InputError
-from curation.ingest.importers.queries import query_id_of
+from curation.ingest.importers.queries import make_query_id
 from curation.ingest.importers.query_import import import_queries
 from curation.labeling.imported import import_judgments
 from tests.support.projects import all_rows, rows_of
@@ -38,7 +38,7 @@ def test_personal_data_in_ids_names_and_numbers_of_fields_is_replaced_and_counte
     assert result.personal == {"card": 1, "email": 1}
     assert rows_of(store, "SELECT query_id, metadata::TEXT FROM queries ORDER BY text") == [
         ("4111111111111111", '{"card":"[card]","new":true,"seen":12}'),
-        (query_id_of("red hats"), r'{"clicks":"{\"[email]\":2,\"[email]\":1}"}'),
+        (make_query_id("red hats"), r'{"clicks":"{\"[email]\":2,\"[email]\":1}"}'),
     ]
     assert "example.org" not in repr(all_rows(store))
     assert import_queries(store, path).unchanged == 2

@@ -18,9 +18,9 @@ from curation.ingest.importers.traffic.cleaning import (
     CleaningRules,
     clean_rows,
     clean_texts,
-    count_personal,
+    count_personal_data,
 )
-from curation.ingest.importers.traffic.stored_rows import keyed
+from curation.ingest.importers.traffic.stored_rows import hash_sessions
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.store import get_setting
 
@@ -77,7 +77,7 @@ def test_texts_that_are_plain_by_their_bytes_are_cleaned_as_all_others(texts, ru
 
 def test_most_texts_are_plain():
     texts = ["red shoes", "Usb-C 3.1 cable", "iphone 15", "", " a", "a  b", "jo@a.de", "é", "1" * 6, "a" * 16]
-    assert cleaning.plain_texts(pa.array(texts), RULES).tolist() == [True] * 3 + [False] * 7
+    assert cleaning.find_plain_texts(pa.array(texts), RULES).tolist() == [True] * 3 + [False] * 7
 
 
 def test_turned_pages_count_once_and_what_comes_between_ends_them():
@@ -133,8 +133,8 @@ def test_personal_data_is_replaced_or_the_row_dropped():
 def test_a_row_counts_once_for_a_kind_in_whichever_columns_it_is():
     texts, fields = np.array([0, 1, 0, 2], np.int32), np.array([-1, 0, 0, 0], np.int32)
     columns = [(texts, {"email": [0, 1]}), (fields, {"email": [0], "phone": [0]})]
-    assert count_personal(columns) == {"email": 4, "phone": 3}
-    assert count_personal([(texts, {}), (fields, {})]) == {}
+    assert count_personal_data(columns) == {"email": 4, "phone": 3}
+    assert count_personal_data([(texts, {}), (fields, {})]) == {}
 
 
 def test_another_policy_for_personal_data_is_refused():
@@ -184,15 +184,15 @@ def test_a_session_is_the_same_through_all_logs_of_a_project_and_of_no_other(sto
     with store.reading() as cursor:
         stored = dict(cursor.execute("SELECT normalised, session FROM traffic").fetchall())
         key = get_setting(cursor, "session_key")
-    assert stored["a"] == stored["c"] == next(keyed(["joe"], key)) != stored["b"]
+    assert stored["a"] == stored["c"] == next(hash_sessions(["joe"], key)) != stored["b"]
     assert len(stored["a"]) == 16
-    assert next(keyed(["joe"], "00" * 32)) != stored["a"]
+    assert next(hash_sessions(["joe"], "00" * 32)) != stored["a"]
 
 
 @given(st.lists(st.text()), st.binary(min_size=32, max_size=32))
 def test_a_session_is_kept_as_its_hmac(names, key):
     digests = [hmac.digest(key, name.encode("utf-8", "surrogatepass"), "sha256").hex() for name in names]
-    assert list(keyed(names, key.hex())) == [digest[:16] for digest in digests]
+    assert list(hash_sessions(names, key.hex())) == [digest[:16] for digest in digests]
 
 
 def test_a_log_without_sessions_makes_no_key(store, write):

@@ -16,7 +16,7 @@ from curation.ingest.importers.traffic import log_folder
 from curation.ingest.importers.traffic.cleaning import CleaningRules
 from curation.ingest.importers.traffic.known_rows import KNOWN
 from curation.ingest.importers.traffic.log_folder import import_log_folder
-from curation.ingest.importers.traffic.stored_logs import delete_log, stored_logs
+from curation.ingest.importers.traffic.stored_logs import delete_log, read_stored_logs
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.operations.project import init_project
 from curation.queries.requests import DrawRequest
@@ -143,7 +143,7 @@ def test_a_session_goes_on_in_the_next_file_and_only_that_is_read(log, tmp_path,
 
 def logs_of(store):
     with store.reading() as cursor:
-        return stored_logs(cursor)
+        return read_stored_logs(cursor)
 
 
 def test_sessions_of_a_large_reading_are_looked_at_in_parts(log, store, monkeypatch):

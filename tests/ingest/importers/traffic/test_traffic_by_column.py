@@ -53,7 +53,7 @@ def reading(read, path, layout, fields):
 
 
 def assert_both_ways_alike(path, layout, fields):
-    by_row = reading(log_columns.by_row, path, layout, fields)
+    by_row = reading(log_columns.read_by_row, path, layout, fields)
     assert reading(log_columns.read_log, path, layout, fields) == by_row
 
 
@@ -61,7 +61,7 @@ def is_by_column(path, layout=None, fields=TrafficFields("q")):
     """Whether the fast way takes the file to its end."""
     records = Records(path, layout)
     try:
-        log_columns.by_block(records, fields)
+        log_columns.read_by_block(records, fields)
     except NeedsRowReader:
         return False
     return True

@@ -10,8 +10,8 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.ingest.importers.traffic import stored_rows
 from curation.ingest.importers.traffic.cleaning import CleaningRules
 from curation.ingest.importers.traffic.known_rows import KNOWN
-from curation.ingest.importers.traffic.stored_logs import delete_log, stored_logs
-from curation.ingest.importers.traffic.stored_rows import keyed
+from curation.ingest.importers.traffic.stored_logs import delete_log, read_stored_logs
+from curation.ingest.importers.traffic.stored_rows import hash_sessions
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import TrafficFields
 from curation.store import get_setting
@@ -25,7 +25,7 @@ def _rows(store, columns="line, text, normalised, time, segment, session, count"
 
 def _stored(store, session):
     with store.reading() as cursor:
-        return next(keyed([session], get_setting(cursor, "session_key")))
+        return next(hash_sessions([session], get_setting(cursor, "session_key")))
 
 
 def test_every_field_is_kept_and_texts_are_normalised(store, write):
@@ -237,7 +237,7 @@ def test_a_log_that_is_known_whole_is_imported_without_a_row_and_a_deleted_one_c
     assert delete_log(store, first.import_id[:10], "exported twice").rows == 2
     assert import_traffic(store, write("u.csv", text + "\n")).rows == 2
     with store.reading() as cursor:
-        assert [log.source for log in stored_logs(cursor)] == ["u.csv"]
+        assert [log.source for log in read_stored_logs(cursor)] == ["u.csv"]
 
 
 @pytest.mark.parametrize("grown", ["word 3,,1", "word 3,2026-01-01,9"], ids=["no time", "another count"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -107,7 +107,7 @@ def written(
 
 def in_force(store: Store) -> list[Query]:
     with store.reading() as cursor:
-        return [query for query in active_queries(cursor) if query.source == "synthetic"]
+        return [query for query in read_active_queries(cursor) if query.source == "synthetic"]
 
 
 def test_every_gap_gets_a_query_with_all_that_decided_it(project: Store, model: ServedModel) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.ingest.importers.queries import active_queries
+from curation.ingest.importers.queries import read_active_queries
 from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.stored_map import (
     read_cluster_names,
@@ -43,7 +43,7 @@ def test_a_query_of_a_person_and_one_of_a_model_are_told_apart_by_their_source(p
         add_coverage_query(cursor, "Queen Mary", by_model, "synthetic", "lee")
     with project.reading() as cursor:
         found = coverage_queries(cursor)
-        sources = {query.text: query.source for query in active_queries(cursor)}
+        sources = {query.text: query.source for query in read_active_queries(cursor)}
     assert [(one.text, one.source, one.writer, one.cluster) for one in found] == [
         ("Titanic", "written", "anna", 1),
         ("Queen Mary", "synthetic", "some-model", 1),
