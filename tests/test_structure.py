@@ -77,7 +77,7 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
     The page Import also looks at the first rows of a lead's file.
     """
     of_files = {"dry_run": "app/views/importing/dry_run.py", "submit": "app/views/evaluate/submit.py"}
-    first_rows = {"look_at", "seems_to_be"}
+    first_rows = {"preview_file", "guess_kind"}
     bytes_read, outside, looking = set(), set(), set()
     for path in (ROOT / "app").rglob("*.py"):
         name = path.relative_to(ROOT).as_posix()
