@@ -147,7 +147,7 @@ def pool(
       goldgrade pool --systems bm25,dense --stemmer german
       goldgrade pool --out pairs.csv --text excerpt
     """
-    from curation.labeling.consensus.relevance import read_relevance
+    from curation.labeling.consensus.consensus import read_relevance
     from curation.labeling.judged_elsewhere import check_output, export_pairs
     from curation.operations.registry import OPERATIONS
     from curation.pooling.contributions import compute_contributions

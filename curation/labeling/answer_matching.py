@@ -32,15 +32,8 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 MIN_TOKEN_F1 = 0.8
 """Default of the least token F1 at which two answers agree."""
-WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = OUTCOMES = (
-    "waiting",
-    "unwritten",
-    "agreed",
-    "single",
-    "unanswerable",
-    "disputed",
-    "decided",
-)
+OUTCOMES = ("waiting", "unwritten", "agreed", "single", "unanswerable", "disputed", "decided")
+WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = OUTCOMES
 
 
 class AnswerOutcome(NamedTuple):
@@ -100,60 +93,63 @@ def token_f1(answer: str, references: Iterable[str]) -> float:
 
 
 def decide_outcome(
-    given: Sequence[str | None], asked: int, closed: bool = False, bound: float = MIN_TOKEN_F1
+    answers: Sequence[str | None], writers: int, closed: bool = False, bound: float = MIN_TOKEN_F1
 ) -> AnswerOutcome:
     """Compute the outcome of a query from its writers' answers, without a reviewer's decision.
 
     Parameters
     ----------
-    given: the answer of each writer; None for "the corpus does not answer the query".
-    asked: the number of writers who were asked.
+    answers: the answer of each writer; None for "the corpus does not answer the query".
+    writers: the number of writers who were asked.
     closed: whether the task is closed to further answers.
     bound: the least token F1 of two answers that agree, above 0 and at most 1.
     """
-    missing = asked - len(given)
+    missing = writers - len(answers)
     if missing and not closed:
         return AnswerOutcome(WAITING)
-    if not given:
+    if not answers:
         return AnswerOutcome(UNWRITTEN)
-    texts = [answer for answer in given if answer is not None]
+    texts = [answer for answer in answers if answer is not None]
     if missing:
-        return AnswerOutcome(DISPUTED, why=f"{len(given)} of {asked} writers answered")
+        return AnswerOutcome(DISPUTED, why=f"{len(answers)} of {writers} writers answered")
     if not texts:
         return AnswerOutcome(UNANSWERABLE)
-    if len(texts) < len(given):
-        silent = len(given) - len(texts)
-        return AnswerOutcome(DISPUTED, why=f"{silent} of {asked} writers call the query unanswerable")
-    apart = [pair for pair in combinations(texts, 2) if not answers_agree(*pair, bound)]
-    if apart:
-        return AnswerOutcome(DISPUTED, why=_describe_disagreement(apart, bound))
-    return AnswerOutcome(AGREED if asked > 1 else SINGLE, find_distinct_answers(texts))
+    if len(texts) < len(answers):
+        silent = len(answers) - len(texts)
+        return AnswerOutcome(DISPUTED, why=f"{silent} of {writers} writers call the query unanswerable")
+    disagreeing = [pair for pair in combinations(texts, 2) if not answers_agree(*pair, bound)]
+    if disagreeing:
+        return AnswerOutcome(DISPUTED, why=_describe_disagreement(disagreeing, bound))
+    return AnswerOutcome(AGREED if writers > 1 else SINGLE, find_distinct_answers(texts))
 
 
-def answers_agree(first: str, other: str, bound: float = MIN_TOKEN_F1) -> bool:
+def answers_agree(first: str, second: str, bound: float = MIN_TOKEN_F1) -> bool:
     """Return whether two answers match exactly, or hold equal numbers and have a token F1 of at least
     `bound`."""
-    if normalise_answer(first) == normalise_answer(other):
+    if normalise_answer(first) == normalise_answer(second):
         return True
-    return token_f1(first, [other]) >= bound and _count_numbers(first) == _count_numbers(other)
+    return token_f1(first, [second]) >= bound and _count_numbers(first) == _count_numbers(second)
 
 
 def find_distinct_answers(texts: Sequence[str]) -> tuple[str, ...]:
     """Keep one spelling of each answer: the most frequent of spellings with equal normalised text, else the
     shortest."""
-    forms: dict[str, Counter[str]] = {}
+    spellings: dict[str, Counter[str]] = {}
     for text in texts:
-        forms.setdefault(normalise_answer(text), Counter())[text] += 1
-    chosen = {min(form, key=_frequency_rank(form)): form.total() for form in forms.values()}
-    return tuple(sorted(chosen, key=_frequency_rank(chosen)))
+        spellings.setdefault(normalise_answer(text), Counter())[text] += 1
+    counts = {
+        min(spellings_of_answer, key=_frequency_rank(spellings_of_answer)): spellings_of_answer.total()
+        for spellings_of_answer in spellings.values()
+    }
+    return tuple(sorted(counts, key=_frequency_rank(counts)))
 
 
 def _f1(answer: str, reference: str) -> float:
-    given, wanted = tokenize_answer(answer), tokenize_answer(reference)
-    if not given or not wanted:  # no answer is right only where none is wanted
-        return float(given == wanted)
-    shared = sum((Counter(given) & Counter(wanted)).values())
-    return 2 * shared / (len(given) + len(wanted))
+    answer_tokens, reference_tokens = tokenize_answer(answer), tokenize_answer(reference)
+    if not answer_tokens or not reference_tokens:  # no answer is right only where none is wanted
+        return float(answer_tokens == reference_tokens)
+    shared = sum((Counter(answer_tokens) & Counter(reference_tokens)).values())
+    return 2 * shared / (len(answer_tokens) + len(reference_tokens))
 
 
 def _score_best(answer: str, references: Iterable[str], score: Callable[[str, str], float]) -> float:
@@ -165,17 +161,17 @@ def _is_punctuation(letter: str) -> bool:
     return letter in _ASCII_SIGNS or unicodedata.category(letter).startswith("P")
 
 
-def _frequency_rank(times: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
+def _frequency_rank(counts: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
     """Return a sort key for texts: the most frequent text first, then the shortest."""
-    return lambda text: (-times[text], len(text), text)
+    return lambda text: (-counts[text], len(text), text)
 
 
 def _count_numbers(text: str) -> Counter[str]:
     return Counter(token for token in tokenize_answer(text) if any(letter.isdigit() for letter in token))
 
 
-def _describe_disagreement(apart: Sequence[tuple[str, str]], bound: float) -> str:
-    lowest = min(token_f1(first, [other]) for first, other in apart)
+def _describe_disagreement(pairs: Sequence[tuple[str, str]], bound: float) -> str:
+    lowest = min(token_f1(first, [other]) for first, other in pairs)
     if lowest >= bound:
         return f"the answers hold different numbers (token F1 {lowest:.2f})"
     return f"the answers differ: token F1 {lowest:.2f}, below {bound:g}"

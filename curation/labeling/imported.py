@@ -279,19 +279,20 @@ def refuse_alike_annotators(
     """
     with store.reading() as cursor:
         person_of = names_in_use(cursor)
-    first = {judgment.annotator: judgment.line for judgment in reversed(judgments)}
-    known = {name for name, person in person_of.items() if name == person}
+    first_lines = {judgment.annotator: judgment.line for judgment in reversed(judgments)}
+    known_names = {name for name, person in person_of.items() if name == person}
     problems: list[str] = []
-    one_person: dict[str, str] = {}
-    new = first.keys() - known - {*fields.annotator_map.values()}
-    for name in sorted(new, key=lambda name: (first[name], name)):
-        other = name if name in person_of else find_lookalikes([name], person_of).get(name)
-        if other is None:
+    person_by_name: dict[str, str] = {}
+    new_names = first_lines.keys() - known_names - {*fields.annotator_map.values()}
+    for name in sorted(new_names, key=lambda name: (first_lines[name], name)):
+        similar_name = name if name in person_of else find_lookalikes([name], person_of).get(name)
+        if similar_name is None:
             person_of[name] = name
         else:
-            one_person[name] = person_of[other]
-            problems.append(f"line {first[name]}: {_describe_alike(name, other, person_of[other], first)}")
-    refuse_problems(problems, way_out=_build_way_out(one_person, fields))
+            person_by_name[name] = person_of[similar_name]
+            problem = _describe_alike(name, similar_name, person_of[similar_name], first_lines)
+            problems.append(f"line {first_lines[name]}: {problem}")
+    refuse_problems(problems, way_out=_build_way_out(person_by_name, fields))
 
 
 def _read_fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
@@ -313,33 +314,33 @@ def _read_fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -
 def _read_inputs(
     cursor: Cursor, judgments: Mapping[JudgmentKey, ImportedJudgment], round_id: str, pass_name: str | None
 ) -> ImportInputs:
-    names = sorted({key.annotator for key in judgments})
+    annotators = sorted({key.annotator for key in judgments})
     documents = sorted({key.document_id for key in judgments})
     guide = current_guide(cursor)
-    asked = {"names": names, "round": round_id, "pass": pass_name is not None}
+    parameters = {"names": annotators, "round": round_id, "pass": pass_name is not None}
     rounds = cursor.execute("SELECT round_id, guide_hash FROM round_states").fetchall()
     round_exists = any(row[0] == round_id for row in rounds)
     if pass_name and not round_exists:
         refuse_taken_name(cursor, pass_name)
     current = sorted(snapshot_versions(cursor, current_snapshot(cursor), documents).items())
-    presentations = cursor.execute(_PRESENTATIONS, asked).fetchall()
-    marked = {key.document_id for key, judgment in judgments.items() if judgment.evidence is not None}
-    versions = [*current, *((row[2], row[10]) for row in presentations)] if marked else []
+    presentations = cursor.execute(_PRESENTATIONS, parameters).fetchall()
+    marked_ids = {key.document_id for key, judgment in judgments.items() if judgment.evidence is not None}
+    versions = [*current, *((row[2], row[10]) for row in presentations)] if marked_ids else []
     return ImportInputs(
-        guides={used: load_guide(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}},
+        guides={name: load_guide(cursor, name) for name in {guide.guide_hash, *(row[1] for row in rounds)}},
         guide=guide,
         documents=current,
         annotators=[annotator.name for annotator in list_annotators(cursor)],
         queries=cursor.execute("SELECT query_id FROM queries").fetchall(),
         pairs=cursor.execute("SELECT query_id, document_id FROM candidates").fetchall(),
         presentations=presentations,
-        moved=[] if pass_name else cursor.execute(_MOVED, [names]).fetchall(),
-        keys=cursor.execute(_KEYS, [names]).fetchall(),
+        moved=[] if pass_name else cursor.execute(_MOVED, [annotators]).fetchall(),
+        keys=cursor.execute(_KEYS, [annotators]).fetchall(),
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
         sealed=closed_access(cursor).closed,
         round_exists=round_exists,
-        bodies=_read_bodies(cursor, versions, marked),
-        marks=read_evidence_marks(cursor, [row[3] for row in presentations if row[2] in marked]),
+        bodies=_read_bodies(cursor, versions, marked_ids),
+        marks=read_evidence_marks(cursor, [row[3] for row in presentations if row[2] in marked_ids]),
     )
 
 
@@ -347,8 +348,8 @@ def _read_bodies(
     cursor: Cursor, versions: Iterable[tuple[str, str]], documents: Collection[str]
 ) -> dict[str, str]:
     """Read the bodies of all versions of the given documents, by version."""
-    read = documents_by_hash(cursor, {version for name, version in versions if name in documents})
-    return {version: document.body for version, document in read.items()}
+    stored = documents_by_hash(cursor, {version for name, version in versions if name in documents})
+    return {version: document.body for version, document in stored.items()}
 
 
 def _write_plan(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: str) -> None:
@@ -378,24 +379,28 @@ def _build_result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> Judg
     )
 
 
-def _describe_alike(name: str, other: str, person: str, first: Mapping[str, int]) -> str:
-    if name == other:
+def _describe_alike(name: str, known_spelling: str, person: str, first_lines: Mapping[str, int]) -> str:
+    if name == known_spelling:
         return f"the annotator {name!r} is named by the e-mail address of {person!r}"
-    if person != other:
-        known = f"{other!r}, the address of {person!r},"
+    if person != known_spelling:
+        known_name = f"{known_spelling!r}, the address of {person!r},"
     else:
-        known = f"{other!r} on line {first[other]}" if other in first else f"{other!r}"
-    return f"the annotator {name!r} differs from {known} by {describe_lookalike(name, other)}"
+        known_name = (
+            f"{known_spelling!r} on line {first_lines[known_spelling]}"
+            if known_spelling in first_lines
+            else f"{known_spelling!r}"
+        )
+    return f"the annotator {name!r} differs from {known_name} by {describe_lookalike(name, known_spelling)}"
 
 
-def _build_way_out(one_person: Mapping[str, str], fields: JudgmentFields) -> str:
+def _build_way_out(person_by_name: Mapping[str, str], fields: JudgmentFields) -> str:
     if fields.annotator_name is not None:
         return "".join(
             f"If both names are the same person, add --annotator {shlex.quote(person)}. {_OTHER_NAME}"
-            for person in one_person.values()
+            for person in person_by_name.values()
         )
-    two_people = format_map({name: name for name in one_person})
+    own_names = format_map({name: name for name in person_by_name})
     return (
-        f"If both names are the same person, add --annotator-map {format_map(one_person)}. "
-        f"If the names are two people, add --annotator-map {two_people}."
+        f"If both names are the same person, add --annotator-map {format_map(person_by_name)}. "
+        f"If the names are two people, add --annotator-map {own_names}."
     )

@@ -65,14 +65,14 @@ def export_pairs(
     check_output(path, text)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        chosen = choose_candidates(*read_candidates(cursor), again=False)
+        choice = choose_candidates(*read_candidates(cursor), again=False)
         needs = dict(cursor.execute(f"SELECT query_id, {NEED} FROM queries q").fetchall())  # noqa: S608
         active = read_active_queries(cursor)
         queries = {query.query_id: query._replace(information_need=needs[query.query_id]) for query in active}
-        documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
-    pairs = sorted(chosen.candidates, key=lambda pair: _hash_rank(seed, pair))
+        documents = documents_by_hash(cursor, (pair.content_hash for pair in choice.candidates))
+    pairs = sorted(choice.candidates, key=lambda pair: _hash_rank(seed, pair))
     if not pairs:
-        reasons = "; ".join(f"{count:,} × {why}" for why, count in chosen.left_out.items())
+        reasons = "; ".join(f"{count:,} × {why}" for why, count in choice.left_out.items())
         raise RefusedError(
             f"No pair needs a judgment ({reasons or 'no pool was built'}).",
             command="`goldgrade pool` finds the documents of each query.",
@@ -83,7 +83,7 @@ def export_pairs(
     detail = {"file": path.name, "queries": count, "pairs": len(pairs)}
     with store.transaction() as cursor:
         record_event(cursor, "export pairs", detail, author)
-    return WrittenPairs(path, count, len(pairs), dict(chosen.left_out))
+    return WrittenPairs(path, count, len(pairs), dict(choice.left_out))
 
 
 def check_output(path: Path, text: str) -> None:
@@ -106,8 +106,8 @@ def check_output(path: Path, text: str) -> None:
 
 
 def _hash_rank(seed: int, pair: Candidate) -> tuple[str, str, str]:
-    of_query = digest("pairs", seed, pair.query_id)
-    return of_query, pair.query_id, digest("pairs", seed, pair.query_id, pair.document_id)
+    query_hash = digest("pairs", seed, pair.query_id)
+    return query_hash, pair.query_id, digest("pairs", seed, pair.query_id, pair.document_id)
 
 
 def _build_rows(
@@ -118,23 +118,23 @@ def _build_rows(
         body = document.body
         if excerpt and len(body) > MAX_PASSAGE_LENGTH:
             body = "".join(segment.text for segment in find_best_passage(body, query.text)[1])
-        asked = (query.query_id, query.text, query.information_need or "")
-        yield (*asked, pair.document_id, document.title, body, "", "")
+        query_columns = (query.query_id, query.text, query.information_need or "")
+        yield (*query_columns, pair.document_id, document.title, body, "", "")
 
 
 def _write_file(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
     try:
         with staged(path) as folder:
-            new = folder / path.name
-            with new.open("w", encoding="utf-8", newline="") as file:
+            new_path = folder / path.name
+            with new_path.open("w", encoding="utf-8", newline="") as file:
                 if path.suffix.lower() == ".csv":
                     table = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
                     table.writerows(map(quote_formula, row) for row in [COLUMNS, *rows])
                 else:
                     records = (dict(zip(COLUMNS, row, strict=True)) | {"grade": None} for row in rows)
                     file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
-            sync(new)
-            new.rename(path)
+            sync(new_path)
+            new_path.rename(path)
     except OSError as error:
         raise InputError(
             f"--out {path}: the pairs could not be written ({error.strerror}); expected a writable "

@@ -171,20 +171,20 @@ def judge_submissions(
     outcomes: list[Outcome] = []
     events: list[JudgmentEvent] = []
     marks: list[EvidenceMark] = []
-    now = utc_now()
-    for item in submissions:
-        outcome = _judge_submission(item, annotator, context)
+    written_at = utc_now()
+    for submission in submissions:
+        outcome = _judge_submission(submission, annotator, context)
         outcomes.append(outcome)
         if outcome.status == "saved":
-            state = context.states[item.presentation_id]
-            event = _make_event(item, annotator, state, now)
+            state = context.states[submission.presentation_id]
+            event = _make_event(submission, annotator, state, written_at)
             events.append(event)
-            quotes = quote_spans(context.bodies.get(item.presentation_id, ""), item.evidence)
-            marks += [(item.presentation_id, event.revision, *mark) for mark in quotes]
-            now += timedelta(microseconds=1)  # times order the actions, also within a batch
-            context.used_keys[item.client_key] = (annotator, item.presentation_id, event.revision)
-            context.states[item.presentation_id] = state._replace(
-                next_revision=outcome.revision, answered=item.kind in ANSWER_KINDS
+            quotes = quote_spans(context.bodies.get(submission.presentation_id, ""), submission.evidence)
+            marks += [(submission.presentation_id, event.revision, *mark) for mark in quotes]
+            written_at += timedelta(microseconds=1)  # times order the actions, also within a batch
+            context.used_keys[submission.client_key] = (annotator, submission.presentation_id, event.revision)
+            context.states[submission.presentation_id] = state._replace(
+                next_revision=outcome.revision, answered=submission.kind in ANSWER_KINDS
             )
     return outcomes, events, marks
 
@@ -207,67 +207,69 @@ def read_evidence_marks(cursor: Cursor, presentation_ids: Sequence[str]) -> dict
     After an undo, the result holds the undone marks, so that a screen can offer them again.
     """
     rows = cursor.execute(_MARKS, [list(presentation_ids)]).fetchall() if presentation_ids else []
-    return {name: tuple(zip(starts, ends, strict=True)) for name, starts, ends in rows}
+    return {presentation_id: tuple(zip(starts, ends, strict=True)) for presentation_id, starts, ends in rows}
 
 
-def _judge_submission(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
-    state = context.states.get(item.presentation_id)
+def _judge_submission(submission: Submission, annotator: str, context: JudgingContext) -> Outcome:
+    state = context.states.get(submission.presentation_id)
     if state is None or state.annotator != annotator:
-        return _make_outcome(item, "refused", 0, "this item is not assigned to you")
-    used = context.used_keys.get(item.client_key)
-    if used is not None:
-        if used[:2] == (annotator, item.presentation_id):
-            return _make_outcome(item, "repeated", used[2] + 1)
-        return _make_outcome(item, "refused", state.next_revision, "this action's key is already in use")
-    if item.revision != state.next_revision:
-        return _make_outcome(item, "stale", state.next_revision, "answered in a different tab or window")
-    problem = _find_problem(item, state, context)
+        return _reply(submission, "refused", 0, "this item is not assigned to you")
+    used_key = context.used_keys.get(submission.client_key)
+    if used_key is not None:
+        if used_key[:2] == (annotator, submission.presentation_id):
+            return _reply(submission, "repeated", used_key[2] + 1)
+        return _reply(submission, "refused", state.next_revision, "this action's key is already in use")
+    if submission.revision != state.next_revision:
+        return _reply(submission, "stale", state.next_revision, "answered in a different tab or window")
+    problem = _find_problem(submission, state, context)
     if problem:
-        return _make_outcome(item, "refused", state.next_revision, problem)
-    return _make_outcome(item, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
+        return _reply(submission, "refused", state.next_revision, problem)
+    return _reply(submission, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
 
 
-def _make_outcome(item: Submission, status: str, revision: int, message: str = "") -> Outcome:
-    return Outcome(item.client_key, status, message, revision, item.presentation_id)
+def _reply(submission: Submission, status: str, revision: int, message: str = "") -> Outcome:
+    return Outcome(submission.client_key, status, message, revision, submission.presentation_id)
 
 
-def _find_problem(item: Submission, state: PresentationState, context: JudgingContext) -> str:
-    if item.kind not in KINDS:
-        return f"unknown kind {item.kind!r}; expected one of {', '.join(KINDS)}"
-    if not 8 <= len(item.client_key) <= 128:
+def _find_problem(submission: Submission, state: PresentationState, context: JudgingContext) -> str:
+    if submission.kind not in KINDS:
+        return f"unknown kind {submission.kind!r}; expected one of {', '.join(KINDS)}"
+    if not 8 <= len(submission.client_key) <= 128:
         return "a client key has 8 to 128 characters"
-    if item.kind != "grade" and item.grade is not None:
-        return f"{item.kind} takes no grade"
-    if item.kind == "undo" and not state.answered:
+    if submission.kind != "grade" and submission.grade is not None:
+        return f"{submission.kind} takes no grade"
+    if submission.kind == "undo" and not state.answered:
         return "the item has no answer to undo"
-    refused = _find_round_problem(item, state)
-    if refused:
-        return refused
-    if len(item.note or "") > MAX_NOTE_LENGTH or len(item.reason or "") > MAX_NOTE_LENGTH:
+    round_problem = _find_round_problem(submission, state)
+    if round_problem:
+        return round_problem
+    if len(submission.note or "") > MAX_NOTE_LENGTH or len(submission.reason or "") > MAX_NOTE_LENGTH:
         return f"a note may have at most {MAX_NOTE_LENGTH:,} characters"
-    read = context.guides[state.read_under(item.guide_hash)]
-    against = (
-        _find_scale_problem(item, read, context.guides[state.guide_hash]) if item.kind == "grade" else ""
+    guide_read = context.guides[state.read_under(submission.guide_hash)]
+    scale_problem = (
+        _find_scale_problem(submission, guide_read, context.guides[state.guide_hash])
+        if submission.kind == "grade"
+        else ""
     )
-    body = context.bodies.get(item.presentation_id, "")
-    marked = read.against_marks(item.grade, bool(item.evidence)) or describe_outside_spans(
-        body, item.evidence
-    )
-    return against or marked
+    body = context.bodies.get(submission.presentation_id, "")
+    mark_problem = guide_read.against_marks(
+        submission.grade, bool(submission.evidence)
+    ) or describe_outside_spans(body, submission.evidence)
+    return scale_problem or mark_problem
 
 
-def _find_scale_problem(item: Submission, read: Guide, guide: Guide) -> str:
-    if read.values != guide.values:
+def _find_scale_problem(submission: Submission, guide_read: Guide, current_guide: Guide) -> str:
+    if guide_read.values != current_guide.values:
         return "the scale of the guide has changed since this item was shown: look at the item again"
-    return guide.outside(item.grade)
+    return current_guide.outside(submission.grade)
 
 
-def _find_round_problem(item: Submission, state: PresentationState) -> str:
+def _find_round_problem(submission: Submission, state: PresentationState) -> str:
     if state.withdrawn:
         return "this item was moved, or the filter of its query excludes it now; continue with the next item"
     if state.practice and state.answered:
         return "practice answers cannot be changed: the expected grade was shown"
-    if state.closed and item.kind not in ANSWER_KINDS:
+    if state.closed and submission.kind not in ANSWER_KINDS:
         return "the round is closed: answers can be changed, but not undone, and items cannot be skipped"
     return ""
 
@@ -277,20 +279,22 @@ def _clip_active_time(active_ms: int | None) -> int | None:
     return None if active_ms is None or active_ms < 0 else min(active_ms, MAX_ACTIVE_MS)
 
 
-def _make_event(item: Submission, author: str, state: PresentationState, now: datetime) -> JudgmentEvent:
+def _make_event(
+    submission: Submission, author: str, state: PresentationState, written_at: datetime
+) -> JudgmentEvent:
     return JudgmentEvent(
-        presentation_id=item.presentation_id,
+        presentation_id=submission.presentation_id,
         revision=state.next_revision,
-        kind=item.kind,
-        grade=item.grade,
-        reason=item.reason or None,
-        note=item.note or None,
-        flagged=item.flagged,
-        guide_hash=state.read_under(item.guide_hash),
+        kind=submission.kind,
+        grade=submission.grade,
+        reason=submission.reason or None,
+        note=submission.note or None,
+        flagged=submission.flagged,
+        guide_hash=state.read_under(submission.guide_hash),
         author=author,
-        client_key=item.client_key,
-        shown_at=item.shown_at,
-        submitted_at=item.submitted_at or now,
-        active_ms=_clip_active_time(item.active_ms),
+        client_key=submission.client_key,
+        shown_at=submission.shown_at,
+        submitted_at=submission.submitted_at or written_at,
+        active_ms=_clip_active_time(submission.active_ms),
         late=state.closed,
     )

@@ -36,7 +36,7 @@ from curation.core.statistics.stratified_sampling import allocate
 from curation.core.text import pluralize
 from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import read_active_queries
-from curation.labeling.consensus.relevance import prepare_relevance
+from curation.labeling.consensus.consensus import prepare_relevance
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate, ChosenCandidates
 from curation.labeling.rounds.create_round import OpenedRound, open_round_over

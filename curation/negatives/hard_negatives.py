@@ -24,7 +24,7 @@ from curation.core.similarity.shingles import NearDuplicate, Shingles, find_near
 from curation.core.text import pluralize
 from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.ingest.importers.queries import read_active_queries
-from curation.labeling.consensus.relevance import prepare_relevance
+from curation.labeling.consensus.consensus import prepare_relevance
 from curation.labeling.consensus.votes import read_votes
 from curation.negatives.requests import HardNegativesRequest
 from curation.people.seal_access import SealAccess, access_or_closed, withheld

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from curation.guides.guide import Guide, current_guide
 from curation.ingest.filters import explain_exclusion, read_metadata_fields
-from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus
+from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus, derive_relevance
 from curation.labeling.consensus.decisions import ReviewerDecision, read_query_decisions
-from curation.labeling.consensus.relevance import derive_relevance
 from curation.labeling.consensus.votes import read_query_votes
 from curation.negatives.hard_negatives import query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, read_withheld_ids

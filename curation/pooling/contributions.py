@@ -153,7 +153,7 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
 
     Parameters
     ----------
-    relevance: relevance of the project's pairs (`labeling.consensus.relevance.read_relevance`).
+    relevance: relevance of the project's pairs (`labeling.consensus.consensus.read_relevance`).
     pool: id of the pool, or the beginning of the id; None is the pool that was built last.
 
     Raises

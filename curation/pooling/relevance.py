@@ -1,6 +1,6 @@
 """Relevance of judged pairs: which pairs of a query and a document count as relevant.
 
-`labeling.consensus.relevance.read_relevance` computes the relevance of a project's pairs. A pool built from a
+`labeling.consensus.consensus.read_relevance` computes the relevance of a project's pairs. A pool built from a
 run with one document would reveal the grade of this document, so pairs of sealed queries never count as
 relevant.
 """

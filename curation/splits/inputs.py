@@ -155,7 +155,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         scale=scale,
         relevant_grade=grade,
         queries=read_active_queries(cursor),
-        votes=read_votes(cursor, showings=SHOWINGS),
+        votes=read_votes(cursor, batch_size=SHOWINGS),
         snapshot_id=snapshot,
         snapshot=documents,
         documents=snapshot_texts(cursor, snapshot, [document_id for (document_id,) in relevant]),

@@ -17,8 +17,8 @@ from curation.agreement.report import make_agreement_report
 from curation.core.errors import InputError, RefusedError
 from curation.core.similarity.identical_texts import IdenticalTexts
 from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.consensus.dawid_skene import DawidSkeneFit, GradeArrays, fit_dawid_skene
-from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest

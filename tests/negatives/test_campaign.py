@@ -11,7 +11,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.ingest.readers.fields import CorpusFields, JudgmentFields, RunFields
-from curation.labeling.consensus.relevance import read_relevance
+from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.imported import import_judgments
 from curation.negatives.audit import open_audit
 from curation.negatives.audit_rate import audit_report

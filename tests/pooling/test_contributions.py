@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.consensus.relevance import read_relevance
+from curation.labeling.consensus.consensus import read_relevance
 from curation.pooling.contributions import (
     Contribution,
     Ranked,

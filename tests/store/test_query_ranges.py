@@ -20,7 +20,7 @@ def test_votes_and_grades_read_in_ranges_are_those_read_at_once(tmp_path: Path) 
         cursor.execute("UPDATE judgment_events SET reason = 'why' WHERE kind = 'cannot_tell'")
     with store.reading() as cursor:
         whole, ranged = read_grades(cursor), read_grades(cursor, showings=5)
-        votes = [read_votes(cursor, showings=showings).rows for showings in (None, 5)]
+        votes = [read_votes(cursor, batch_size=showings).rows for showings in (None, 5)]
         tables = list(tables_by_range(cursor, f"SELECT query_id FROM presentations WHERE {WITHIN}", 5))
     assert len(tables) > 2
     for name in Grades._fields:

@@ -13,7 +13,7 @@ from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.text import pluralize
 from curation.ingest.stored_runs import read_stored_runs
-from curation.labeling.consensus.relevance import read_relevance
+from curation.labeling.consensus.consensus import read_relevance
 from curation.operations.jobs import Job
 from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
 from curation.pooling.pool import forecast_embedding

@@ -11,7 +11,7 @@ from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.releases.bars import BarRow, draw_bars
 from curation.core.text import pluralize
-from curation.labeling.consensus.consensus import ConsensusCounts
+from curation.labeling.consensus.consensus import ConsensusCounts, compute_rule_effect
 from curation.labeling.consensus.dawid_skene import (
     AnnotatorErrors,
     build_error_section,
@@ -25,7 +25,6 @@ from curation.labeling.consensus.rule import (
     read_rule,
     set_rule,
 )
-from curation.labeling.consensus.rule_effect import compute_rule_effect
 from curation.operations.jobs.figures import figures_of
 
 ORIGINS = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")

@@ -142,18 +142,18 @@ def decide_pair(
             way_out = "Annotators gave the same grade, and their marks have no common character."
             raise InputError(needed, way_out=way_out)
     with store.transaction(appends=True) as cursor:
-        read = content_hash or read_judged_versions(cursor, [pair]).get(pair)
-        ruling = Ruling(*pair, grade, reason.strip(), read, union(evidence))
+        version_read = content_hash or read_judged_versions(cursor, [pair]).get(pair)
+        ruling = Ruling(*pair, grade, reason.strip(), version_read, union(evidence))
         _refuse_outside(cursor, ruling)
         current = read_current_decisions(cursor, [pair])
-        before = current.get(ruling.pair)
-        if before is not None and _is_repeated(cursor, ruling, before, reviewer):
-            return before
-        if before is not None and seen_revision not in (None, before.revision + 1):
-            once = find_decision(cursor, pair, seen_revision)
-            if once is not None and _is_repeated(cursor, ruling, once, reviewer):
-                return once
-            raise OvertakenError(before)
+        current_decision = current.get(ruling.pair)
+        if current_decision is not None and _is_repeated(cursor, ruling, current_decision, reviewer):
+            return current_decision
+        if current_decision is not None and seen_revision not in (None, current_decision.revision + 1):
+            seen_decision = find_decision(cursor, pair, seen_revision)
+            if seen_decision is not None and _is_repeated(cursor, ruling, seen_decision, reviewer):
+                return seen_decision
+            raise OvertakenError(current_decision)
         decision = append_decisions(cursor, [ruling], current, reviewer)[0]
         detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
         record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
@@ -219,18 +219,18 @@ def import_decisions(
 
 def describe_overtaking(decision: ReviewerDecision) -> str:
     """Return the message for a reviewer who had a pair on screen when another reviewer decided the pair."""
-    what = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
+    grade = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
     return (
-        f"{decision.reviewer} decided this pair while you had it open: {what}, because “{decision.reason}”. "
+        f"{decision.reviewer} decided this pair while you had it open: {grade}, because “{decision.reason}”. "
         "Your decision was not saved. Look at the pair again, and decide once more if you disagree."
     )
 
 
 def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
     if ruling.evidence:
-        read = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
+        document = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
         refuse_problems(
-            list(filter(None, [describe_outside_spans(read.body if read else "", ruling.evidence)]))
+            list(filter(None, [describe_outside_spans(document.body if document else "", ruling.evidence)]))
         )
 
 
@@ -254,18 +254,18 @@ def _choose_rulings(
     left_out: Counter[str],
 ) -> list[Ruling]:
     """Choose the rulings to write, and count the lines left out by reason."""
-    hows = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}
+    consensus_by_pair = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}
     chosen = []
-    for proposed in rulings:
-        ruling = proposed._replace(content_hash=inputs.versions.get(proposed.pair))
-        before = inputs.current.get(ruling.pair)
-        why = _find_reason_left_out(hows.get(ruling.pair), every_pair, inputs.marks)
-        if before is not None and ruling.repeats(before, reviewer):
-            why = why or REPEATED
+    for proposed_ruling in rulings:
+        ruling = proposed_ruling._replace(content_hash=inputs.versions.get(proposed_ruling.pair))
+        current_decision = inputs.current.get(ruling.pair)
+        reason = _find_reason_left_out(consensus_by_pair.get(ruling.pair), every_pair, inputs.marks)
+        if current_decision is not None and ruling.repeats(current_decision, reviewer):
+            reason = reason or REPEATED
         elif inputs.marks.lacks_marks(ruling.pair, ruling.grade):
-            why = why or UNMARKED
-        if why:
-            left_out[why] += 1
+            reason = reason or UNMARKED
+        if reason:
+            left_out[reason] += 1
         else:
             chosen.append(ruling)
     return chosen
@@ -284,49 +284,51 @@ def _make_rulings(
     proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
     """Return a ruling for each pair in the file's order, and all problems; count the lines left out."""
-    first: dict[Pair, tuple[int, Ruling]] = {}
+    first_rulings: dict[Pair, tuple[int, Ruling]] = {}
     problems = []
-    for item in proposals:
+    for entry in proposals:
         try:
-            ruling = _make_ruling(item, guide, queries)
+            ruling = _make_ruling(entry, guide, queries)
         except InputError as error:
-            problems += [f"line {item.line}: {problem}" for problem in error.problems]
+            problems += [f"line {entry.line}: {problem}" for problem in error.problems]
             continue
         if isinstance(ruling, str):
             left_out[ruling] += 1
             continue
-        line, other = first.setdefault(ruling.pair, (item.line, ruling))
-        if other is not ruling:
+        first_line, first_ruling = first_rulings.setdefault(ruling.pair, (entry.line, ruling))
+        if first_ruling is not ruling:
             left_out[REPEATED] += 1
-        if other != ruling:
-            problems.append(f"line {item.line}: has a different decision for the pair of line {line}")
-    return [ruling for _, ruling in first.values()], problems
+        if first_ruling != ruling:
+            problems.append(f"line {entry.line}: has a different decision for the pair of line {first_line}")
+    return [ruling for _, ruling in first_rulings.values()], problems
 
 
-def _make_ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
+def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
     """Return the ruling of a line, or the reason to leave the line out."""
-    if is_missing_value(item.grade) and guide.named(item.grade) is None:
+    if is_missing_value(entry.grade) and guide.named(entry.grade) is None:
         return NO_GRADE
-    number = parse_whole_number(item.grade)
-    grade = guide.named(item.grade) if number is None else number
+    numeric_grade = parse_whole_number(entry.grade)
+    grade = guide.named(entry.grade) if numeric_grade is None else numeric_grade
     if grade is None:
-        raise InputError(f"grade {item.grade!r} is not a whole number, and not the name of a grade")
-    problems = list(_find_problems(grade, item.reason, guide))
+        raise InputError(f"grade {entry.grade!r} is not a whole number, and not the name of a grade")
+    problems = list(_find_problems(grade, entry.reason, guide))
     refuse_problems(problems)
-    query = queries.find(item.query, item.line)
-    if query is None and (like := describe_similar_name(item.query, queries.alike)):
-        raise InputError(f"the project has no query {item.query!r}{like}")
-    return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
+    query = queries.find(entry.query, entry.line)
+    if query is None and (suggestion := describe_similar_name(entry.query, queries.alike)):
+        raise InputError(f"the project has no query {entry.query!r}{suggestion}")
+    return Ruling(query.query_id, entry.document_id, grade, entry.reason.strip()) if query else UNJUDGED
 
 
-def _find_alike_documents(items: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
+def _find_alike_documents(entries: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
     """List unjudged document ids in the file that differ from a judged id only in form."""
-    known = {document_id for _, document_id in judged}
-    first = {item.document_id: item.line for item in reversed(items) if item.document_id not in known}
+    judged_ids = {document_id for _, document_id in judged}
+    lines = {
+        entry.document_id: entry.line for entry in reversed(entries) if entry.document_id not in judged_ids
+    }
     return [
-        f"line {first[name]}: nobody has judged the document {name!r}; it differs from the known {other!r} "
-        f"by {describe_lookalike(name, other)}"
-        for name, other in find_lookalikes(first, known).items()
+        f"line {lines[document_id]}: nobody has judged the document {document_id!r}; it differs from the known "
+        f"{judged_id!r} by {describe_lookalike(document_id, judged_id)}"
+        for document_id, judged_id in find_lookalikes(lines, judged_ids).items()
     ]
 
 

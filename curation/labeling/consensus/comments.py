@@ -46,9 +46,9 @@ def list_comments(
     RefusedError: the reader is neither reviewer nor lead.
     """
     require_author(cursor, reader, "reviewer", "lead")
-    own_pairs = read_withheld_pairs(cursor, reader)
-    stored = fetch(cursor, Comment, _COMMENTS, [query_id, document_id, document_id])
-    return [comment for comment in stored if (comment.query_id, comment.document_id) not in own_pairs]
+    withheld = read_withheld_pairs(cursor, reader)
+    comments = fetch(cursor, Comment, _COMMENTS, [query_id, document_id, document_id])
+    return [comment for comment in comments if (comment.query_id, comment.document_id) not in withheld]
 
 
 def add_comment(

@@ -19,7 +19,7 @@ versions count, and are marked as judgments of an older text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -29,10 +29,13 @@ import pyarrow.compute as pc
 
 from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Floats, Ints
+from curation.guides.guide import current_guide
+from curation.ingest.filters import find_outside_pairs
 from curation.labeling.consensus.dawid_skene import collect_grades, fit_dawid_skene
-from curation.labeling.consensus.rule import MAJORITY, MEDIAN, ConsensusRule
+from curation.labeling.consensus.rule import MAJORITY, MEDIAN, ConsensusRule, check_consensus_rule
 from curation.labeling.consensus.votes import Votes, VotesByPair, group_votes, read_votes, take_pair_column
-from curation.store import Cursor
+from curation.pooling.relevance import Relevance
+from curation.store import Cursor, Store
 
 BATCH_SIZE = 10_000
 SOURCES = ("adjudicated", "majority", "single", "disputed", "unjudgeable", "ruled")
@@ -117,36 +120,55 @@ class Consensus:
     @property
     def counts(self) -> ConsensusCounts:
         """The number of pairs by how they got their grade."""
-        wanted = take_pair_column(self.by_pair, "wanted").to_numpy(zero_copy_only=False).astype(bool)
-        hows = self.grades[1][wanted]
-        times = np.bincount(hows, minlength=len(SOURCES)).tolist()
-        return ConsensusCounts(self.rule, len(hows), **dict(zip(SOURCES, times, strict=True)))
+        is_requested = take_pair_column(self.by_pair, "wanted").to_numpy(zero_copy_only=False).astype(bool)
+        sources = self.grades[1][is_requested]
+        counts = np.bincount(sources, minlength=len(SOURCES)).tolist()
+        return ConsensusCounts(self.rule, len(sources), **dict(zip(SOURCES, counts, strict=True)))
 
     def __iter__(self) -> Iterator[PairConsensus]:
-        names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
+        source_names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
         for row in self._rows():
-            query_id, document_id, decision, asked, older, kept, of_older, value, how, *figures = row
-            if not asked:
+            (
+                query_id,
+                document_id,
+                decision,
+                is_requested,
+                is_older,
+                kept_grade,
+                kept_is_older,
+                grade_index,
+                source,
+                *figures,
+            ) = row
+            if not is_requested:
                 continue
-            confidence, tally, number = figures
-            given = {grade: times for grade, times in zip(values, tally, strict=True) if times}
-            grade = decision if how == ADJUDICATED else values[value] if value >= 0 else None
-            if how == DISPUTED and kept is not None:
-                grade, older = kept, of_older
-            sure = confidence if confidence == confidence else None  # NaN is not itself
-            silent = number - sum(given.values())
-            yield PairConsensus(query_id, document_id, grade, names[how], given, silent, number, sure, older)
+            confidence, counts, judgments = figures
+            votes = {grade: times for grade, times in zip(values, counts, strict=True) if times}
+            grade = decision if source == ADJUDICATED else values[grade_index] if grade_index >= 0 else None
+            if source == DISPUTED and kept_grade is not None:
+                grade, is_older = kept_grade, kept_is_older
+            known_confidence = confidence if confidence == confidence else None  # NaN is not itself
+            cannot_tell = judgments - sum(votes.values())
+            yield PairConsensus(
+                query_id,
+                document_id,
+                grade,
+                source_names[source],
+                votes,
+                cannot_tell,
+                judgments,
+                known_confidence,
+                is_older,
+            )
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the column values of each pair as plain Python values, converted in batches."""
-        names = ("query_id", "document_id", "decision", "wanted", "changed", "kept", "kept_changed")
-        texts = [take_pair_column(self.by_pair, name) for name in names]
-        numbers = (*self.grades, self.by_pair.tally, _count_judgments(self.by_pair))
+        column_names = ("query_id", "document_id", "decision", "wanted", "changed", "kept", "kept_changed")
+        arrow_columns = [take_pair_column(self.by_pair, name) for name in column_names]
+        arrays = (*self.grades, self.by_pair.tally, _count_judgments(self.by_pair))
         for start in range(0, len(self.by_pair.first), BATCH_SIZE):
-            given = [column.slice(start, BATCH_SIZE).to_pylist() for column in texts]
-            yield from zip(
-                *given, *(row[start : start + BATCH_SIZE].tolist() for row in numbers), strict=True
-            )
+            batch = [column.slice(start, BATCH_SIZE).to_pylist() for column in arrow_columns]
+            yield from zip(*batch, *(row[start : start + BATCH_SIZE].tolist() for row in arrays), strict=True)
 
 
 def read_consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
@@ -159,8 +181,8 @@ def compute_query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list
 
     With Dawid and Skene's rule this takes longer, because annotators' errors are estimated from all queries.
     """
-    whole = read_votes(cursor) if votes.rule.by_errors else votes
-    return [pair for pair in compute_consensus(whole) if pair.query_id == query_id]
+    all_votes = read_votes(cursor) if votes.rule.by_errors else votes
+    return [pair for pair in compute_consensus(all_votes) if pair.query_id == query_id]
 
 
 def compute_consensus(votes: Votes) -> Consensus:
@@ -172,22 +194,76 @@ def compute_consensus(votes: Votes) -> Consensus:
 def grade_pairs(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
     """Compute the grade of each pair from reviewers' decisions or else by a rule, in the order of the
     pairs."""
-    decided = take_pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
-    total = pairs.tally.sum(axis=1)
+    is_decided = take_pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
+    vote_counts = pairs.tally.sum(axis=1)
     if rule.by_errors:
-        value, confidence = _find_most_probable(pairs, rule)
-        how = np.full(len(total), RULED)
+        grade_indexes, confidence = _find_most_probable(pairs, rule)
+        sources = np.full(len(vote_counts), RULED)
     else:
-        value = _find_median(pairs.tally) if rule.name == MEDIAN else _find_majority(pairs.tally)
-        confidence = _compute_vote_shares(pairs.tally, value)
-        confidence[total == 1] = np.nan
-        ruled = SOURCES.index(MAJORITY) if rule.name == MAJORITY else RULED
-        how = np.where(total == 1, SINGLE, ruled)
-    how = np.where(value < 0, DISPUTED, how)
-    how = np.where(total == 0, UNJUDGEABLE, how)
-    none = (value < 0) | decided
-    how = np.where(decided, ADJUDICATED, how)
-    return np.where(decided, -1, value), how, np.where(none, np.nan, confidence)
+        grade_indexes = _find_median(pairs.tally) if rule.name == MEDIAN else _find_majority(pairs.tally)
+        confidence = _compute_vote_shares(pairs.tally, grade_indexes)
+        confidence[vote_counts == 1] = np.nan
+        rule_source = SOURCES.index(MAJORITY) if rule.name == MAJORITY else RULED
+        sources = np.where(vote_counts == 1, SINGLE, rule_source)
+    sources = np.where(grade_indexes < 0, DISPUTED, sources)
+    sources = np.where(vote_counts == 0, UNJUDGEABLE, sources)
+    is_ungraded = (grade_indexes < 0) | is_decided
+    sources = np.where(is_decided, ADJUDICATED, sources)
+    return np.where(is_decided, -1, grade_indexes), sources, np.where(is_ungraded, np.nan, confidence)
+
+
+def compute_rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, int, int, int]:
+    """Compare a consensus rule with the project's current rule, on all votes and decisions.
+
+    Returns
+    -------
+    The counts of pairs under the rule, and the numbers of pairs that would gain a grade, lose their grade,
+    and get a different grade.
+
+    Raises
+    ------
+    InputError: the rule is unknown, or its settings are out of range.
+    """
+    check_consensus_rule(rule)
+    with store.reading() as cursor:
+        votes = read_votes(cursor)
+    pairs = group_votes(votes.rows)
+    current, proposed = grade_pairs(pairs, votes.rule), grade_pairs(pairs, rule)
+    is_graded, will_be_graded = current[0] >= 0, proposed[0] >= 0
+    gained, lost = np.sum(~is_graded & will_be_graded), np.sum(is_graded & ~will_be_graded)
+    regraded = np.sum(is_graded & will_be_graded & (current[0] != proposed[0]))
+    return Consensus(rule.name, pairs, proposed).counts, int(gained), int(lost), int(regraded)
+
+
+def prepare_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[], Relevance]:
+    """Read votes, guide and filters, and return a function that computes the relevance of every judged pair.
+
+    Call the function after the database lease ends, because Dawid and Skene's rule takes longer.
+
+    Parameters
+    ----------
+    votes: result of `read_votes`, if the caller has already read the votes.
+    """
+    votes, lowest = votes or read_votes(cursor), current_guide(cursor).values[0]
+    outside = find_outside_pairs(cursor)
+    return lambda: derive_relevance(compute_consensus(votes).pairs, lowest).with_outside(outside)
+
+
+def derive_relevance(pairs: Sequence[PairConsensus], lowest: int) -> Relevance:
+    """Turn the consensus on pairs into their relevance, on a scale whose lowest grade is `lowest`."""
+    return Relevance(
+        {(pair.query_id, pair.document_id): pair.grade for pair in pairs if pair.grade is not None},
+        frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.grade is None),
+        lowest,
+        frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.changed),
+    )
+
+
+def read_relevance(store: Store) -> Relevance:
+    """Compute the relevance of every judged pair of a project."""
+    with store.reading() as cursor:
+        relevance = prepare_relevance(cursor)
+    return relevance()
 
 
 def _count_judgments(pairs: VotesByPair) -> Ints:
@@ -213,21 +289,21 @@ def _find_median(tally: Ints) -> Ints:
     return grade_indexes
 
 
-def _compute_vote_shares(tally: Ints, value: Ints) -> Floats:
+def _compute_vote_shares(tally: Ints, indexes: Ints) -> Floats:
     """Compute the share of each pair's votes that name the chosen grade; NaN for a pair without a grade."""
-    shares = np.full(len(value), np.nan)
-    chosen = np.flatnonzero(value >= 0)
-    shares[chosen] = np.round(tally[chosen, value[chosen]] / tally[chosen].sum(axis=1), 6)
+    shares = np.full(len(indexes), np.nan)
+    graded = np.flatnonzero(indexes >= 0)
+    shares[graded] = np.round(tally[graded, indexes[graded]] / tally[graded].sum(axis=1), 6)
     return shares
 
 
 def _find_most_probable(pairs: VotesByPair, rule: ConsensusRule) -> tuple[Ints, Floats]:
     """Find each pair's most probable grade and its probability, rounded to six decimals."""
-    value, confidence = np.full(len(pairs.first), -1), np.full(len(pairs.first), np.nan)
+    grade_indexes, confidence = np.full(len(pairs.first), -1), np.full(len(pairs.first), np.nan)
     if len(pairs.item):
         posterior = np.round(fit_dawid_skene(collect_grades(pairs), rule.smoothing).posterior, 6)
-        graded = np.unique(pairs.item)
-        confidence[graded] = posterior.max(axis=1)
-        sure = posterior.max(axis=1) > rule.least
-        value[graded] = np.where(sure, posterior.argmax(axis=1), -1)
-    return value, confidence
+        graded_pairs = np.unique(pairs.item)
+        confidence[graded_pairs] = posterior.max(axis=1)
+        is_sure = posterior.max(axis=1) > rule.least
+        grade_indexes[graded_pairs] = np.where(is_sure, posterior.argmax(axis=1), -1)
+    return grade_indexes, confidence

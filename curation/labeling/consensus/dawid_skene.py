@@ -117,42 +117,42 @@ def fit_dawid_skene(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFi
     ----------
     smoothing: cases added to each cell of each confusion matrix.
     """
-    starts = np.flatnonzero(np.diff(grades.item, prepend=-1))
+    item_starts = np.flatnonzero(np.diff(grades.item, prepend=-1))
     cells = grades.annotator * grades.values + grades.grade
-    posterior = _compute_vote_shares(grades, starts)
-    before, converged, step = -np.inf, False, 0
+    posterior = _compute_vote_shares(grades, item_starts)
+    last_likelihood, converged, step = -np.inf, False, 0
     while True:
         shares = posterior.mean(axis=0)
         confusion = _estimate_confusion(grades, cells, posterior, smoothing)
-        posterior, likelihood = _estimate_posterior(grades, cells, starts, shares, confusion)
+        posterior, likelihood = _estimate_posterior(grades, cells, item_starts, shares, confusion)
         step += 1
-        converged = likelihood - before < TOLERANCE * len(grades.item)
+        converged = likelihood - last_likelihood < TOLERANCE * len(grades.item)
         if converged or step == MAX_ITERATIONS:
             return DawidSkeneFit(posterior, shares, confusion, likelihood, step, converged)
-        before = likelihood
+        last_likelihood = likelihood
 
 
 def build_error_section(annotator_errors: AnnotatorErrors) -> Section:
     """Draw each annotator's estimated confusion matrix as a table: shares of given grades by true grade."""
     rows: list[tuple[object, ...]] = []
     for annotator in annotator_errors.annotators:
-        first: tuple[object, ...] = (
+        annotator_cells: tuple[object, ...] = (
             annotator.annotator,
             annotator.grades,
             ShareCell(annotator.right),
             NumberCell(annotator.bias, 2),
         )
-        for value, given in zip(annotator_errors.values, annotator.matrix, strict=True):
-            rows.append((*first, value, *given))
-            first = ("", "", "", "")
+        for value, row_shares in zip(annotator_errors.values, annotator.matrix, strict=True):
+            rows.append((*annotator_cells, value, *row_shares))
+            annotator_cells = ("", "", "", "")
     scale = (f"Says {value}" for value in annotator_errors.values)
     columns = ("Annotator", "Grades", "Right", "Bias in grades", "Where true is", *scale)
     table = Table("Annotators' errors, estimated by this rule", columns, tuple(rows))
-    late = (
+    warning = (
         f"The estimate did not converge in {pluralize(annotator_errors.iterations, 'step')}; interpret "
         "the values with care."
     )
-    return Section("", "", tables=(table,), remark="" if annotator_errors.converged else late)
+    return Section("", "", tables=(table,), remark="" if annotator_errors.converged else warning)
 
 
 def estimate_errors(votes: Votes) -> AnnotatorErrors | None:
@@ -161,18 +161,20 @@ def estimate_errors(votes: Votes) -> AnnotatorErrors | None:
     if not len(pairs.item):
         return None
     fit = fit_dawid_skene(collect_grades(pairs), votes.rule.smoothing)
-    given = np.bincount(pairs.annotator, minlength=len(pairs.names)).tolist()
-    shares, steps = fit.shares, pairs.values[None, :] - pairs.values[:, None]
-    right = np.einsum("k,akk->a", shares, fit.confusion)
-    bias = np.einsum("k,akl,kl->a", shares, fit.confusion, steps.astype(np.float64))
-    people = [
-        AnnotatorConfusion(name, number, _round(share), _round(mean), tuple(map(_round_all, matrix)))
-        for name, number, share, mean, matrix in zip(
-            pairs.names, given, right, bias, fit.confusion, strict=True
+    grade_counts = np.bincount(pairs.annotator, minlength=len(pairs.names)).tolist()
+    shares, differences = fit.shares, pairs.values[None, :] - pairs.values[:, None]
+    accuracies = np.einsum("k,akk->a", shares, fit.confusion)
+    biases = np.einsum("k,akl,kl->a", shares, fit.confusion, differences.astype(np.float64))
+    annotators = [
+        AnnotatorConfusion(
+            name, grade_count, _round(accuracy), _round(bias_of_annotator), tuple(map(_round_all, matrix))
+        )
+        for name, grade_count, accuracy, bias_of_annotator, matrix in zip(
+            pairs.names, grade_counts, accuracies, biases, fit.confusion, strict=True
         )
     ]
     values = tuple(pairs.values.tolist())
-    return AnnotatorErrors(values, _round_all(shares), fit.iterations, fit.converged, tuple(people))
+    return AnnotatorErrors(values, _round_all(shares), fit.iterations, fit.converged, tuple(annotators))
 
 
 def estimate_errors_by_rule(store: Store, rule: ConsensusRule) -> AnnotatorErrors | None:
@@ -194,20 +196,22 @@ def _estimate_posterior(
 ) -> tuple[Floats, float]:
     """Compute the E-step in logarithms: each item's probability of each grade, and the log-likelihood."""
     by_cell = np.log(confusion).transpose(0, 2, 1).reshape(-1, grades.values)
-    logs = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CELL_COUNT))
-    top = logs.max(axis=1, keepdims=True)
-    likely = np.exp(logs - top)
-    total = likely.sum(axis=1, keepdims=True)
-    return likely / total, float((np.log(total) + top).sum())
+    log_joint = np.add.reduceat(by_cell[cells], starts, axis=0) + np.log(np.maximum(shares, MIN_CELL_COUNT))
+    max_log = log_joint.max(axis=1, keepdims=True)
+    scaled = np.exp(log_joint - max_log)
+    total = scaled.sum(axis=1, keepdims=True)
+    return scaled / total, float((np.log(total) + max_log).sum())
 
 
 def _estimate_confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smoothing: float) -> Floats:
     """Compute the M-step: the confusion matrices from the items' grade probabilities."""
-    number, values = grades.annotators * grades.values, grades.values
-    columns = [np.bincount(cells, posterior[grades.item, true], number) for true in range(values)]
-    cases = np.stack(columns).reshape(values, grades.annotators, values).transpose(1, 0, 2)
-    cases = np.maximum(cases + smoothing, MIN_CELL_COUNT)
-    confusion: Floats = cases / cases.sum(axis=2, keepdims=True)
+    cell_count, values = grades.annotators * grades.values, grades.values
+    counts_by_true_grade = [
+        np.bincount(cells, posterior[grades.item, true_grade], cell_count) for true_grade in range(values)
+    ]
+    counts = np.stack(counts_by_true_grade).reshape(values, grades.annotators, values).transpose(1, 0, 2)
+    counts = np.maximum(counts + smoothing, MIN_CELL_COUNT)
+    confusion: Floats = counts / counts.sum(axis=2, keepdims=True)
     return confusion
 
 

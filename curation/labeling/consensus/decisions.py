@@ -136,20 +136,20 @@ def append_decisions(
     cursor: Cursor, rulings: Sequence[Ruling], current: Mapping[Pair, ReviewerDecision], reviewer: str
 ) -> list[ReviewerDecision]:
     """Write rulings, each with the revision after the pair's current decision."""
-    now, guide_hash = utc_now(), get_setting(cursor, "guide")
+    decided_at, guide_hash = utc_now(), get_setting(cursor, "guide")
     decisions = []
     for ruling in rulings:
-        before = current.get(ruling.pair)
-        revision = 0 if before is None else before.revision + 1
-        decision = ReviewerDecision(*ruling.pair, revision, ruling.grade, ruling.reason, reviewer, now)
+        current_decision = current.get(ruling.pair)
+        revision = 0 if current_decision is None else current_decision.revision + 1
+        decision = ReviewerDecision(*ruling.pair, revision, ruling.grade, ruling.reason, reviewer, decided_at)
         decisions.append(decision._replace(content_hash=ruling.content_hash, guide_hash=guide_hash))
     append_rows(cursor, "adjudications", decisions)
-    read = documents_by_hash(cursor, [ruling.content_hash or "" for ruling in rulings if ruling.evidence])
+    texts = documents_by_hash(cursor, [ruling.content_hash or "" for ruling in rulings if ruling.evidence])
     marks = [
         (*made[:3], *mark)
         for made, ruling in zip(decisions, rulings, strict=True)
         if ruling.evidence
-        for mark in quote_spans(read[ruling.content_hash or ""].body, ruling.evidence)
+        for mark in quote_spans(texts[ruling.content_hash or ""].body, ruling.evidence)
     ]
     append_rows(cursor, "decision_marks", marks, ("query_id", "document_id", "revision", *QUOTE_COLUMNS))
     return decisions
@@ -165,9 +165,9 @@ def read_decision_marks(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -
 
 def _read_decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
     sql = f"SELECT {_COLUMNS} FROM {view}"  # noqa: S608
-    among = (sql,) if pairs is None else (sql + _AMONG_PAIRS, _split_ids(pairs))
-    return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *among)}
+    query = (sql,) if pairs is None else (sql + _AMONG_PAIRS, _split_ids(pairs))
+    return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *query)}
 
 
 def _split_ids(pairs: Iterable[Pair]) -> list[list[str]]:
-    return [list(part) for part in zip(*pairs, strict=True)] or [[], []]
+    return [list(column) for column in zip(*pairs, strict=True)] or [[], []]

@@ -189,20 +189,24 @@ def find_disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     Pairs that wait for a second opinion are left out. The list includes sealed pairs: a function that shows
     the list must ask a `SealAccess` (`list_disputes`, `queue`).
     """
-    wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
+    sources = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
-        votes, waiting, marks = read_votes(cursor), read_awaited_opinions(cursor), read_marks(cursor)
+        votes, awaited, marks = read_votes(cursor), read_awaited_opinions(cursor), read_marks(cursor)
     pairs = [
         (pair.query_id, pair.document_id)
         for pair in compute_consensus(votes).pairs
         if pair[:2] not in marks.outside
-        and (pair[:2] not in waiting if marks.is_disputed(pair) else pair.how in wanted)
+        and (pair[:2] not in awaited if marks.is_disputed(pair) else pair.how in sources)
     ]
     with store.reading() as cursor:
-        described, traffic = _read_disputes(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
+        descriptions, traffic = _read_disputes(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
     return sorted(
-        _weigh_disputes(described, traffic),
-        key=lambda item: (-item.weight, _spread_rank(item.grades), digest(item.query_id, item.document_id)),
+        _weigh_disputes(descriptions, traffic),
+        key=lambda dispute: (
+            -dispute.weight,
+            _spread_rank(dispute.grades),
+            digest(dispute.query_id, dispute.document_id),
+        ),
     )
 
 
@@ -211,11 +215,11 @@ def list_disputes(store: Store, include_decided: bool = False, access: SealAcces
 
     Without seal access, pairs that a release seals are not listed.
     """
-    pairs = find_disputes(store, include_decided)
+    every_dispute = find_disputes(store, include_decided)
     with store.reading() as cursor:
         access = access_or_closed(cursor, access)
-    shown = [pair for pair in pairs if access.shows(pair.query_id)]
-    return Disputes(len(pairs), len(pairs) - len(shown), shown)
+    shown_disputes = [pair for pair in every_dispute if access.shows(pair.query_id)]
+    return Disputes(len(every_dispute), len(every_dispute) - len(shown_disputes), shown_disputes)
 
 
 def read_case(store: Store, query_id: str, document_id: str) -> Case:
@@ -234,27 +238,29 @@ def read_case(store: Store, query_id: str, document_id: str) -> Case:
 
 def read_cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
     """Read the judged pairs among `pairs` with their information needs and documents, in order."""
-    described = {(item.query_id, item.document_id): item for item in _read_disputes(cursor, pairs)}
-    known = [described[pair] for pair in pairs if pair in described]
-    return [build_case(cursor, item) for item in known if item.opinions or item.decision]
+    by_pair = {(dispute.query_id, dispute.document_id): dispute for dispute in _read_disputes(cursor, pairs)}
+    known_disputes = [by_pair[pair] for pair in pairs if pair in by_pair]
+    return [build_case(cursor, dispute) for dispute in known_disputes if dispute.opinions or dispute.decision]
 
 
-def build_case(cursor: Cursor, item: Dispute) -> Case:
+def build_case(cursor: Cursor, dispute: Dispute) -> Case:
     """Read the document and the information need of a pair."""
-    row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
-    need, *read = row or (None, "", None, None, "{}")
-    return Case(item, need, DocumentText(item.title, *read))
+    row = cursor.execute(_READING, [dispute.content_hash, dispute.query_id]).fetchone()
+    information_need, *document_columns = row or (None, "", None, None, "{}")
+    return Case(dispute, information_need, DocumentText(dispute.title, *document_columns))
 
 
-def describe_versions(item: Dispute) -> list[str]:
+def describe_versions(dispute: Dispute) -> list[str]:
     """List remarks for the reviewer on the marks and judged versions of a pair, a sentence each."""
     sentences = []
-    if item.is_about_marks:
+    if dispute.is_about_marks:
         sentences.append("The grades agree, but the marks have no common character: mark the evidence.")
-    if item.changed:
+    if dispute.changed:
         sentences.append("The corpus now has a newer text of this document, which nobody has judged.")
-    if item.older:
-        sentences.append(f"Judgments of an older text, which are not shown and do not count: {item.older:,}.")
+    if dispute.older:
+        sentences.append(
+            f"Judgments of an older text, which are not shown and do not count: {dispute.older:,}."
+        )
     return sentences
 
 
@@ -270,14 +276,15 @@ def compute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
     return traffic * sum(abs(grade - middle) for grade in grades) / len(grades)
 
 
-def _build_row(pair: Dispute) -> tuple[object, ...]:
+def _build_row(dispute: Dispute) -> tuple[object, ...]:
     decision: str | int | None = None
-    if pair.decision is not None:
-        decision = "unjudgeable" if pair.decision.grade is None else pair.decision.grade
-    if pair.decision_outdated:
+    if dispute.decision is not None:
+        decision = "unjudgeable" if dispute.decision.grade is None else dispute.decision.grade
+    if dispute.decision_outdated:
         decision = f"{decision} (older text)"
-    grades = " ".join(map(str, pair.grades)) + (", marks apart" if pair.marks_apart else "")
-    return pair.query, pair.query_id, pair.title, pair.document_id, grades, pair.cannot_tell, decision
+    grades = " ".join(map(str, dispute.grades)) + (", marks apart" if dispute.marks_apart else "")
+    pair = (dispute.query, dispute.query_id, dispute.title, dispute.document_id)
+    return *pair, grades, dispute.cannot_tell, decision
 
 
 def _spread_rank(grades: Sequence[int]) -> int:
@@ -285,28 +292,30 @@ def _spread_rank(grades: Sequence[int]) -> int:
     return min(grades, default=0) - max(grades, default=0)
 
 
-def _weigh_disputes(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
-    known = [traffic[item.query_id] for item in described if item.query_id in traffic]
-    usual = median(known) if known else 1
+def _weigh_disputes(unweighed: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
+    known_traffic = [traffic[dispute.query_id] for dispute in unweighed if dispute.query_id in traffic]
+    median_traffic = median(known_traffic) if known_traffic else 1
     return [
-        replace(item, weight=compute_weight(item.grades, traffic.get(item.query_id, usual)))
-        for item in described
+        replace(dispute, weight=compute_weight(dispute.grades, traffic.get(dispute.query_id, median_traffic)))
+        for dispute in unweighed
     ]
 
 
 def _read_disputes(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
     if not pairs:
         return []
-    newest, counted = read_current_decisions(cursor, pairs), read_counted_decisions(cursor, pairs)
-    marked = read_decision_marks(cursor, (newest | counted).values())
-    described = []
+    newest_decisions = read_current_decisions(cursor, pairs)
+    counted_decisions = read_counted_decisions(cursor, pairs)
+    decision_marks = read_decision_marks(cursor, (newest_decisions | counted_decisions).values())
+    disputes_read = []
     parameters = list(map(list, zip(*pairs, strict=True)))
     rows = cursor.execute(_DESCRIPTION, parameters).fetchall()
-    for query_id, document_id, query, title, content_hash, in_force, older, judged in rows:
-        opinions = tuple(Opinion._make((*row[:4], union(row[4] or ()))) for row in judged or ())
-        last, counts = newest.get((query_id, document_id)), counted.get((query_id, document_id))
+    for query_id, document_id, query, title, content_hash, in_force, older, answers in rows:
+        opinions = tuple(Opinion._make((*row[:4], union(row[4] or ()))) for row in answers or ())
+        newest = newest_decisions.get((query_id, document_id))
+        counted = counted_decisions.get((query_id, document_id))
         grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
-        described.append(
+        disputes_read.append(
             Dispute(
                 query_id=query_id,
                 document_id=document_id,
@@ -315,13 +324,13 @@ def _read_disputes(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
                 grades=grades,
                 cannot_tell=len(opinions) - len(grades),
                 opinions=opinions,
-                decision=counts or last,
+                decision=counted or newest,
                 content_hash=content_hash,
                 changed=not in_force,
                 older=older,
-                decision_outdated=last is not None and counts is None,
-                decisions=last.revision + 1 if last else 0,
-                evidence=marked.get((query_id, document_id), ()),
+                decision_outdated=newest is not None and counted is None,
+                decisions=newest.revision + 1 if newest else 0,
+                evidence=decision_marks.get((query_id, document_id), ()),
             )
         )
-    return described
+    return disputes_read

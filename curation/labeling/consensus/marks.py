@@ -77,8 +77,8 @@ class PairMarks(NamedTuple):
     @property
     def apart(self) -> bool:
         """Whether people gave the same grade, but marked no common character as evidence."""
-        given = Counter(person.grade for person in self.people)
-        return not self.consensus and max(given.values(), default=0) > 1
+        grade_counts = Counter(person.grade for person in self.people)
+        return not self.consensus and max(grade_counts.values(), default=0) > 1
 
     def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
         """Return the ranges of the evidence with their characters; None if a range is not found in `newer`.
@@ -87,16 +87,14 @@ class PairMarks(NamedTuple):
         ----------
         newer: the corpus's version of the document, where some of its evidence is in an older version.
         """
-        marked = [
-            piece for marked in self._counting for piece in zip(marked.spans, marked.quotes, strict=True)
-        ]
-        signs = {position: sign for span, quote in marked for position, sign in enumerate(quote, span[0])}
-        quoted = [(span, "".join(signs[position] for position in range(*span))) for span in self.consensus]
+        pieces = [piece for mark in self._counting for piece in zip(mark.spans, mark.quotes, strict=True)]
+        letters = {position: sign for span, quote in pieces for position, sign in enumerate(quote, span[0])}
+        quoted = [(span, "".join(letters[position] for position in range(*span))) for span in self.consensus]
         if newer is None or newer.content_hash == self.content_hash:
             return quoted
-        places = [relocate_quote(quote, newer.body, span[0]) for span, quote in quoted]
-        spans = union(marked.span for marked in places if marked is not None)
-        return None if None in places else [(span, newer.body[slice(*span)]) for span in spans]
+        matches = [relocate_quote(quote, newer.body, span[0]) for span, quote in quoted]
+        spans = union(match.span for match in matches if match is not None)
+        return None if None in matches else [(span, newer.body[slice(*span)]) for span in spans]
 
 
 class ProjectMarks(NamedTuple):
@@ -135,12 +133,12 @@ class ProjectMarks(NamedTuple):
         return marks is not None and marks.apart
 
 
-def read_marks(cursor: Cursor, showings: int | None = None) -> ProjectMarks:
-    """Read all marks that count; `showings` limits the presentations read at a time, as in `read_votes`."""
+def read_marks(cursor: Cursor, batch_size: int | None = None) -> ProjectMarks:
+    """Read all marks that count; `batch_size` limits the presentations read at a time, as in `read_votes`."""
     sql = _MARKS.format(decisions=choose_decisions_view(cursor), within=WITHIN)
-    some = cursor.execute(_ANY_MARKS).fetchall()
-    rows = (row for table in tables_by_range(cursor, sql, showings) for row in table_rows(table))
-    marks = dict(_group_by_pair(rows)) if some else {}
+    has_marks = cursor.execute(_ANY_MARKS).fetchall()
+    rows = (row for table in tables_by_range(cursor, sql, batch_size) for row in table_rows(table))
+    marks = dict(_group_by_pair(rows)) if has_marks else {}
     return ProjectMarks(current_guide(cursor), marks, find_outside_pairs(cursor))
 
 
@@ -150,11 +148,11 @@ def read_newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Docume
     A document of an external corpus whose text is not stored has an empty body.
     """
     ids = sorted({document_id for _, document_id in marks.of})
-    now = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
+    versions = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
     changed = {
-        document_id: now[document_id]
+        document_id: versions[document_id]
         for (_, document_id), marks_of_pair in marks.of.items()
-        if now.get(document_id, marks_of_pair.content_hash) != marks_of_pair.content_hash
+        if versions.get(document_id, marks_of_pair.content_hash) != marks_of_pair.content_hash
     }
     documents = documents_by_hash(cursor, changed.values())
     return {

@@ -195,22 +195,22 @@ def read_case_queue(
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        own_pairs = read_withheld_pairs(cursor, reviewer)
-    every = {(dispute.query_id, dispute.document_id): dispute for dispute in find_disputes(store)}
-    disputed = {make_pair_id(*pair): pair for pair in every if pair not in own_pairs}
-    others = find_claimed_pairs(store, reviewer)
-    free = [name for name, pair in disputed.items() if pair not in others]
-    wanted = [name for name in free if name not in set(after)][:limit]
-    reviewer_access(store, reviewer, {disputed[name][0] for name in wanted})
-    claim_pairs(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
+        withheld = read_withheld_pairs(cursor, reviewer)
+    disputes_by_pair = {(dispute.query_id, dispute.document_id): dispute for dispute in find_disputes(store)}
+    pairs_by_id = {make_pair_id(*pair): pair for pair in disputes_by_pair if pair not in withheld}
+    claimed = find_claimed_pairs(store, reviewer)
+    free_ids = [key for key, pair in pairs_by_id.items() if pair not in claimed]
+    next_ids = [key for key in free_ids if key not in set(after)][:limit]
+    reviewer_access(store, reviewer, {pairs_by_id[key][0] for key in next_ids})
+    claim_pairs(store, reviewer, [pairs_by_id[key] for key in [*after, *next_ids] if key in pairs_by_id])
     with store.reading() as cursor:
-        next_ones = [build_case(cursor, every[disputed[name]]) for name in wanted]
+        cases_read = [build_case(cursor, disputes_by_pair[pairs_by_id[key]]) for key in next_ids]
         guide, waiting = (
             current_guide(cursor),
-            len(read_awaited_opinions(cursor)) + len(every) - len(disputed),
+            len(read_awaited_opinions(cursor)) + len(disputes_by_pair) - len(pairs_by_id),
         )
-    showings = [draw_case(case, guide, image_hosts) for case in next_ones]
-    return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
+    showings = [draw_case(case, guide, image_hosts) for case in cases_read]
+    return CaseQueue(showings, len(pairs_by_id), len(pairs_by_id) - len(free_ids), waiting)
 
 
 def read_recent_cases(
@@ -220,15 +220,15 @@ def read_recent_cases(
     decision."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        own_pairs = read_withheld_pairs(cursor, reviewer)
+        withheld = read_withheld_pairs(cursor, reviewer)
     decided = [
         (decision.query_id, decision.document_id) for decision in read_recent_decisions(store, reviewer)
     ]
-    pairs = [pair for pair in decided if pair not in own_pairs]
+    pairs = [pair for pair in decided if pair not in withheld]
     reviewer_access(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
-        guide, described = current_guide(cursor), read_cases(cursor, pairs)
-    return [draw_case(case, guide, image_hosts) for case in described]
+        guide, cases_read = current_guide(cursor), read_cases(cursor, pairs)
+    return [draw_case(case, guide, image_hosts) for case in cases_read]
 
 
 def read_case_view(
@@ -263,15 +263,15 @@ def read_case_context(
     """
     case, guide = _read_case(store, reviewer, (query_id, document_id))
     with store.reading() as cursor:
-        own_pairs = read_withheld_pairs(cursor, reviewer)
+        withheld = read_withheld_pairs(cursor, reviewer)
         anchors = fetch(cursor, Anchor, _ANCHORS, [query_id, case.dispute.document_id])
-        about = list_comments(cursor, reviewer, query_id, document_id)
-    shown = [
+        comments_read = list_comments(cursor, reviewer, query_id, document_id)
+    comparable = [
         anchor
         for anchor in anchors
-        if (query_id, anchor.document_id) not in own_pairs and anchor.grade in guide.values
+        if (query_id, anchor.document_id) not in withheld and anchor.grade in guide.values
     ]
-    return shown, about
+    return comparable, comments_read
 
 
 def make_pair_id(query_id: str, document_id: str) -> str:
@@ -281,32 +281,37 @@ def make_pair_id(query_id: str, document_id: str) -> str:
 
 def draw_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NO_IMAGE_HOSTS) -> CaseView:
     """Draw a judged pair for the reviewer's screen under the current guide."""
-    item = case.dispute
-    shown = draw_document(
+    dispute = case.dispute
+    drawn = draw_document(
         case.document,
-        item.query,
+        dispute.query,
         guide.presentation,
         longest=MAX_SHOWN_LENGTH,
         image_hosts=image_hosts,
         markable=guide.evidence is not None,
     )
-    made = item.decision
-    decision = made and DecisionView(
-        made.grade, made.reason, made.reviewer, item.decision_outdated, made.guide_hash, item.evidence
+    decision_made = dispute.decision
+    decision = decision_made and DecisionView(
+        decision_made.grade,
+        decision_made.reason,
+        decision_made.reviewer,
+        dispute.decision_outdated,
+        decision_made.guide_hash,
+        dispute.evidence,
     )
     return CaseView(
-        pair_id=make_pair_id(item.query_id, item.document_id),
-        query_id=item.query_id,
-        document_id=item.document_id,
+        pair_id=make_pair_id(dispute.query_id, dispute.document_id),
+        query_id=dispute.query_id,
+        document_id=dispute.document_id,
         revision=case.revision,
-        content_hash=item.content_hash,
-        query=item.query,
+        content_hash=dispute.content_hash,
+        query=dispute.query,
         information_need=case.information_need,
-        **shown._asdict(),
+        **drawn._asdict(),
         guide_hash=guide.guide_hash,
-        opinions=item.opinions,
+        opinions=dispute.opinions,
         decision=decision,
-        remarks=describe_versions(item),
+        remarks=describe_versions(dispute),
     )
 
 
@@ -315,8 +320,8 @@ def claim_pairs(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
     now = time.monotonic()
     with _lock:
         claims = _claims_by_project.setdefault(store, {})
-        for pair, (who, until) in list(claims.items()):
-            if who == reviewer or until <= now:
+        for pair, (claimant, expiry) in list(claims.items()):
+            if claimant == reviewer or expiry <= now:
                 del claims[pair]
         for pair in pairs:
             claims.setdefault(pair, (reviewer, now + CLAIM_SECONDS))
@@ -327,12 +332,12 @@ def find_claimed_pairs(store: Store, reviewer: str) -> set[Pair]:
     now = time.monotonic()
     with _lock:
         claims = _claims_by_project.get(store, {})
-        return {pair for pair, (who, until) in claims.items() if who != reviewer and until > now}
+        return {pair for pair, (claimant, expiry) in claims.items() if claimant != reviewer and expiry > now}
 
 
-def submit_actions(store: Store, reviewer: str, submissions: Sequence[ReviewerAction]) -> list[Outcome]:
+def submit_actions(store: Store, reviewer: str, actions: Sequence[ReviewerAction]) -> list[Outcome]:
     """Carry out a reviewer's submissions, in order; return the outcome of each."""
-    return [_submit_action(store, reviewer, submission) for submission in submissions]
+    return [_submit_action(store, reviewer, action) for action in actions]
 
 
 def _read_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
@@ -340,36 +345,43 @@ def _read_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
         require_author(cursor, reviewer, *REVIEWERS)
         if pair in read_withheld_pairs(cursor, reviewer):
             raise RefusedError("This pair is in your queue as an annotator: first judge your own open items.")
-        described, guide = read_cases(cursor, [pair]), current_guide(cursor)
-    if not described:
+        cases_read, guide = read_cases(cursor, [pair]), current_guide(cursor)
+    if not cases_read:
         raise unjudged_error(*pair)
     reviewer_access(store, reviewer, [pair[0]])
-    return described[0], guide
+    return cases_read[0], guide
 
 
-def _submit_action(store: Store, reviewer: str, submission: ReviewerAction) -> Outcome:
+def _submit_action(store: Store, reviewer: str, action: ReviewerAction) -> Outcome:
     try:
-        _execute_action(store, reviewer, submission)
+        _execute_action(store, reviewer, action)
     except OvertakenError as error:
-        reviewer_access(store, reviewer, [submission.query_id])  # the answer says what was decided
+        reviewer_access(store, reviewer, [action.query_id])  # the answer says what was decided
         if error.decision.reviewer == reviewer:
             message = "You decided that pair in another tab or window; the decision made there counts."
-            return Outcome(submission.client_key, "stale", message)
-        return Outcome(submission.client_key, "stale", error.found)
+            return Outcome(action.client_key, "stale", message)
+        return Outcome(action.client_key, "stale", error.found)
     except (InputError, NotFoundError, RefusedError) as error:
-        return Outcome(submission.client_key, "refused", error.found)
-    return Outcome(submission.client_key, "saved")
+        return Outcome(action.client_key, "refused", error.found)
+    return Outcome(action.client_key, "saved")
 
 
-def _execute_action(store: Store, reviewer: str, sent: ReviewerAction) -> None:
-    pair = (sent.query_id, sent.document_id)
-    if sent.kind == "decide":
+def _execute_action(store: Store, reviewer: str, action: ReviewerAction) -> None:
+    pair = (action.query_id, action.document_id)
+    if action.kind == "decide":
         decide_pair(
-            store, *pair, sent.grade, sent.words, reviewer, sent.revision, sent.content_hash, sent.evidence
+            store,
+            *pair,
+            action.grade,
+            action.words,
+            reviewer,
+            action.revision,
+            action.content_hash,
+            action.evidence,
         )
-    elif sent.kind == "opinion":
+    elif action.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
-    elif sent.kind == "comment":
-        add_comment(store, *pair, sent.words, reviewer, sent.client_key)
+    elif action.kind == "comment":
+        add_comment(store, *pair, action.words, reviewer, action.client_key)
     else:
-        ask_about_pair(store, *pair, sent.words, reviewer)
+        ask_about_pair(store, *pair, action.words, reviewer)

@@ -90,8 +90,8 @@ def read_rule(cursor: Cursor) -> ConsensusRule:
 
 def describe_replaced_rule(cursor: Cursor) -> str:
     """Return a sentence for an older project whose consensus rule was removed; '' for other projects."""
-    stored = json.loads(get_setting(cursor, "consensus") or "{}")
-    if stored.get("rule") != REMOVED_RULE:
+    settings = json.loads(get_setting(cursor, "consensus") or "{}")
+    if settings.get("rule") != REMOVED_RULE:
         return ""
     return f"This project's consensus rule was {REMOVED_RULE}, which was removed: {DAWID_SKENE} replaces it."
 

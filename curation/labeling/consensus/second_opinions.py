@@ -70,17 +70,17 @@ def ask_opinion(
         pair = (query_id, document_id)
         if not is_judged(cursor, pair):
             raise unjudged_error(*pair)
-        before = read_awaited_opinions(cursor).get(pair)
-        if before is not None:
-            return before
+        awaited = read_awaited_opinions(cursor).get(pair)
+        if awaited is not None:
+            return awaited
         if cursor.execute(_DECIDED, list(pair)).fetchall():
             raise RefusedError("This pair is decided, and later judgments do not change a decision.")
         (round_id, name), version = _find_open_round(cursor, pair), read_judged_versions(cursor, [pair])[pair]
-        who = _choose_annotator(cursor, round_id, name, pair, version, reviewer)
+        annotator = _choose_annotator(cursor, round_id, name, pair, version, reviewer)
         asked_at = utc_now()
-        presentation_id = _add_presentation(cursor, round_id, Candidate(*pair, version), who)
-        row = [presentation_id, *pair, reviewer, asked_at]
-        cursor.execute("INSERT INTO opinion_requests VALUES (?, ?, ?, ?, ?)", row)
+        presentation_id = _add_presentation(cursor, round_id, Candidate(*pair, version), annotator)
+        request_row = [presentation_id, *pair, reviewer, asked_at]
+        cursor.execute("INSERT INTO opinion_requests VALUES (?, ?, ?, ?, ?)", request_row)
         detail = {"query_id": query_id, "document_id": document_id, "round": name}
         record_event(cursor, "ask for one more opinion", detail, reviewer)
     return name, asked_at
@@ -114,22 +114,22 @@ def _choose_annotator(
     cursor: Cursor, round_id: str, name: str, pair: Pair, version: str, reviewer: str
 ) -> str:
     """Choose the member of the round with the fewest open items who never saw the pair with this text."""
-    had = {row[0] for row in cursor.execute(_SEEN_BY, [*pair, version]).fetchall()}
+    seen_by = {row[0] for row in cursor.execute(_SEEN_BY, [*pair, version]).fetchall()}
     practising = {status.annotator for status in read_practice_statuses(cursor) if status.open}
-    able = {annotator.name for annotator in able_to_judge(cursor)} - had - practising - {reviewer}
-    left = [who for who in read_members(cursor, round_id) if who in able]
-    if not left:
+    judges = {annotator.name for annotator in able_to_judge(cursor)} - seen_by - practising - {reviewer}
+    eligible = [who for who in read_members(cursor, round_id) if who in judges]
+    if not eligible:
         raise RefusedError(
             f"No member of {name} can judge this pair without having seen it before. Decide the pair, "
             "or ask the lead to add an annotator to the round."
         )
     loads = count_workloads(cursor)
-    return min(left, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))
+    return min(eligible, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))
 
 
-def _add_presentation(cursor: Cursor, round_id: str, candidate: Candidate, who: str) -> str:
+def _add_presentation(cursor: Cursor, round_id: str, candidate: Candidate, annotator: str) -> str:
     """Add a pair to the end of an annotator's queue, and return the id of the new presentation."""
-    start = read_free_positions(cursor, round_id).get(who, 0)
-    rows = make_presentations(round_id, who, [Slot(candidate, again=False)], start)
+    start = read_free_positions(cursor, round_id).get(annotator, 0)
+    rows = make_presentations(round_id, annotator, [Slot(candidate, again=False)], start)
     append_rows(cursor, "presentations", rows)
     return rows[0].presentation_id

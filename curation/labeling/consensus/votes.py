@@ -78,22 +78,22 @@ class VotesByPair(NamedTuple):
     tally: Ints
 
 
-def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Votes:
+def read_votes(cursor: Cursor, round_id: str | None = None, batch_size: int | None = None) -> Votes:
     """Read all judgments and decisions that count, and the project's consensus rule.
 
     Parameters
     ----------
-    showings: number of presentations to read at a time; a smaller number takes less memory and more time.
+    batch_size: number of presentations to read at a time; a smaller number takes less memory and more time.
     """
     sql = _VOTES.format(**_choose_views(cursor), within=WITHIN, more="")
-    tables = list(tables_by_range(cursor, sql, showings, round=round_id))
+    tables = list(tables_by_range(cursor, sql, batch_size, round=round_id))
     return Votes(read_rule(cursor), pa.concat_tables(tables))
 
 
 def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
     """Read the votes of one query, with the annotator's reason, note and flag and the document version."""
-    more = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
-    sql = _VOTES.format(**_choose_views(cursor), within="true", more=more)
+    extra_columns = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
+    sql = _VOTES.format(**_choose_views(cursor), within="true", more=extra_columns)
     sql = of_one_query(cursor, sql)
     rows = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
     return Votes(read_rule(cursor), rows)
@@ -110,29 +110,29 @@ def choose_decisions_view(cursor: Cursor) -> str:
 
 def group_votes(rows: pa.Table) -> VotesByPair:
     """Group the rows of `Votes` by pair."""
-    number = rows.num_rows
-    new = np.ones(number, dtype=bool)
+    row_count = rows.num_rows
+    begins_pair = np.ones(row_count, dtype=bool)
     for name in ("query_id", "document_id"):
         column = rows[name].combine_chunks()
-        changed = pc.not_equal(column.slice(1), column.slice(0, max(0, number - 1)))
-        kept = changed.to_numpy(zero_copy_only=False).astype(bool)
-        new[1:] = kept if name == "query_id" else new[1:] | kept
-    item = np.cumsum(new) - 1
-    graded = pc.is_valid(rows["grade"]).to_numpy().astype(bool)
-    given = rows.filter(pa.array(graded))
-    people = given["annotator"].combine_chunks().dictionary_encode()
-    grades = given["grade"].to_numpy().astype(np.int64)
-    values, value = np.unique(grades, return_inverse=True)
-    item, first = item[graded].astype(np.int64), np.flatnonzero(new)
-    names, annotator = _order_annotators(people)
-    order = np.lexsort((annotator, value, item))
-    tally = np.bincount(item * len(values) + value, minlength=len(first) * len(values))
+        changed = pc.not_equal(column.slice(1), column.slice(0, max(0, row_count - 1)))
+        is_changed = changed.to_numpy(zero_copy_only=False).astype(bool)
+        begins_pair[1:] = is_changed if name == "query_id" else begins_pair[1:] | is_changed
+    item = np.cumsum(begins_pair) - 1
+    is_graded = pc.is_valid(rows["grade"]).to_numpy().astype(bool)
+    graded_rows = rows.filter(pa.array(is_graded))
+    annotators = graded_rows["annotator"].combine_chunks().dictionary_encode()
+    grades = graded_rows["grade"].to_numpy().astype(np.int64)
+    values, value_indexes = np.unique(grades, return_inverse=True)
+    item, first = item[is_graded].astype(np.int64), np.flatnonzero(begins_pair)
+    names, annotator = _order_annotators(annotators)
+    order = np.lexsort((annotator, value_indexes, item))
+    tally = np.bincount(item * len(values) + value_indexes, minlength=len(first) * len(values))
     return VotesByPair(
         rows,
         first,
         item[order],
         annotator[order],
-        value[order].astype(np.int64),
+        value_indexes[order].astype(np.int64),
         names,
         values,
         tally.reshape(len(first), len(values)).astype(np.int64),
@@ -146,13 +146,13 @@ def take_pair_column(pairs: VotesByPair, name: str) -> pa.Array:
 
 def _choose_views(cursor: Cursor) -> dict[str, str]:
     """Return the views of decisions and of kept grades; without a re-labeling no grade is kept."""
-    again = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
-    return {"decisions": choose_decisions_view(cursor), "kept": _KEPT if again else _NOTHING_KEPT}
+    has_relabeling = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
+    return {"decisions": choose_decisions_view(cursor), "kept": _KEPT if has_relabeling else _NOTHING_KEPT}
 
 
-def _order_annotators(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
+def _order_annotators(annotators: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
     """Return annotators' names in order, and for each row the index of its annotator's name."""
-    unordered = people.dictionary.to_pylist()
+    unordered = annotators.dictionary.to_pylist()
     names = sorted(unordered)
-    places = np.asarray([names.index(name) for name in unordered], dtype=np.int64)
-    return tuple(names), places[people.indices.to_numpy().astype(np.int64)]
+    ranks = np.asarray([names.index(name) for name in unordered], dtype=np.int64)
+    return tuple(names), ranks[annotators.indices.to_numpy().astype(np.int64)]

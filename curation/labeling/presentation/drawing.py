@@ -92,18 +92,20 @@ class _View(NamedTuple):
     def nodes(self, leaf: Leaf) -> list[Node]:
         """Return the nodes for the part of a text leaf that is within the view."""
         first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
-        pieces, at = [], first
-        before, after = bisect_left(self.places, first), bisect_left(self.places, last)
-        for place in range(max(0, before - 1), after):
-            start, end = max(self.marks[place][0], at), min(self.marks[place][1], last)
+        pieces, end_of_last = [], first
+        first_index, last_index = bisect_left(self.places, first), bisect_left(self.places, last)
+        for index in range(max(0, first_index - 1), last_index):
+            start, end = max(self.marks[index][0], end_of_last), min(self.marks[index][1], last)
             if start < end:
-                pieces += [(at, start, False), (start, end, True)]
-                at = end
-        pieces.append((at, last, False))
-        shown = [
-            Segment(leaf.text[a - leaf.start : b - leaf.start], marked) for a, b, marked in pieces if a < b
+                pieces += [(end_of_last, start, False), (start, end, True)]
+                end_of_last = end
+        pieces.append((end_of_last, last, False))
+        segments = [
+            Segment(leaf.text[a - leaf.start : b - leaf.start], is_marked)
+            for a, b, is_marked in pieces
+            if a < b
         ]
-        return wrap_sentences(shown, first, self.sentences)
+        return wrap_sentences(segments, first, self.sentences)
 
 
 class DocumentText(NamedTuple):
@@ -152,31 +154,33 @@ def find_passage(tree: Tree, stems: frozenset[str], longest: int, within: Span |
         units = [unit for unit in units if unit.start < within[1] and unit.end > within[0]] or units
     if not units:
         return 0, len(tree.text)
-    places = [*(unit.start for unit in units), units[-1].end]
-    first, last = find_best_run(tree.text, stems, places, longest)
+    boundaries = [*(unit.start for unit in units), units[-1].end]
+    first, last = find_best_run(tree.text, stems, boundaries, longest)
     return first, max(unit.end for unit in units if first <= unit.start < last)
 
 
-def wrap_sentences(segments: Sequence[Segment], start: int, among: Sequence[Sentence]) -> list[Node]:
+def wrap_sentences(segments: Sequence[Segment], start: int, sentences: Sequence[Sentence]) -> list[Node]:
     """Wrap the segments of each sentence in a `span` with the sentence's position (`split_at_sentences`)."""
-    if not among:
+    if not sentences:
         return [*segments]
     nodes: list[Node] = []
-    for place, pieces in split_at_sentences(segments, start, among):
-        nodes += pieces if place is None else [Element("span", {"at": place}, [*pieces])]
+    for span, pieces in split_at_sentences(segments, start, sentences):
+        nodes += pieces if span is None else [Element("span", {"at": span}, [*pieces])]
     return nodes
 
 
-def draw_tree(tree: Tree, stems: frozenset[str], span: Span, among: Sequence[Sentence] = ()) -> list[Node]:
+def draw_tree(
+    tree: Tree, stems: frozenset[str], span: Span, sentences: Sequence[Sentence] = ()
+) -> list[Node]:
     """Draw a part of a tree as safe elements, with words highlighted by stem.
 
     Parameters
     ----------
-    among: the sentences that can be marked as evidence.
+    sentences: the sentences that can be marked as evidence.
     """
     marks = find_marked_spans(tree.text[slice(*span)], stems)
     marks = [(start + span[0], end + span[0]) for start, end in marks]
-    view = _View(*span, marks, [start for start, _ in marks], among)
+    view = _View(*span, marks, [start for start, _ in marks], sentences)
     nodes = _draw_children(tree.root, view)
     _order_headings(nodes, 2)
     return nodes
@@ -202,23 +206,25 @@ def draw_document(
     markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
     """
     stems = stem_query(query)
-    within = locate_in_body(document.title, document.body, matched) if matched else None
-    wanted = template or PLAIN_TEMPLATE
-    addresses = Addresses(document.url or "", wanted.links, image_hosts)
-    values = _read_fields(document) if wanted.names else {}
-    title = to_text(values.get(wanted.title or "")).strip() or document.title
-    tree = _read_tree(document.body, wanted.body, addresses) if wanted.body in MARKUPS else None
-    passage, whole = _draw_body(document.body, wanted.body, tree, query, addresses, within, longest, markable)
-    marked = mark_words(" ".join(title.split()), stems) if wanted.title else mark_words(title, stems)
+    matched_span = locate_in_body(document.title, document.body, matched) if matched else None
+    layout = template or PLAIN_TEMPLATE
+    addresses = Addresses(document.url or "", layout.links, image_hosts)
+    values = _read_fields(document) if layout.names else {}
+    title = to_text(values.get(layout.title or "")).strip() or document.title
+    tree = _read_tree(document.body, layout.body, addresses) if layout.body in MARKUPS else None
+    passage, is_whole = _draw_body(
+        document.body, layout.body, tree, query, addresses, matched_span, longest, markable
+    )
+    drawn_title = mark_words(" ".join(title.split()), stems) if layout.title else mark_words(title, stems)
     if template is None:
-        return DrawnDocument(marked, passage, not whole, document.url, document.published, None)
-    facts = _draw_facts(wanted, values, stems, addresses)
-    if tree is None and wanted.body in MARKUPS:
+        return DrawnDocument(drawn_title, passage, not is_whole, document.url, document.published, None)
+    facts = _draw_facts(layout, values, stems, addresses)
+    if tree is None and layout.body in MARKUPS:
         sentence = (
-            f"This document is too long, or has too much markup, to be drawn as {MARKUPS[wanted.body]}."
+            f"This document is too long, or has too much markup, to be drawn as {MARKUPS[layout.body]}."
         )
         facts.append(Fact("Plain text", [Segment(sentence, False)]))
-    return DrawnDocument(marked, passage, not whole, None, None, facts)
+    return DrawnDocument(drawn_title, passage, not is_whole, None, None, facts)
 
 
 def draw_whole_body(document: DocumentText, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
@@ -229,9 +235,9 @@ def draw_whole_body(document: DocumentText, query: str, guide: Guide, hosts: fro
     ----------
     hosts: the hosts from which browsers may fetch images.
     """
-    asked = guide.evidence is not None
+    markable = guide.evidence is not None
     return draw_document(
-        document, query, guide.presentation, longest=None, image_hosts=hosts, markable=asked
+        document, query, guide.presentation, longest=None, image_hosts=hosts, markable=markable
     ).passage
 
 
@@ -241,19 +247,19 @@ def _find_units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
     if branch.end - branch.start <= longest and branch.name:
         return [_Unit(branch.start, branch.end, branch.name in _HEADINGS)]
     units: list[_Unit] = []
-    at = branch.start
+    position = branch.start
     for block in _list_branches(branch):
         if block.name in BLOCKS:
-            units += _split_into_units(tree, at, block.start, longest)
+            units += _split_into_units(tree, position, block.start, longest)
             units += _find_units(tree, block, longest)
-            at = block.end
-    units += _split_into_units(tree, at, branch.end, longest)
+            position = block.end
+    units += _split_into_units(tree, position, branch.end, longest)
     return [unit for unit in units if tree.text[unit.start : unit.end].strip()]
 
 
 def _split_into_units(tree: Tree, start: int, end: int, longest: int) -> list[_Unit]:
-    places = accumulate(map(len, split_sentences(tree.text[start:end], longest)), initial=start)
-    return [_Unit(*span, False) for span in pairwise(places)]
+    boundaries = accumulate(map(len, split_sentences(tree.text[start:end], longest)), initial=start)
+    return [_Unit(*span, False) for span in pairwise(boundaries)]
 
 
 def _join_headings(units: Sequence[_Unit], longest: int) -> list[_Unit]:
@@ -285,17 +291,18 @@ def _draw_element(branch: Branch, view: _View) -> list[Node]:
     if branch.end <= view.start or branch.start >= view.end:
         return []
     attributes = dict(branch.attributes)
-    before, after = branch.start < view.start, branch.end > view.end
-    if (before or after) and branch.name in _CONTINUED:
-        attributes["cut"] = "before after" if before and after else "before" if before else "after"
+    begins_earlier, ends_later = branch.start < view.start, branch.end > view.end
+    if (begins_earlier or ends_later) and branch.name in _CONTINUED:
+        cut_sides = {"before": begins_earlier, "after": ends_later}
+        attributes["cut"] = " ".join(side for side, is_cut in cut_sides.items() if is_cut)
     if branch.name == "ol":
         left_out = sum(child.end <= view.start for child in _list_branches(branch))
         attributes |= {"start": str(int(attributes.get("start", "1")) + left_out)} if left_out else {}
     nodes = _draw_children(branch, view)
-    if branch.name == "table" and before:  # a table whose first rows are left out keeps its head
-        for head in reversed(_list_branches(branch)):
-            if head.name == "thead" and head.end <= view.start:
-                nodes = [*_draw_element(head, view._replace(start=head.start, end=head.end)), *nodes]
+    if branch.name == "table" and begins_earlier:  # a table whose first rows are left out keeps its head
+        for header in reversed(_list_branches(branch)):
+            if header.name == "thead" and header.end <= view.start:
+                nodes = [*_draw_element(header, view._replace(start=header.start, end=header.end)), *nodes]
     return [Element(branch.name, attributes, nodes)]
 
 
@@ -303,17 +310,17 @@ def _list_branches(branch: Branch) -> Sequence[Branch]:
     return [child for child in branch.children if isinstance(child, Branch)]
 
 
-def _order_headings(nodes: list[Node], last: int) -> int:
+def _order_headings(nodes: list[Node], last_level: int) -> int:
     """Limit each heading to one level below the previous heading; return the last level."""
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         if isinstance(node, Segment):
             continue
         if node.name in ("h3", "h4", "h5", "h6"):
-            last = min(int(node.name[1]), last + 1)
-            nodes[place] = node._replace(name=f"h{last}")
+            last_level = min(int(node.name[1]), last_level + 1)
+            nodes[index] = node._replace(name=f"h{last_level}")
         else:
-            last = _order_headings(node.children, last)
-    return last
+            last_level = _order_headings(node.children, last_level)
+    return last_level
 
 
 def _draw_body(
@@ -327,17 +334,17 @@ def _draw_body(
     markable: bool,
 ) -> tuple[list[Node], bool]:
     stems = stem_query(query)
-    among = _find_sentences(tree and tree.text, body, kind) if markable else ()
+    sentences = _find_sentences(tree and tree.text, body, kind) if markable else ()
     text = body if tree is None else tree.text
-    whole = longest is None or len(text) <= longest
+    is_whole = longest is None or len(text) <= longest
     if tree is None:
         start, segments = find_best_passage(body, query, longest or len(body), within)
-        nodes = wrap_sentences(segments, start, among)
-        return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), whole
-    if longest is None or whole:
-        return draw_tree(tree, stems, (0, len(text)), among), True
-    place = _locate_match(tree, body[slice(*within)], kind, addresses) if within else None
-    return draw_tree(tree, stems, find_passage(tree, stems, longest, place), among), False
+        nodes = wrap_sentences(segments, start, sentences)
+        return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), is_whole
+    if longest is None or is_whole:
+        return draw_tree(tree, stems, (0, len(text)), sentences), True
+    match = _locate_match(tree, body[slice(*within)], kind, addresses) if within else None
+    return draw_tree(tree, stems, find_passage(tree, stems, longest, match), sentences), False
 
 
 @lru_cache(maxsize=64)
@@ -353,19 +360,19 @@ def _read_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
 
 def _locate_match(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
     """Locate the matched part of a body in the tree's text, by its first and last lines."""
-    part = read_markup(matched, kind, addresses)
-    lines = [line for line in (part.text.splitlines() if part else []) if len(line) > 3]
-    ends = lines if len(lines) <= 2 * MAX_LINES else [*lines[:MAX_LINES], *lines[-MAX_LINES:]]
-    starts = [(tree.text.find(line), len(line)) for line in ends]
-    places = [(start, start + length) for start, length in starts if start >= 0]
-    return (places[0][0], max(places[0][1], places[-1][1])) if places else None
+    matched_tree = read_markup(matched, kind, addresses)
+    lines = [line for line in (matched_tree.text.splitlines() if matched_tree else []) if len(line) > 3]
+    outer_lines = lines if len(lines) <= 2 * MAX_LINES else [*lines[:MAX_LINES], *lines[-MAX_LINES:]]
+    starts = [(tree.text.find(line), len(line)) for line in outer_lines]
+    matches = [(start, start + length) for start, length in starts if start >= 0]
+    return (matches[0][0], max(matches[0][1], matches[-1][1])) if matches else None
 
 
 def _read_fields(document: DocumentText) -> dict[str, Any]:
     """Read the document's fields by name: fields of the imported file, and fields that the import added."""
-    taken: dict[str, Any] = {"title": document.title, "url": document.url}
-    taken |= {"date": document.published, "published": document.published}
-    return taken | dict(json.loads(document.metadata))
+    fields: dict[str, Any] = {"title": document.title, "url": document.url}
+    fields |= {"date": document.published, "published": document.published}
+    return fields | dict(json.loads(document.metadata))
 
 
 def _draw_facts(
@@ -374,11 +381,11 @@ def _draw_facts(
     facts = []
     for field in template.fields:
         value = values.get(field.field)
-        shown = (
+        nodes = (
             _draw_text(value, stems) if field.drawn_as == "text" else _draw_addresses(field, value, addresses)
         )
-        if shown:
-            facts.append(Fact(field.name, shown))
+        if nodes:
+            facts.append(Fact(field.name, nodes))
     return facts
 
 

@@ -38,9 +38,9 @@ class Segment(NamedTuple):
 def stem_query(query: str) -> frozenset[str]:
     """Return the query's stems to highlight; function words are included only if the query has no other
     words."""
-    asked = split_words(query)
-    content = [word for word in asked if word not in STOP_WORDS] or asked
-    return frozenset(map(stem, content))
+    query_words = split_words(query)
+    content_words = [word for word in query_words if word not in STOP_WORDS] or query_words
+    return frozenset(map(stem, content_words))
 
 
 def mark_words(text: str, stems: frozenset[str]) -> list[Segment]:
@@ -73,29 +73,31 @@ def find_best_passage(
     stems = stem_query(query)
     if len(body) <= longest:
         return 0, mark_words(body, stems)
-    start, part = _extend_to_words(body, within)
-    first, last = _find_best_span(part, stems, longest)
-    return start + first, mark_words(part[first:last].rstrip(), stems)
+    start, text = _extend_to_words(body, within)
+    first, last = _find_best_span(text, stems, longest)
+    return start + first, mark_words(text[first:last].rstrip(), stems)
 
 
-def find_best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
+def find_best_run(
+    text: str, stems: frozenset[str], boundaries: Sequence[int], longest: int
+) -> tuple[int, int]:
     """Find the sequence of pieces with the most distinct stems, as (start, end); of equal sequences, the
     earliest.
 
     Parameters
     ----------
-    places: the start of each piece of the text, and the end of the last piece.
+    boundaries: the start of each piece of the text, and the end of the last piece.
     longest: maximum characters of a sequence, which has at least one piece.
     """
     matches = sorted(_find_matches(text, stems), key=itemgetter(1))
     starts = [start for _, start, _ in matches]
-    best, most = (places[0], places[0]), -1
-    for first, last in _list_runs(places, longest):
-        inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
-        score = len({matched for matched, _, end in inside if end <= last})
-        if score > most:
-            best, most = (first, last), score
-    return best
+    best_span, best_score = (boundaries[0], boundaries[0]), -1
+    for first, last in _list_runs(boundaries, longest):
+        matches_inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
+        score = len({matched_stem for matched_stem, _, end in matches_inside if end <= last})
+        if score > best_score:
+            best_span, best_score = (first, last), score
+    return best_span
 
 
 def split_sentences(text: str, longest: int) -> list[str]:
@@ -105,24 +107,22 @@ def split_sentences(text: str, longest: int) -> list[str]:
 
 def locate_in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
     """Convert a part of a document's stripped text (title, line break, body) to a part of its body."""
-    whole = f"{title}\n{body}"
-    shift = len(whole) - len(whole.lstrip()) - len(title) - 1
+    full_text = f"{title}\n{body}"
+    shift = len(full_text) - len(full_text.lstrip()) - len(title) - 1
     start, end = max(0, span[0] + shift), min(len(body), span[1] + shift)
     return (start, end) if start < end else None
 
 
 def _find_best_span(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
     """Find the range of the best passage, and cache the range for other annotators of the pair."""
-    asked = (digest(text), stems, longest)
-    place = _cached_spans.get(asked)
-    if place is None:
-        place = find_best_run(
-            text, stems, [0, *accumulate(map(len, split_sentences(text, longest)))], longest
-        )
+    key = (digest(text), stems, longest)
+    span = _cached_spans.get(key)
+    if span is None:
+        span = find_best_run(text, stems, [0, *accumulate(map(len, split_sentences(text, longest)))], longest)
         if len(_cached_spans) >= MAX_CACHED_SPANS:
             _cached_spans.clear()
-        _cached_spans[asked] = place
-    return place
+        _cached_spans[key] = span
+    return span
 
 
 def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
@@ -154,18 +154,18 @@ def _extend_to_words(body: str, within: tuple[int, int] | None) -> tuple[int, st
         start -= 1
     while 0 < end < len(body) and not (body[end - 1].isspace() or body[end].isspace()):
         end += 1
-    part = body[start:end].lstrip()
-    return (end - len(part), part) if part else (0, body)
+    text = body[start:end].lstrip()
+    return (end - len(text), text) if text else (0, body)
 
 
-def _list_runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
+def _list_runs(boundaries: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
     """Yield overlapping sequences of pieces, each at most `longest` characters and half a sequence after the
     last."""
-    start, pieces = 0, len(places) - 1
-    while start < pieces:
-        end = max(start + 1, bisect_right(places, places[start] + longest) - 1)
-        yield places[start], places[end]
-        if end == pieces:
+    start, last_index = 0, len(boundaries) - 1
+    while start < last_index:
+        end = max(start + 1, bisect_right(boundaries, boundaries[start] + longest) - 1)
+        yield boundaries[start], boundaries[end]
+        if end == last_index:
             break
         start = max(start + 1, (start + end) // 2)
 

@@ -75,16 +75,16 @@ def find_drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
     text: the text on screen.
     kind: 'markdown' or 'html'.
     """
-    places = list(_locate_words(text, body, kind))
-    starts = [shown[0] for shown, _ in places]
+    word_ranges = list(_locate_words(text, body, kind))
+    starts = [shown_range[0] for shown_range, _ in word_ranges]
     markable: list[Sentence] = []
-    at = 0
+    end_of_last = 0
     for start, end in find_sentence_spans(text):
-        words = places[bisect_right(starts, start - 1) : bisect_right(starts, end - 1)]
+        words = word_ranges[bisect_right(starts, start - 1) : bisect_right(starts, end - 1)]
         if words:
-            first, last = _extend_to_punctuation(body, words[0][1][0], words[-1][1][1], at)
+            first, last = _extend_to_punctuation(body, words[0][1][0], words[-1][1][1], end_of_last)
             markable.append(Sentence(start, end, (first, last)))
-            at = last
+            end_of_last = last
     if not markable and text.strip():
         return [Sentence(0, len(text), (0, len(body)))]
     return markable
@@ -97,29 +97,29 @@ def find_sentence_spans(text: str) -> list[Span]:
 
 
 def split_at_sentences(
-    segments: Sequence[Segment], start: int, among: Sequence[Sentence]
+    segments: Sequence[Segment], start: int, sentences: Sequence[Sentence]
 ) -> list[tuple[str | None, list[Segment]]]:
     """Cut segments at sentence boundaries; return each sentence's position, or None, with its segments.
 
     Parameters
     ----------
     start: the position of the first segment in the text on screen.
-    among: the sentences of the text, in order.
+    sentences: the sentences of the text, in order.
     """
     pieces: list[tuple[str | None, list[Segment]]] = []
-    at = bisect_right(among, start, key=attrgetter("end"))
+    index = bisect_right(sentences, start, key=attrgetter("end"))
     for segment in segments:
         end = start + len(segment.text)
         first = start
         while first < end:
-            while at < len(among) and among[at].end <= first:
-                at += 1
-            sentence = among[at] if at < len(among) else None
-            inside = sentence is not None and sentence.start <= first
-            last = end if sentence is None else min(end, sentence.end if inside else sentence.start)
-            place = sentence.place if sentence is not None and inside else None
-            if not pieces or pieces[-1][0] != place:
-                pieces.append((place, []))
+            while index < len(sentences) and sentences[index].end <= first:
+                index += 1
+            sentence = sentences[index] if index < len(sentences) else None
+            is_inside = sentence is not None and sentence.start <= first
+            last = end if sentence is None else min(end, sentence.end if is_inside else sentence.start)
+            sentence_range = sentence.place if sentence is not None and is_inside else None
+            if not pieces or pieces[-1][0] != sentence_range:
+                pieces.append((sentence_range, []))
             pieces[-1][1].append(Segment(segment.text[first - start : last - start], segment.marked))
             first = last
         start = end
@@ -130,46 +130,47 @@ def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]
     """Find the range of each word in a drawn text and in the body; skip words that are not found."""
     pieces = list(_strip_markup(body, kind))
     starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
-    bare = "".join(piece.text for piece in pieces)
-    at = 0
+    unmarked_text = "".join(piece.text for piece in pieces)
+    position = 0
     for word in _WORD.finditer(text):
-        start = bare.find(word[0], at, at + SEARCH_AHEAD + len(word[0]))
+        start = unmarked_text.find(word[0], position, position + SEARCH_AHEAD + len(word[0]))
         if start >= 0:
-            at = start + len(word[0])
-            first, last = bisect_right(starts, start) - 1, bisect_left(starts, at) - 1
-            begin, end = pieces[first].place(start - starts[first]), pieces[last].place(at - 1 - starts[last])
+            position = start + len(word[0])
+            first, last = bisect_right(starts, start) - 1, bisect_left(starts, position) - 1
+            begin = pieces[first].place(start - starts[first])
+            end = pieces[last].place(position - 1 - starts[last])
             yield word.span(), (begin[0], end[1])
 
 
 def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
     """Yield the pieces of a body without markup, with decoded entities; a missing end marker is searched only
     once."""
-    at, endless = 0, set[str]()
+    position, without_end = 0, set[str]()
     markup = _MARKUP[kind]
     match = markup.search(body)
     while match is not None:
-        sign, end = match[0], match.end()
-        if sign in endless:
+        marker, end = match[0], match.end()
+        if marker in without_end:
             match = markup.search(body, end)
             continue
-        if sign in _END_MARKERS:
-            closed = _END_MARKERS[sign].search(body, end)
-            if closed is None:
-                endless.add(sign)
+        if marker in _END_MARKERS:
+            end_marker = _END_MARKERS[marker].search(body, end)
+            if end_marker is None:
+                without_end.add(marker)
                 continue
-            end = closed.end()
-        yield _Piece(body[at : match.start()], (at, match.start()))
-        if sign.startswith("&"):
-            yield _Piece(html.unescape(sign), match.span(), True)
-        at = end
-        match = markup.search(body, at)
-    yield _Piece(body[at:], (at, len(body)))
+            end = end_marker.end()
+        yield _Piece(body[position : match.start()], (position, match.start()))
+        if marker.startswith("&"):
+            yield _Piece(html.unescape(marker), match.span(), True)
+        position = end
+        match = markup.search(body, position)
+    yield _Piece(body[position:], (position, len(body)))
 
 
-def _extend_to_punctuation(body: str, start: int, end: int, least: int) -> Span:
-    """Extend a range to the quotes, brackets and full stops around it, but not to the left of `least`."""
-    start = max(start, least)
-    while start > least and body[start - 1] in _OPENING_SIGNS:
+def _extend_to_punctuation(body: str, start: int, end: int, leftmost: int) -> Span:
+    """Extend a range to the quotes, brackets and full stops around it, but not to the left of `leftmost`."""
+    start = max(start, leftmost)
+    while start > leftmost and body[start - 1] in _OPENING_SIGNS:
         start -= 1
     while end < len(body) and body[end] in _CLOSING_SIGNS:
         end += 1

@@ -311,9 +311,9 @@ class _TreeBuilder(HTMLParser):
     def _end_implied(self, name: str) -> None:
         """Close the elements that the reader added and that cannot contain this block."""
         while self._open[-1].branch and not self._open[-1].name and len(self._open) > 1:
-            implied = self._open[-1].branch.name
-            goes_on = {"ul": ("li",), "dl": ("dt", "dd"), "p": ()}.get(implied)
-            if (name in ("li", "dt", "dd")) if goes_on is None else (name not in goes_on):
+            implied_name = self._open[-1].branch.name
+            allowed_blocks = {"ul": ("li",), "dl": ("dt", "dd"), "p": ()}.get(implied_name)
+            if (name in ("li", "dt", "dd")) if allowed_blocks is None else (name not in allowed_blocks):
                 self._close()
             else:
                 return
@@ -331,13 +331,13 @@ class _TreeBuilder(HTMLParser):
     def _begin_block(self, name: str) -> None:
         """Close elements that cannot contain a block, and open the element that must enclose the block."""
         self._end_implied(name)
-        for place in range(len(self._open) - 1, 0, -1):
-            branch = self._open[place].branch
+        for index in range(len(self._open) - 1, 0, -1):
+            branch = self._open[index].branch
             if branch is not None and branch.name in CONTAINERS | _ROWS | _ITEM_OF_LIST.keys():
                 break
             if branch is not None:
                 branch.end = self._length
-                self._open[place] = _OpenTag(self._open[place].name, None)
+                self._open[index] = _OpenTag(self._open[index].name, None)
         self._line("\t" if name in ("td", "th") else "\n")
         holder = self._holder.name
         if name == "li" and holder not in ("ul", "ol"):
@@ -364,13 +364,15 @@ class _TreeBuilder(HTMLParser):
         if name == "a":
             address = self._addresses.link(values.get("href", ""))
             return {"href": address} if address else {}
-        wanted = {"ol": ("start",), "td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}.get(name, ())
-        numbers = {key: values.get(key, "").strip() for key in wanted}
-        most = 10**6 if name == "ol" else 50
+        names_of_numbers = {"ol": ("start",), "td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}.get(
+            name, ()
+        )
+        texts = {key: values.get(key, "").strip() for key in names_of_numbers}
+        maximum = 10**6 if name == "ol" else 50
         return {
             key: str(int(text))
-            for key, text in numbers.items()
-            if text.isascii() and text.isdigit() and len(text) < 8 and 0 < int(text) <= most
+            for key, text in texts.items()
+            if text.isascii() and text.isdigit() and len(text) < 8 and 0 < int(text) <= maximum
         }
 
 
@@ -385,7 +387,7 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
         return None
     if tags * len(_STYLING_TAG.findall(body)) > MAX_STYLED_PRODUCT:
         body = _STYLING_TAG.sub("<span", body)
-    clean = nh3.clean(
+    clean_html = nh3.clean(
         body,
         tags=set(_ALLOWED_TAGS),
         clean_content_tags=set(_REMOVED_WITH_CONTENT),
@@ -393,14 +395,14 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
         url_schemes={"http", "https"},
         link_rel=None,
     )
-    return _TreeBuilder(addresses).read(clean) if clean.count("<") <= MAX_CLEAN_TAGS else None
+    return _TreeBuilder(addresses).read(clean_html) if clean_html.count("<") <= MAX_CLEAN_TAGS else None
 
 
 def guess_markup(texts: Iterable[str]) -> BodyKind:
     """Guess the markup of texts: HTML by its tags, Markdown by at least two kinds of its syntax in a text."""
-    counter = Counter(_guess_text_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
+    counts = Counter(_guess_text_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
     kinds: tuple[BodyKind, ...] = ("html", "markdown")
-    return next((kind for kind in kinds if counter[kind] >= MIN_SHARE * counter.total() > 0), "plain")
+    return next((kind for kind in kinds if counts[kind] >= MIN_SHARE * counts.total() > 0), "plain")
 
 
 def _read_host(address: str) -> str:

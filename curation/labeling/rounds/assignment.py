@@ -74,16 +74,16 @@ def assign_queries(
     by_query: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in sorted(candidates):
         by_query[candidate.query_id].append(candidate)
-    load = {who: (loads or {}).get(who, 0) for who in annotators}
-    work: dict[str, dict[str, list[Candidate]]] = {who: {} for who in annotators}
-    for query_id in sorted(sort_by_seed(by_query, seed, str), key=lambda q: -len(by_query[q])):
+    load = {annotator: (loads or {}).get(annotator, 0) for annotator in annotators}
+    work: dict[str, dict[str, list[Candidate]]] = {annotator: {} for annotator in annotators}
+    for query_id in sorted(sort_by_seed(by_query, seed, str), key=lambda query: -len(by_query[query])):
 
-        def rank(who: str, query_id: str = query_id) -> tuple[bool, int, str]:
-            return (who, query_id) in practised, load[who], digest(seed, query_id, who)
+        def rank(annotator: str, query_id: str = query_id) -> tuple[bool, int, str]:
+            return ((annotator, query_id) in practised, load[annotator], digest(seed, query_id, annotator))
 
-        for who in sorted(annotators, key=rank)[:overlap]:
-            work[who][query_id] = by_query[query_id]
-            load[who] += len(by_query[query_id])
+        for annotator in sorted(annotators, key=rank)[:overlap]:
+            work[annotator][query_id] = by_query[query_id]
+            load[annotator] += len(by_query[query_id])
     return work
 
 
@@ -103,18 +103,18 @@ def order_items(
     """
     queries = sorted(work, key=lambda query_id: digest(salt, "query", query_id))
     visits = [_shuffle(work[query], salt, "document") for query in queries]
-    far = max(CLOSEST_DUPLICATE, per_day or 0)
-    wanted = count_duplicates(duplicates, sum(map(len, visits)))
-    chosen = set(_choose_duplicates(visits, wanted, far, salt))
-    firsts, seconds = [], []
+    min_distance = max(CLOSEST_DUPLICATE, per_day or 0)
+    duplicate_count = count_duplicates(duplicates, sum(map(len, visits)))
+    duplicated = set(_choose_duplicates(visits, duplicate_count, min_distance, salt))
+    first_visits, second_visits = [], []
     for visit in visits:
-        again = [candidate for candidate in visit if candidate in chosen]
-        fresh = [candidate for candidate in visit if candidate not in chosen]
-        later = fresh[: len(again)]
-        firsts.append([Slot(candidate, False) for candidate in visit if candidate not in later])
-        second = [Slot(c, True) for c in again] + [Slot(c, False) for c in later]
-        seconds.append(sorted(second, key=lambda step: digest(salt, "second", step.candidate)))
-    return _merge_visits(firsts, seconds, far, salt)
+        repeated = [candidate for candidate in visit if candidate in duplicated]
+        shown_once = [candidate for candidate in visit if candidate not in duplicated]
+        held_back = shown_once[: len(repeated)]
+        first_visits.append([Slot(candidate, False) for candidate in visit if candidate not in held_back])
+        second_visit = [Slot(c, True) for c in repeated] + [Slot(c, False) for c in held_back]
+        second_visits.append(sorted(second_visit, key=lambda slot: digest(salt, "second", slot.candidate)))
+    return _merge_visits(first_visits, second_visits, min_distance, salt)
 
 
 def count_duplicates(duplicates: float, total: int) -> int:
@@ -122,10 +122,10 @@ def count_duplicates(duplicates: float, total: int) -> int:
     return round(duplicates * total)
 
 
-def measure_distances(steps: Sequence[Slot]) -> list[int]:
+def measure_distances(slots: Sequence[Slot]) -> list[int]:
     """Measure the distance in presentations between the two showings of each blind duplicate of an order."""
-    first = {step.candidate: place for place, step in enumerate(steps) if not step.again}
-    return [place - first[step.candidate] for place, step in enumerate(steps) if step.again]
+    first_indexes = {slot.candidate: index for index, slot in enumerate(slots) if not slot.again}
+    return [index - first_indexes[slot.candidate] for index, slot in enumerate(slots) if slot.again]
 
 
 def lay_out(
@@ -133,7 +133,7 @@ def lay_out(
     work: Mapping[str, Mapping[str, Sequence[Candidate]]],
     layout: RoundRequest,
     pool: ControlItemPool | None,
-    taken: set[tuple[str, str]],
+    judged_pairs: set[tuple[str, str]],
     starts: Mapping[str, int] | None = None,
 ) -> RoundAssignment:
     """Lay out work as presentations: add control items, draw the orders, place blind duplicates.
@@ -141,80 +141,87 @@ def lay_out(
     Parameters
     ----------
     work: annotator → query id → candidates.
-    taken: the pairs that the round shows for judging.
+    judged_pairs: the pairs that the round shows for judging.
     starts: annotator → first free position; 0 for others.
     """
     rows: list[Presentation] = []
-    planted: dict[str, list[ControlItem]] = {}
+    control_items: dict[str, list[ControlItem]] = {}
     left_out: Counter[str] = Counter()
-    for who, given in work.items():
-        start = (starts or {}).get(who, 0)
-        salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
+    for annotator, candidates_by_query in work.items():
+        start = (starts or {}).get(annotator, 0)
+        salt = f"{layout.seed}:{annotator}:{start}" if start else f"{layout.seed}:{annotator}"
         if pool is not None:
-            planted[who], lacking = choose_control_items(given, pool, who, layout.control_items, salt, taken)
-            left_out.update(lacking)
-        mixed = add_control_items(given, planted.get(who, []))
-        steps = order_items(mixed, layout.duplicates, salt, layout.per_day)
-        left_out.update(_count_problems(mixed, steps, layout))
-        rows.extend(make_presentations(round_id, who, steps, start))
+            control_items[annotator], missing_counts = choose_control_items(
+                candidates_by_query, pool, annotator, layout.control_items, salt, judged_pairs
+            )
+            left_out.update(missing_counts)
+        with_controls = add_control_items(candidates_by_query, control_items.get(annotator, []))
+        slots = order_items(with_controls, layout.duplicates, salt, layout.per_day)
+        left_out.update(_count_problems(with_controls, slots, layout))
+        rows.extend(make_presentations(round_id, annotator, slots, start))
     return RoundAssignment(
         rows,
-        [item for chosen in planted.values() for item in chosen],
-        {who: len(chosen) for who, chosen in planted.items()},
+        [item for items in control_items.values() for item in items],
+        {annotator: len(items) for annotator, items in control_items.items()},
         {reason: count for reason, count in left_out.items() if count},
     )
 
 
 def make_presentations(
-    round_id: str, annotator: str, showings: Sequence[Slot], start: int = 0
+    round_id: str, annotator: str, slots: Sequence[Slot], start: int = 0
 ) -> list[Presentation]:
     """Make the rows of an annotator's order, at positions from `start`."""
     rows: list[Presentation] = []
-    first: dict[Candidate, str] = {}
-    for position, (candidate, again) in enumerate(showings, start):
+    first_ids: dict[Candidate, str] = {}
+    for position, (candidate, is_repeat) in enumerate(slots, start):
         presentation_id = digest("presentation", round_id, annotator, position)
-        first.setdefault(candidate, presentation_id)
-        duplicate_of = first[candidate] if again else None
+        first_ids.setdefault(candidate, presentation_id)
+        duplicate_of = first_ids[candidate] if is_repeat else None
         rows.append(Presentation(presentation_id, round_id, annotator, *candidate, position, duplicate_of))
     return rows
 
 
-def _choose_duplicates(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
+def _choose_duplicates(
+    visits: list[list[Candidate]], duplicate_count: int, min_distance: int, salt: str
+) -> list[Candidate]:
     """Choose the candidates to show again, from visits that end early enough for a second visit.
 
     At most half of a query's documents are chosen, so that the same number of documents can be held back for
-    the second visit. Candidates that can come back at least `far` presentations later are chosen first.
-    Queries with a single document are chosen last, because their second visit would have no further document.
+    the second visit. Candidates that can come back at least `min_distance` presentations later are chosen
+    first. Queries with a single document are chosen last, because their second visit would have no further
+    document.
     """
-    last = sum(map(len, visits)) - wanted
+    end_of_firsts = sum(map(len, visits)) - duplicate_count
     ranked: list[tuple[tuple[bool, bool, str], Candidate]] = []
-    end = 0
+    visit_end = 0
     for visit in visits:
-        end += len(visit)
-        if end <= last - CLOSEST_DUPLICATE:
+        visit_end += len(visit)
+        if visit_end <= end_of_firsts - CLOSEST_DUPLICATE:
             half = _shuffle(visit, salt, "duplicate")[: max(1, len(visit) // 2)]
-            rank = (len(visit) == 1, end > last - far)
+            rank = (len(visit) == 1, visit_end > end_of_firsts - min_distance)
             ranked.extend(((*rank, digest(salt, "duplicate", c.query_id, c.document_id)), c) for c in half)
-    return [candidate for _, candidate in sorted(ranked)[:wanted]]
+    return [candidate for _, candidate in sorted(ranked)[:duplicate_count]]
 
 
-def _merge_visits(firsts: list[list[Slot]], seconds: list[list[Slot]], far: int, salt: str) -> list[Slot]:
-    """Insert each second visit between two first visits: `far` after its first visit, or as far as
+def _merge_visits(
+    first_visits: list[list[Slot]], second_visits: list[list[Slot]], min_distance: int, salt: str
+) -> list[Slot]:
+    """Insert each second visit between two first visits: `min_distance` after its first visit, or as far as
     possible."""
-    ends = list(accumulate(map(len, firsts)))
-    follows: dict[int, list[list[Slot]]] = defaultdict(list)
-    for index, second in enumerate(seconds):
-        if second:
-            later = bisect_left(ends, ends[index] + far)
-            if later == len(ends):
-                later = bisect_left(ends, ends[index] + CLOSEST_DUPLICATE)
-            pick = int(digest(salt, "place", second[0].candidate.query_id), 16) % (len(ends) - later)
-            follows[later + pick].append(second)
+    ends = list(accumulate(map(len, first_visits)))
+    second_visits_after: dict[int, list[list[Slot]]] = defaultdict(list)
+    for index, second_visit in enumerate(second_visits):
+        if second_visit:
+            start = bisect_left(ends, ends[index] + min_distance)
+            if start == len(ends):
+                start = bisect_left(ends, ends[index] + CLOSEST_DUPLICATE)
+            offset = int(digest(salt, "place", second_visit[0].candidate.query_id), 16) % (len(ends) - start)
+            second_visits_after[start + offset].append(second_visit)
     merged: list[Slot] = []
-    for index, visit in enumerate(firsts):
+    for index, visit in enumerate(first_visits):
         merged.extend(visit)
-        for second in follows[index]:
-            merged.extend(second)
+        for second_visit in second_visits_after[index]:
+            merged.extend(second_visit)
     return merged
 
 
@@ -223,18 +230,19 @@ def _shuffle(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[C
 
 
 def _count_problems(
-    work: Mapping[str, Sequence[Candidate]], steps: Sequence[Slot], layout: RoundRequest
+    work: Mapping[str, Sequence[Candidate]], slots: Sequence[Slot], layout: RoundRequest
 ) -> dict[str, int]:
-    again = [step.candidate for step in steps if step.again]
-    wanted = count_duplicates(layout.duplicates, sum(map(len, work.values())))
+    repeated = [slot.candidate for slot in slots if slot.again]
+    duplicate_count = count_duplicates(layout.duplicates, sum(map(len, work.values())))
     counts = {
         f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations, or be half of a "
-        "query's documents": wanted - len(again),
+        "query's documents": duplicate_count - len(repeated),
         "blind duplicates come back without further documents: their query has a single document": sum(
-            len(work[candidate.query_id]) == 1 for candidate in again
+            len(work[candidate.query_id]) == 1 for candidate in repeated
         ),
     }
     if layout.per_day:
-        near = sum(distance < layout.per_day for distance in measure_distances(steps))
-        counts[f"blind duplicates come back within {layout.per_day:,} presentations, on the same day"] = near
+        near_count = sum(distance < layout.per_day for distance in measure_distances(slots))
+        reason = f"blind duplicates come back within {layout.per_day:,} presentations, on the same day"
+        counts[reason] = near_count
     return counts

@@ -101,12 +101,12 @@ def read_control_items(cursor: Cursor) -> ControlItemPool:
     """
     scale = current_guide(cursor).values
     items, left_out = [], defaultdict[str, int](int)
-    for query_id, document_id, grade, reason, content_hash, same in cursor.execute(
+    for query_id, document_id, grade, reason, content_hash, same_text in cursor.execute(
         _DECIDED, [current_snapshot(cursor)]
     ).fetchall():
         if grade is None:
             left_out["decided to have no grade"] += 1
-        elif not same:
+        elif not same_text:
             left_out["the document changed, or left the corpus, since it was decided"] += 1
         elif grade not in scale:
             left_out["the decided grade is not on the guide's scale"] += 1
@@ -121,55 +121,55 @@ def choose_control_items(
     annotator: str,
     share: float,
     salt: str,
-    taken: Collection[tuple[str, str]],
+    judged_pairs: Collection[tuple[str, str]],
 ) -> tuple[list[ControlItem], dict[str, int]]:
     """Choose control items for one annotator, about `share` of the work; count missing and single ones.
 
     Parameters
     ----------
     work: query id → candidates.
-    taken: pairs that the round shows for judging.
+    judged_pairs: pairs that the round shows for judging.
     """
-    wanted = round(share * sum(map(len, work.values())))
-    groups: dict[str, list[ControlItem]] = defaultdict(list)
+    item_count = round(share * sum(map(len, work.values())))
+    items_by_query: dict[str, list[ControlItem]] = defaultdict(list)
     for item in pool.items:
-        if item.pair not in taken and (annotator, *item.pair) not in pool.had:
-            groups[item.candidate.query_id].append(item)
+        if item.pair not in judged_pairs and (annotator, *item.pair) not in pool.had:
+            items_by_query[item.candidate.query_id].append(item)
 
     def rank(query: str) -> tuple[bool, bool, str]:
-        return query not in work, len(groups[query]) == 1, digest(salt, "known", query)
+        return query not in work, len(items_by_query[query]) == 1, digest(salt, "known", query)
 
     chosen: list[ControlItem] = []
-    alone = 0
-    for query in sorted(groups, key=rank):
-        if len(chosen) >= wanted:
+    single_count = 0
+    for query in sorted(items_by_query, key=rank):
+        if len(chosen) >= item_count:
             break
-        most = min(MAX_PER_QUERY, max(2, wanted - len(chosen)))
-        items = sorted(groups[query], key=lambda item: digest(salt, "known", *item.pair))[:most]
+        max_items = min(MAX_PER_QUERY, max(2, item_count - len(chosen)))
+        items = sorted(items_by_query[query], key=lambda item: digest(salt, "known", *item.pair))[:max_items]
         if len(items) == 1 and query not in work:
-            alone += 1
+            single_count += 1
         chosen.extend(items)
-    return chosen, {TOO_FEW: max(0, wanted - len(chosen)), SINGLE_DOCUMENT: alone}
+    return chosen, {TOO_FEW: max(0, item_count - len(chosen)), SINGLE_DOCUMENT: single_count}
 
 
 def add_control_items(
     work: Mapping[str, Sequence[Candidate]], items: Sequence[ControlItem]
 ) -> dict[str, list[Candidate]]:
     """Add control items to the work of an annotator."""
-    merged = {query: list(candidates) for query, candidates in work.items()}
+    candidates_by_query = {query: list(candidates) for query, candidates in work.items()}
     for item in items:
-        merged.setdefault(item.candidate.query_id, []).append(item.candidate)
-    return merged
+        candidates_by_query.setdefault(item.candidate.query_id, []).append(item.candidate)
+    return candidates_by_query
 
 
 def write_control_items(cursor: Cursor, round_id: str, items: Collection[ControlItem]) -> None:
     """Store the expected grades of a round's control items; grades already stored stay unchanged."""
     sql = "SELECT query_id, document_id FROM known_answers WHERE round_id = ?"
-    had = set(cursor.execute(sql, [round_id]).fetchall())
-    new = sorted({item.pair: item for item in items if item.pair not in had}.values())
-    rows = [(*item.pair, item.grade, item.explanation or "") for item in new]
-    names = ("query_id", "document_id", "grade", "explanation")
-    append_rows(cursor, "known_answers", rows, names, round_id=round_id)
+    stored_pairs = set(cursor.execute(sql, [round_id]).fetchall())
+    new_items = sorted({item.pair: item for item in items if item.pair not in stored_pairs}.values())
+    rows = [(*item.pair, item.grade, item.explanation or "") for item in new_items]
+    columns = ("query_id", "document_id", "grade", "explanation")
+    append_rows(cursor, "known_answers", rows, columns, round_id=round_id)
 
 
 def read_practised_pairs(cursor: Cursor) -> set[AnnotatorPair]:
@@ -181,16 +181,16 @@ def read_control_item_results(cursor: Cursor, round_id: str) -> list[ControlItem
     """Read the control-item result of each annotator in the round, by name."""
     rows = cursor.execute(_RESULTS, [round_id]).fetchall()
     return [
-        ControlItemResult(annotator, planted, answered, right, share_estimate(right, answered))
-        for annotator, planted, answered, right in rows
+        ControlItemResult(annotator, shown, answered, right, share_estimate(right, answered))
+        for annotator, shown, answered, right in rows
     ]
 
 
 def build_control_item_table(results: Sequence[ControlItemResult]) -> Table:
     """Draw the table of annotators' shares on control items, without shares of too few answers."""
-    why = f"too few: {{}} of {MIN_ANSWERED}"
+    too_few_text = f"too few: {{}} of {MIN_ANSWERED}"
     rows = []
     for result in results:
-        few = Estimate(n=result.answered, why=why.format(result.answered))
-        rows.append(figure_row(result.annotator, few if result.answered < MIN_ANSWERED else result.share))
+        too_few = Estimate(n=result.answered, why=too_few_text.format(result.answered))
+        rows.append(figure_row(result.annotator, too_few if result.answered < MIN_ANSWERED else result.share))
     return figure_table("Control items: decided grade given", ("Annotator", "As decided", "Answered"), rows)

@@ -141,17 +141,17 @@ class PracticeFile(NamedTuple):
         return ControlItemPool(tuple(first[pair][0] for pair in sorted(first)), frozenset(), {})
 
     def _item(
-        self, named: NamedBy | None, query: str, document: str, grade: str, explanation: str
+        self, named_by_column: NamedBy | None, query: str, document: str, grade: str, explanation: str
     ) -> tuple[ControlItem | None, list[str]]:
         """Return the pair of a line, or None with the problems of the line."""
         problems = []
-        known = None
+        known_query = None
         try:
-            known = self.queries.find(query, named)
-            if known is None:
-                like = describe_similar_name(query, self.queries.alike)
-                problems.append(f"the project has no query {query!r}{like}")
-            elif not self.access.shows(known.query_id):
+            known_query = self.queries.find(query, named_by_column)
+            if known_query is None:
+                suggestion = describe_similar_name(query, self.queries.alike)
+                problems.append(f"the project has no query {query!r}{suggestion}")
+            elif not self.access.shows(known_query.query_id):
                 problems.append(
                     f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
                     'line out, or say why with --reason "why", which is logged'
@@ -159,22 +159,24 @@ class PracticeFile(NamedTuple):
         except InputError as error:
             problems.extend(error.problems)
         if document not in self.hashes:
-            like = describe_similar_name(document, partial(find_lookalikes, known=self.hashes))
-            problems.append(f"the corpus has no document {document!r}{like}")
-        value = parse_whole_number(grade)
-        if value is None:
+            suggestion = describe_similar_name(document, partial(find_lookalikes, known=self.hashes))
+            problems.append(f"the corpus has no document {document!r}{suggestion}")
+        numeric_grade = parse_whole_number(grade)
+        if numeric_grade is None:
             problems.append(f"the grade {grade!r} is not a whole number")
-        elif self.guide.outside(value):
-            problems.append(self.guide.outside(value))
+        elif self.guide.outside(numeric_grade):
+            problems.append(self.guide.outside(numeric_grade))
         if not explanation:
             problems.append("a practice pair needs an explanation of its grade")
         elif len(explanation) > MAX_NOTE_LENGTH:
             problems.append(
                 f"an explanation has at most {MAX_NOTE_LENGTH:,} characters, not {len(explanation):,}"
             )
-        if problems or known is None or value is None:
+        if problems or known_query is None or numeric_grade is None:
             return None, problems
-        return ControlItem(Candidate(known.query_id, document, self.hashes[document]), value, explanation), []
+        return ControlItem(
+            Candidate(known_query.query_id, document, self.hashes[document]), numeric_grade, explanation
+        ), []
 
 
 def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> OpenedPractice:
@@ -208,16 +210,16 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
         refuse_unable_annotators(require_annotators(cursor, names))
         refuse_taken_name(cursor, name)
         guide = current_guide(cursor)
-        known: ControlItemPool | PracticeFile = read_control_items(cursor)
+        source: ControlItemPool | PracticeFile = read_control_items(cursor)
         if path is not None:
             hashes = snapshot_versions(cursor, current_snapshot(cursor))
-            known = PracticeFile(path, request.fields, access, KnownQueries.read(cursor), guide, hashes)
-        return guide.guide_hash, known, set(cursor.execute(_SEEN_PAIRS, [names]).fetchall())
+            source = PracticeFile(path, request.fields, access, KnownQueries.read(cursor), guide, hashes)
+        return guide.guide_hash, source, set(cursor.execute(_SEEN_PAIRS, [names]).fetchall())
 
     def plan(inputs: tuple[str, ControlItemPool | PracticeFile, set[AnnotatorPair]]) -> _Plan:
-        guide_hash, known, had = inputs
-        pool = known.read() if isinstance(known, PracticeFile) else _leave_out_sealed(known, access)
-        opened, rows = _plan_practice(name, parameters, guide_hash, pool, had)
+        guide_hash, source, seen_pairs = inputs
+        pool = source.read() if isinstance(source, PracticeFile) else _leave_out_sealed(source, access)
+        opened, rows = _plan_practice(name, parameters, guide_hash, pool, seen_pairs)
         store_linked_texts(store, (row.document_id for row in rows))
         return opened, rows, pool.items
 
@@ -235,29 +237,34 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
 
 
 def _plan_practice(
-    name: str, parameters: dict[str, Any], guide_hash: str, pool: ControlItemPool, had: set[AnnotatorPair]
+    name: str,
+    parameters: dict[str, Any],
+    guide_hash: str,
+    pool: ControlItemPool,
+    seen_pairs: set[AnnotatorPair],
 ) -> tuple[OpenedPractice, list[Presentation]]:
     if not pool.items:
         raise _no_pairs_error(pool)
     round_id = digest("round", name, guide_hash, parameters)
     rows: list[Presentation] = []
     queries: dict[str, int] = {}
-    short = 0
-    for who in parameters["annotators"]:
-        fresh = [item.candidate for item in pool.items if (who, *item.pair) not in had]
-        work = draw_practice_queries(fresh, parameters["queries"], f"{parameters['seed']}:0")
+    missing_queries = 0
+    for annotator in parameters["annotators"]:
+        candidates = [item.candidate for item in pool.items if (annotator, *item.pair) not in seen_pairs]
+        work = draw_practice_queries(candidates, parameters["queries"], f"{parameters['seed']}:0")
         if not work:
             raise RefusedError(
-                f"{who} has judged every known pair already and can skip practice: leave them out, or give "
-                "other pairs.",
+                f"{annotator} has judged every known pair already and can skip practice: leave them out, or "
+                "give other pairs.",
                 command="--file names a file of pairs.",
             )
-        short += parameters["queries"] - len(work)
-        queries[who] = len(work)
-        rows.extend(make_presentations(round_id, who, order_items(work, 0.0, f"{parameters['seed']}:{who}")))
+        missing_queries += parameters["queries"] - len(work)
+        queries[annotator] = len(work)
+        slots = order_items(work, 0.0, f"{parameters['seed']}:{annotator}")
+        rows.extend(make_presentations(round_id, annotator, slots))
     left_out = dict(pool.left_out)
-    if short:
-        left_out["practice queries: fewer queries with known grades than requested"] = short
+    if missing_queries:
+        left_out["practice queries: fewer queries with known grades than requested"] = missing_queries
     opened = OpenedPractice(
         round=name,
         round_id=round_id,
@@ -280,9 +287,9 @@ def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemP
 
 
 def _no_pairs_error(pool: ControlItemPool) -> RefusedError:
-    why = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
     return RefusedError(
-        f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some pairs, or "
+        f"There are no known pairs to practise on{f' ({reasons})' if reasons else ''}. Decide some pairs, or "
         "give a file of query, document, grade and explanation.",
         command="`goldgrade adjudicate` decides pairs, and --file names such a file.",
     )

@@ -153,12 +153,12 @@ def open_round(
 
     def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> ChosenCandidates:
         rows, active, frame = inputs
-        chosen = choose_candidates(rows, active, request.again)
-        sources = {candidate[:2]: pairs[candidate[:2]] for candidate in chosen.candidates} if pairs else {}
-        chosen = replace(chosen, sources={pair: system for pair, system in sources.items() if system})
+        choice = choose_candidates(rows, active, request.again)
+        sources = {candidate[:2]: pairs[candidate[:2]] for candidate in choice.candidates} if pairs else {}
+        choice = replace(choice, sources={pair: system for pair, system in sources.items() if system})
         if frame is not None and request.draw is not None:
-            return draw_candidates(chosen, rows, active, frame, request.draw, request.seed)
-        return _choose_queries(chosen, request.queries, request.seed) if request.pilot else chosen
+            return draw_candidates(choice, rows, active, frame, request.draw, request.seed)
+        return _choose_queries(choice, request.queries, request.seed) if request.pilot else choice
 
     return open_round_over(store, request, read, choose, author, dry_run=dry_run)
 
@@ -242,22 +242,22 @@ def read_project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
 def _choose_queries(chosen: ChosenCandidates, count: int, seed: int) -> ChosenCandidates:
     """Choose the candidates of `count` queries, in a seeded order."""
     queries = set(sort_by_seed({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
-    kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
+    chosen_candidates = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
     left_out = dict(chosen.left_out)
-    if len(kept) < len(chosen.candidates):
-        left_out["the query was not drawn for the pilot"] = len(chosen.candidates) - len(kept)
-    return ChosenCandidates(kept, {**chosen.parameters, "queries": count}, left_out)
+    if len(chosen_candidates) < len(chosen.candidates):
+        left_out["the query was not drawn for the pilot"] = len(chosen.candidates) - len(chosen_candidates)
+    return ChosenCandidates(chosen_candidates, {**chosen.parameters, "queries": count}, left_out)
 
 
 def _plan_round(
     layout: RoundRequest,
     guide_hash: str,
     pool: ControlItemPool | None,
-    had_in_practice: set[AnnotatorPair],
-    chosen: ChosenCandidates,
+    practised_pairs: set[AnnotatorPair],
+    choice: ChosenCandidates,
 ) -> _Plan:
-    if not chosen.candidates:
-        raise _no_candidates_error(chosen.left_out)
+    if not choice.candidates:
+        raise _no_candidates_error(choice.left_out)
     names = list(layout.annotators)
     parameters = {
         "annotators": names,
@@ -266,42 +266,40 @@ def _plan_round(
         "seed": layout.seed,
         "known": layout.control_items,
         "per_day": layout.per_day,
-        **chosen.parameters,
+        **choice.parameters,
     }
     round_id = digest("round", layout.name, guide_hash, parameters)
     parameters["ask_from"] = layout.ask_from  # the same work has the same id, whatever is asked about it
     if layout.lists:
         parameters["lists"] = True
-    pairs = {c[:2] for c in chosen.candidates}
-    practised_queries = {
-        (who, query) for who, query, document in had_in_practice if (query, document) in pairs
-    }
-    work = assign_queries(chosen.candidates, names, layout.overlap, layout.seed, practised=practised_queries)
-    laid = lay_out(round_id, work, layout, pool, pairs)
-    left_out = {**chosen.left_out, **laid.left_out}
-    given = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
-    if given & had_in_practice:
-        left_out[PRACTISED_BEFORE] = len(given & had_in_practice)
-    per_annotator = Counter(row.annotator for row in laid.rows)
-    repeats = [row for row in laid.rows if row.duplicate_of is not None]
+    pairs = {candidate[:2] for candidate in choice.candidates}
+    practised_queries = {pair[:2] for pair in practised_pairs if pair[1:] in pairs}
+    work = assign_queries(choice.candidates, names, layout.overlap, layout.seed, practised=practised_queries)
+    assignment = lay_out(round_id, work, layout, pool, pairs)
+    left_out = {**choice.left_out, **assignment.left_out}
+    assigned_pairs = {(row.annotator, row.query_id, row.document_id) for row in assignment.rows}
+    if assigned_pairs & practised_pairs:
+        left_out[PRACTISED_BEFORE] = len(assigned_pairs & practised_pairs)
+    per_annotator = Counter(row.annotator for row in assignment.rows)
+    repeats = [row for row in assignment.rows if row.duplicate_of is not None]
     duplicates = Counter(row.annotator for row in repeats)
-    position = {row.presentation_id: row.position for row in laid.rows}
-    draw = chosen.parameters.get("query_draw")
+    positions = {row.presentation_id: row.position for row in assignment.rows}
+    draw = choice.parameters.get("query_draw")
     opened = OpenedRound(
         round=layout.name,
         round_id=round_id,
         kind=layout.kind,
         guide_hash=guide_hash,
-        candidates=len(chosen.candidates),
-        presentations=len(laid.rows),
+        candidates=len(choice.candidates),
+        presentations=len(assignment.rows),
         per_annotator=dict(per_annotator),
-        duplicates={who: duplicates[who] for who in per_annotator},
-        control_items=laid.planted_by,
-        distances=compute_quantiles([row.position - position[row.duplicate_of or ""] for row in repeats]),
+        duplicates={annotator: duplicates[annotator] for annotator in per_annotator},
+        control_items=assignment.planted_by,
+        distances=compute_quantiles([row.position - positions[row.duplicate_of or ""] for row in repeats]),
         left_out=left_out,
         draw=None if draw is None else restore_draw(draw),
     )
-    return opened, laid, parameters
+    return opened, assignment, parameters
 
 
 def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, str], str]) -> None:
@@ -322,8 +320,8 @@ def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, st
 def _no_candidates_error(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
         return RefusedError(NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds one.")
-    why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     return RefusedError(
-        f"No candidates are left to judge ({why}). Deepen the pool, or show the candidates again.",
+        f"No candidates are left to judge ({reasons}). Deepen the pool, or show the candidates again.",
         command="--again shows candidates again.",
     )

@@ -53,7 +53,7 @@ def extend_round(
     joining = list(dict.fromkeys(annotators))
 
     def read(cursor: Cursor) -> TransferInputs:
-        return read_transfer_inputs(cursor, name, author, joining, joining, with_new=candidates)
+        return read_transfer_inputs(cursor, name, author, joining, joining, adds_candidates=candidates)
 
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind == "practice":
@@ -68,41 +68,53 @@ def extend_round(
 
 def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPlan:
     in_round = {item.pair for item in inputs.items}
-    fresh = [candidate for candidate in inputs.new.candidates if candidate[:2] not in in_round]
+    new_candidates = [candidate for candidate in inputs.new.candidates if candidate[:2] not in in_round]
     loads = Counter(item.annotator for item in inputs.items if not item.touched and item.duplicate_of is None)
     mover = Mover(inputs, loads)
-    for who, candidates in _assign_candidates(inputs, fresh, [*inputs.at_work, *joined], loads).items():
-        mover.add(who, candidates)
+    assigned = _assign_candidates(inputs, new_candidates, [*inputs.at_work, *joined], loads)
+    for annotator, candidates in assigned.items():
+        mover.add(annotator, candidates)
     if inputs.state.kind == "pilot":  # everybody has the same
-        for who in joined:
-            mover.add(who, sorted({item.candidate for item in inputs.items}))
+        for annotator in joined:
+            mover.add(annotator, sorted({item.candidate for item in inputs.items}))
     else:
         _share_work(mover, inputs, joined)
     if not any(mover.work.values()):
         raise RefusedError(_explain_nothing_to_add(inputs, joined))
-    gone = {item.presentation_id for item in mover.moved}
-    dropped = [item for item in inputs.items if item.duplicate_of in gone and not item.touched]
-    given = {(who, *c[:2]) for who, work in mover.work.items() for items in work.values() for c in items}
-    left_out = Counter({PRACTISED_BEFORE: len(given & inputs.practised)})
+    moved_ids = {item.presentation_id for item in mover.moved}
+    dropped_items = [item for item in inputs.items if item.duplicate_of in moved_ids and not item.touched]
+    assigned_pairs = {
+        (annotator, *c[:2])
+        for annotator, work in mover.work.items()
+        for items in work.values()
+        for c in items
+    }
+    left_out = Counter({PRACTISED_BEFORE: len(assigned_pairs & inputs.practised)})
     return plan_transfer(
-        inputs, mover, dropped, {"annotators": list(joined)}, left_out, candidates=len(fresh)
+        inputs, mover, dropped_items, {"annotators": list(joined)}, left_out, candidates=len(new_candidates)
     )
 
 
 def _assign_candidates(
-    inputs: TransferInputs, fresh: Sequence[Candidate], people: Sequence[str], loads: Mapping[str, int]
+    inputs: TransferInputs,
+    candidates: Sequence[Candidate],
+    annotators: Sequence[str],
+    loads: Mapping[str, int],
 ) -> dict[str, list[Candidate]]:
     """Assign each query of the new candidates to as many annotators as the round's overlap."""
     layout = inputs.layout
-    if fresh and layout.overlap > len(people):
+    if candidates and layout.overlap > len(annotators):
         raise RefusedError(
             f"Each pair of {inputs.state.round} is for {pluralize(layout.overlap, 'person', 'people')}, "
-            f"and only {len(people)} people judge in the round now. Name annotators who join."
+            f"and only {len(annotators)} people judge in the round now. Name annotators who join."
         )
-    pairs = {candidate[:2] for candidate in fresh}
-    practised = {(who, query) for who, query, document in inputs.practised if (query, document) in pairs}
-    work = assign_queries(fresh, people, layout.overlap, layout.seed, loads, practised)
-    return {who: [item for items in given.values() for item in items] for who, given in work.items()}
+    pairs = {candidate[:2] for candidate in candidates}
+    practised = {pair[:2] for pair in inputs.practised if pair[1:] in pairs}
+    work = assign_queries(candidates, annotators, layout.overlap, layout.seed, loads, practised)
+    return {
+        annotator: [item for items in candidates_by_query.values() for item in items]
+        for annotator, candidates_by_query in work.items()
+    }
 
 
 def _share_work(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> None:
@@ -112,21 +124,21 @@ def _share_work(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> 
     can take the query. Deactivated annotators give away all their queries.
     """
     donors = [*inputs.members, *sorted(inputs.away.difference(inputs.members))]
-    groups_of = {who: _find_movable_queries(inputs, who) for who in donors}
+    groups_by_donor = {who: _find_movable_queries(inputs, who) for who in donors}
 
     def offer(donor: str, taker: str) -> ItemGroup | None:
         """Return the donor's last query that evens the loads and that the taker can judge."""
         more = mover.loads[donor] - mover.loads[taker]
         fitting = (
             group
-            for group in groups_of[donor]
+            for group in groups_by_donor[donor]
             if (donor in inputs.away or more > len(group)) and mover.can_take(taker, group)
         )
         return next(fitting, None)
 
     def next_move() -> tuple[ItemGroup, str] | None:
         for taker in sorted(joined, key=lambda who: (mover.loads[who], joined.index(who))):
-            offers = [group for donor in groups_of if (group := offer(donor, taker))]
+            offers = [group for donor in groups_by_donor if (group := offer(donor, taker))]
             if offers:
                 return max(
                     offers, key=lambda group: (mover.loads[group[0].annotator], group[0].annotator)
@@ -134,25 +146,27 @@ def _share_work(mover: Mover, inputs: TransferInputs, joined: Sequence[str]) -> 
         return None
 
     while (move := next_move()) is not None:
-        groups_of[move[0][0].annotator].remove(move[0])
+        groups_by_donor[move[0][0].annotator].remove(move[0])
         mover.move(*move)
 
 
-def _find_movable_queries(inputs: TransferInputs, who: str) -> list[ItemGroup]:
+def _find_movable_queries(inputs: TransferInputs, annotator: str) -> list[ItemGroup]:
     """Return the annotator's queries without a touched or upcoming item, the last queries first.
 
     For an annotator who may no longer judge, return all queries with unanswered items.
     """
-    mine = [item for item in inputs.items if item.annotator == who]
-    blocked: set[str] = set()
-    if who not in inputs.away:
-        upcoming = [item for item in mine if not item.answered][:FIXED_ITEMS]
-        blocked = {item.query_id for item in mine if item.touched or item.requested}
-        blocked |= {item.query_id for item in upcoming}
-    free = [
-        item for item in mine if inputs.is_movable(item) and item.query_id not in blocked and item.is_work
+    own_items = [item for item in inputs.items if item.annotator == annotator]
+    blocked_queries: set[str] = set()
+    if annotator not in inputs.away:
+        fixed_items = [item for item in own_items if not item.answered][:FIXED_ITEMS]
+        blocked_queries = {item.query_id for item in own_items if item.touched or item.requested}
+        blocked_queries |= {item.query_id for item in fixed_items}
+    movable_items = [
+        item
+        for item in own_items
+        if inputs.is_movable(item) and item.query_id not in blocked_queries and item.is_work
     ]
-    return list(reversed(group_by_query(free).values()))
+    return list(reversed(group_by_query(movable_items).values()))
 
 
 def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
@@ -163,6 +177,6 @@ def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> st
             "next, loads are even, or the new people practised on the items."
         )
     reasons = (f"{count:,} {reason}" for reason, count in inputs.new.left_out.items())
-    why = "; ".join(reasons) or "none is new"
-    ways_out = "Deepen the pool first, or add annotators to the round."
-    return f"No candidates can be added to {name} ({why}). {ways_out}"
+    reason_text = "; ".join(reasons) or "none is new"
+    advice = "Deepen the pool first, or add annotators to the round."
+    return f"No candidates can be added to {name} ({reason_text}). {advice}"

@@ -61,13 +61,13 @@ def deactivate_annotator(
         moves.
     """
     was_active = deactivate(store, name, author)
-    returned = _return_work(store, name, author)
-    if not was_active and not any(work.moved for work in returned):
-        left = sum(work.open for work in returned)
-        theirs = f" {left:,} open items still wait: add an annotator to the round to take the items."
-        raise RefusedError(f"{name} is deactivated already.{theirs if left else ''}")
+    returned_work = _return_work(store, name, author)
+    if not was_active and not any(work.moved for work in returned_work):
+        open_count = sum(work.open for work in returned_work)
+        remark = f" {open_count:,} open items still wait: add an annotator to the round to take the items."
+        raise RefusedError(f"{name} is deactivated already.{remark if open_count else ''}")
     with store.reading() as cursor:
-        return require_annotators(cursor, [name])[0], returned
+        return require_annotators(cursor, [name])[0], returned_work
 
 
 def change_role(
@@ -85,25 +85,25 @@ def change_role(
 
 def _return_work(store: Store, name: str, author: str) -> list[ReturnedWork]:
     """Give an annotator's open items to other members; list the rounds in which the annotator had items."""
-    counts: dict[str, int] = {}
+    open_counts: dict[str, int] = {}
     with store.reading() as cursor:
         for state in read_open_states(cursor):
             items = [item for item in read_round_items(cursor, state.round_id) if item.annotator == name]
-            left = [item for item in items if not item.answered]
-            if left:
+            open_items = [item for item in items if not item.answered]
+            if open_items:
                 practice = state.kind == "practice"
-                counts[state.round] = sum(
-                    item.is_work or (practice and item.duplicate_of is None) for item in left
+                open_counts[state.round] = sum(
+                    item.is_work or (practice and item.duplicate_of is None) for item in open_items
                 )
-    returned = [_reassign_all(store, round_, name, count, author) for round_, count in counts.items()]
+    returned = [_reassign_all(store, round_, name, count, author) for round_, count in open_counts.items()]
     return [work for work in returned if work.open]
 
 
-def _reassign_all(store: Store, round_: str, name: str, count: int, author: str) -> ReturnedWork:
+def _reassign_all(store: Store, round_: str, name: str, open_count: int, author: str) -> ReturnedWork:
     try:
         transfer = reassign(store, round_, name, author=author)
     except RefusedError as error:  # a pilot or practice, or nobody else is in the round
-        return ReturnedWork(round_, count, 0, {}, error.found)
-    reasons = "; ".join(f"{number:,} {reason}" for reason, number in transfer.left_out.items())
-    why = reasons if transfer.kept else ""
-    return ReturnedWork(round_, count, transfer.moved, transfer.per_annotator, why)
+        return ReturnedWork(round_, open_count, 0, {}, error.found)
+    reasons = "; ".join(f"{item_count:,} {reason}" for reason, item_count in transfer.left_out.items())
+    reason_text = reasons if transfer.kept else ""
+    return ReturnedWork(round_, open_count, transfer.moved, transfer.per_annotator, reason_text)

@@ -78,7 +78,7 @@ def reassign(
         )
 
     def read(cursor: Cursor) -> TransferInputs:
-        return read_transfer_inputs(cursor, name, author, [from_, *takers], takers, with_new=False)
+        return read_transfer_inputs(cursor, name, author, [from_, *takers], takers, adds_candidates=False)
 
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind in ("pilot", "practice"):
@@ -96,57 +96,57 @@ def reassign(
     return execute_transfer(store, read, make, "reassign", author)
 
 
-def _plan_reassignment(inputs: TransferInputs, from_: str, others: Sequence[str]) -> TransferPlan:
-    mine = [item for item in inputs.items if item.annotator == from_]
-    movable = [item for item in mine if inputs.is_movable(item)]
-    work = [item for item in movable if item.is_work]
-    seen = sum(item.is_work and not item.answered and not inputs.is_movable(item) for item in mine)
-    away = from_ in inputs.away
-    if not work and not (away and movable):
-        raise RefusedError(_explain_nothing_to_move(inputs.state.round, from_, seen))
+def _plan_reassignment(inputs: TransferInputs, from_: str, takers: Sequence[str]) -> TransferPlan:
+    own_items = [item for item in inputs.items if item.annotator == from_]
+    movable = [item for item in own_items if inputs.is_movable(item)]
+    work_items = [item for item in movable if item.is_work]
+    touched = sum(item.is_work and not item.answered and not inputs.is_movable(item) for item in own_items)
+    may_not_judge = from_ in inputs.away
+    if not work_items and not (may_not_judge and movable):
+        raise RefusedError(_explain_nothing_to_move(inputs.state.round, from_, touched))
     mover = Mover(inputs, Counter(item.annotator for item in inputs.items if not item.answered))
-    left_out = Counter({TOUCHED: seen}) + _move_queries(mover, work, others, inputs.layout.seed)
-    kept = len(work) - len(mover.moved)
-    moved = {item.presentation_id for item in mover.moved}
+    left_out = Counter({TOUCHED: touched}) + _move_queries(mover, work_items, takers, inputs.layout.seed)
+    kept_count = len(work_items) - len(mover.moved)
+    moved_ids = {item.presentation_id for item in mover.moved}
     dropped = [
         item
         for item in movable
-        if item.presentation_id not in moved
-        and (item.duplicate_of in moved if kept and not away else not item.is_work)
+        if item.presentation_id not in moved_ids
+        and (item.duplicate_of in moved_ids if kept_count and not may_not_judge else not item.is_work)
     ]
-    return plan_transfer(inputs, mover, dropped, {"from": from_, "to": list(others)}, left_out, kept)
+    return plan_transfer(inputs, mover, dropped, {"from": from_, "to": list(takers)}, left_out, kept_count)
 
 
-def _move_queries(mover: Mover, items: Sequence[RoundItem], others: Sequence[str], seed: int) -> Counter[str]:
-    """Move items query by query, the largest query first, to the annotator in `others` with the least work.
+def _move_queries(mover: Mover, items: Sequence[RoundItem], takers: Sequence[str], seed: int) -> Counter[str]:
+    """Move items query by query, the largest query first, to the annotator in `takers` with the least work.
 
     If no annotator can take a whole query, its pairs move one by one. Return the number of pairs that stay,
     by reason.
     """
 
     def give(group: ItemGroup) -> bool:
-        free = [who for who in others if mover.can_take(who, group)]
+        free = [who for who in takers if mover.can_take(who, group)]
         if free:
             query = group[0].query_id
             mover.move(group, min(free, key=lambda who: (mover.loads[who], digest(seed, query, who))))
         return bool(free)
 
-    stays: Counter[str] = Counter()
+    kept_counts: Counter[str] = Counter()
     groups = group_by_query(items)
     for query in sorted(groups, key=lambda query: (-len(groups[query]), digest(seed, query))):
         if not give(groups[query]):
             for item in groups[query]:
                 if not give([item]):
-                    had = all((who, *item.pair) in mover.had for who in others)
-                    stays[SEEN_BY_ALL if had else PRACTISED] += 1
-    return stays
+                    seen_by_all = all((who, *item.pair) in mover.had for who in takers)
+                    kept_counts[SEEN_BY_ALL if seen_by_all else PRACTISED] += 1
+    return kept_counts
 
 
-def _explain_nothing_to_move(name: str, who: str, seen: int) -> str:
-    stay = pluralize(
-        seen,
+def _explain_nothing_to_move(name: str, annotator: str, touched_count: int) -> str:
+    touched_items = pluralize(
+        touched_count,
         "item was put off or taken back: it was seen, and stays",
         "items were put off or taken back: they were seen, and stay",
     )
-    more = f" {stay}." if seen else ""
-    return f"{who} has no untouched items in {name}, so no items can move.{more}"
+    remark = f" {touched_items}." if touched_count else ""
+    return f"{annotator} has no untouched items in {name}, so no items can move.{remark}"

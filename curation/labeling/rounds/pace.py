@@ -80,10 +80,10 @@ class AnnotatorWork(NamedTuple):
     @property
     def hourly(self) -> float | None:
         """The number of answers per hour of work."""
-        gaps = [later - earlier for earlier, later in zip(self.answered, self.answered[1:], strict=False)]
-        working = [gap for gap in gaps if gap <= MAX_PAUSE]
-        spent = sum(working, timedelta()).total_seconds() / 3600
-        return len(working) / spent if len(working) >= MIN_ANSWERS and spent > 0 else None
+        pauses = [later - earlier for earlier, later in zip(self.answered, self.answered[1:], strict=False)]
+        working_pauses = [gap for gap in pauses if gap <= MAX_PAUSE]
+        hours = sum(working_pauses, timedelta()).total_seconds() / 3600
+        return len(working_pauses) / hours if len(working_pauses) >= MIN_ANSWERS and hours > 0 else None
 
     @property
     def too_fast(self) -> bool:
@@ -106,14 +106,14 @@ def read_annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
     with store.reading() as cursor:
         round_id = find_round(cursor, round_name).round_id
         rows = cursor.execute(_WORK, [round_id]).fetchall()
-        hidden = count_unshown(cursor)
+        unshown_counts = count_unshown(cursor)
     return [
         AnnotatorWork(
-            *(name, left - hidden[round_id, name], at or []),
-            [milliseconds / 1000 for milliseconds in times or []],
+            *(annotator, open_count - unshown_counts[round_id, annotator], answer_times or []),
+            [milliseconds / 1000 for milliseconds in screen_times or []],
             grades or {},
         )
-        for name, left, at, times, grades in rows
+        for annotator, open_count, answer_times, screen_times, grades in rows
     ]
 
 
@@ -131,33 +131,33 @@ def forecast_end(work: Sequence[AnnotatorWork], now: datetime | None = None) -> 
     ]
     if reasons:
         return None, f"No forecast: {'; '.join(reasons)}."
-    days, last = max((_compute_days_left(person, now), person.annotator) for person in waiting)
-    how = (
+    days_left, slowest = max((_compute_days_left(person, now), person.annotator) for person in waiting)
+    explanation = (
         f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
-        f"weekends included; {last} is the slowest."
+        f"weekends included; {slowest} is the slowest."
     )
-    return now + timedelta(days=min(days, MAX_DAYS)), how
+    return now + timedelta(days=min(days_left, MAX_DAYS)), explanation
 
 
 def count_daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) -> dict[date, int]:
     """Count the answers on each of the last 14 days, ending with today."""
     today = (now or utc_now()).date()
-    by_day = Counter(at.date() for person in work for at in person.answered)
-    days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
+    by_day = Counter(answered_at.date() for person in work for answered_at in person.answered)
+    days = [today - timedelta(days=days_ago) for days_ago in reversed(range(DAYS_SHOWN))]
     return {day: by_day[day] for day in days}
 
 
 def _find_recent_answers(work: AnnotatorWork, now: datetime) -> list[datetime]:
-    return [at for at in work.answered if at >= now - WINDOW]
+    return [answered_at for answered_at in work.answered if answered_at >= now - WINDOW]
 
 
 def _explain_no_forecast(work: AnnotatorWork, now: datetime) -> str:
     if not work.answered:
         return "has not answered yet"
-    recent = _find_recent_answers(work, now)
-    if len(recent) < MIN_ANSWERS:
-        answered = pluralize(len(recent), "item")
-        return f"answered {answered} in the last {WINDOW.days} days; {MIN_ANSWERS} are needed"
+    recent_answers = _find_recent_answers(work, now)
+    if len(recent_answers) < MIN_ANSWERS:
+        item_count = pluralize(len(recent_answers), "item")
+        return f"answered {item_count} in the last {WINDOW.days} days; {MIN_ANSWERS} are needed"
     if now - work.answered[0] < MIN_TIME:
         return "began to answer less than an hour ago"
     return "answered faster than a person can read" if work.too_fast else ""

@@ -165,7 +165,7 @@ def compute_pilot_report(
     pairs = [GradeSpread._make((*row[:4], tuple(row[4]), row[5], tuple(row[6]))) for row in rows]
     spreads = [pair for pair in pairs if pair.size]
     spreads.sort(key=lambda pair: (-pair.size, -len(set(pair.grades)), pair.query_id, pair.document_id))
-    named = [spread for spread in spreads if access.shows(spread.query_id)]
+    shown_spreads = [spread for spread in spreads if access.shows(spread.query_id)]
     return PilotReport(
         round=name,
         guide=guide.title,
@@ -177,9 +177,9 @@ def compute_pilot_report(
         unanswered=unanswered,
         cannot_tell=sum(pair.cannot_tell for pair in pairs),
         boundaries=measure_boundaries({pair[:2]: pair.grades for pair in pairs}, guide.values, seed),
-        spreads=tuple(named[:MAX_PAIRS]),
+        spreads=tuple(shown_spreads[:MAX_PAIRS]),
         differing=len(spreads),
-        sealed=len(spreads) - len(named),
+        sealed=len(spreads) - len(shown_spreads),
     )
 
 
@@ -187,23 +187,27 @@ def measure_boundaries(
     grades: Mapping[tuple[str, str], Sequence[int]], scale: Sequence[int], seed: int = 0
 ) -> tuple[Boundary, ...]:
     """Measure the disagreement at each boundary of an ascending scale, from the grades of each pair."""
-    between = []
+    measured = []
     queries = sorted({query for query, _ in grades})
-    place = {query: index for index, query in enumerate(queries)}
+    query_indexes = {query: index for index, query in enumerate(queries)}
     for lower, upper in pairwise(scale):
         counts = np.zeros((len(queries), 2))
-        for (query, _), given in grades.items():
-            for first, second in combinations(given, 2):
-                counts[place[query]] += ((first <= lower) != (second <= lower), 1)
-        apart, n = (int(total) for total in counts.sum(axis=0)) if queries else (0, 0)
-        share = Estimate(apart / n, *_compute_interval(counts, seed), n) if n else Estimate()
-        between.append(Boundary(lower, upper, apart, share))
-    return tuple(between)
+        for (query, _), pair_grades in grades.items():
+            for first, second in combinations(pair_grades, 2):
+                counts[query_indexes[query]] += ((first <= lower) != (second <= lower), 1)
+        apart, comparisons = (int(total) for total in counts.sum(axis=0)) if queries else (0, 0)
+        share = (
+            Estimate(apart / comparisons, *_compute_interval(counts, seed), comparisons)
+            if comparisons
+            else Estimate()
+        )
+        measured.append(Boundary(lower, upper, apart, share))
+    return tuple(measured)
 
 
 def _compute_interval(counts: np.ndarray, seed: int) -> tuple[float | None, float | None]:
-    compared = counts[counts[:, 1] > 0]
-    if len(compared) < 2:
+    query_counts = counts[counts[:, 1] > 0]
+    if len(query_counts) < 2:
         return None, None
-    sums = np.concatenate(list(resample_sums(compared, seed)))
-    return percentile_interval(sums[:, 0] / sums[:, 1]) or (None, None)
+    resampled_sums = np.concatenate(list(resample_sums(query_counts, seed)))
+    return percentile_interval(resampled_sums[:, 0] / resampled_sums[:, 1]) or (None, None)

@@ -139,13 +139,13 @@ def read_feedback(store: Store, annotator: str, presentation_ids: Sequence[str])
     with store.reading() as cursor:
         rows = cursor.execute(_FEEDBACK, [annotator, list(presentation_ids)]).fetchall()
         access = closed_access(cursor) if rows else None
-    feedbacks = {}
-    for key, query_id, expected, given, explanation, text in rows:
-        parameters = json.loads(text)
+    results = {}
+    for key, query_id, expected, given, explanation, stored_parameters in rows:
+        parameters = json.loads(stored_parameters)
         if access is None or access.shows(query_id) or shows_sealed(parameters):
             right = given is not None and abs(given - expected) <= int(parameters["within"])
-            feedbacks[key] = PracticeFeedback(key, expected, given, right, explanation)
-    return [feedbacks[key] for key in dict.fromkeys(presentation_ids) if key in feedbacks]
+            results[key] = PracticeFeedback(key, expected, given, right, explanation)
+    return [results[key] for key in dict.fromkeys(presentation_ids) if key in results]
 
 
 def shows_sealed(parameters: Mapping[str, Any]) -> bool:
@@ -161,10 +161,10 @@ def read_practice_statuses(
         return []
     statuses = []
     rows = cursor.execute(_STATUSES, [annotator, annotator, round_id, round_id]).fetchall()
-    for key, name, who, paused, waived, answered, total, right, pass_mark in rows:
-        enough = None if answered < total else right >= pass_mark * total - 1e-9
-        state = PracticeState(answered, total, right, pass_mark, True if waived else enough)
-        statuses.append(PracticeStatus(key, name, who, paused, waived, state))
+    for key, name, name_of_annotator, paused, waived, answered, total, right, pass_mark in rows:
+        is_passed = None if answered < total else right >= pass_mark * total - 1e-9
+        state = PracticeState(answered, total, right, pass_mark, True if waived else is_passed)
+        statuses.append(PracticeStatus(key, name, name_of_annotator, paused, waived, state))
     return statuses
 
 
@@ -182,7 +182,7 @@ def build_practice_table(statuses: Sequence[PracticeStatus]) -> Table:
 
 
 def draw_practice_queries(
-    candidates: Iterable[Candidate], queries: int, salt: str, used: Collection[str] = ()
+    candidates: Iterable[Candidate], queries: int, salt: str, used_queries: Collection[str] = ()
 ) -> dict[str, list[Candidate]]:
     """Draw whole queries in a seeded order: unused queries first, queries with a single document last."""
     groups: dict[str, list[Candidate]] = defaultdict(list)
@@ -190,7 +190,7 @@ def draw_practice_queries(
         groups[candidate.query_id].append(candidate)
 
     def rank(query: str) -> tuple[bool, bool, str]:
-        return query in used, len(groups[query]) == 1, digest(salt, "practice", query)
+        return query in used_queries, len(groups[query]) == 1, digest(salt, "practice", query)
 
     return {
         query: sorted(groups[query], key=lambda c: digest(salt, "practice", *c[:2]))[:MAX_PER_QUERY]
@@ -208,19 +208,20 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
         annotator has passed, or has unanswered items.
     """
     with store.transaction(appends=True) as cursor:
-        before = _read_status_to_change(cursor, name, annotator, author)
-        if before.state.passed is None:
+        old_status = _read_status_to_change(cursor, name, annotator, author)
+        state = old_status.state
+        if state.passed is None:
             raise RefusedError(
-                f"{annotator} is in the middle of {name}: {before.state.answered} of {before.state.total} "
-                "are answered. A new attempt is possible when all items are answered.",
+                f"{annotator} is in the middle of {name}: {state.answered} of {state.total} are answered. "
+                "A new attempt is possible when all items are answered.",
                 command="`goldgrade practice NAME --retry ANNOTATOR` gives a new attempt.",
             )
-        rows = _draw_attempt(cursor, before, annotator)
+        rows = _draw_attempt(cursor, old_status, annotator)
         append_rows(cursor, "presentations", rows)
         detail = {"practice": "again", "annotator": annotator, "from": rows[0].position}
-        append_round_event(cursor, before.round_id, "extend", detail, author)
+        append_round_event(cursor, old_status.round_id, "extend", detail, author)
         record_event(cursor, "practise again", {"name": name, **detail, "items": len(rows)}, author)
-        return read_practice_statuses(cursor, annotator, before.round_id)[0]
+        return read_practice_statuses(cursor, annotator, old_status.round_id)[0]
 
 
 def waive_practice(
@@ -236,11 +237,11 @@ def waive_practice(
     if not reason.strip():
         raise InputError("Letting somebody pass needs a reason.", command="`--reason` gives it.")
     with store.transaction() as cursor:
-        before = _read_status_to_change(cursor, name, annotator, author)
+        old_status = _read_status_to_change(cursor, name, annotator, author)
         detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}
-        append_round_event(cursor, before.round_id, "extend", detail, author)
+        append_round_event(cursor, old_status.round_id, "extend", detail, author)
         record_event(cursor, "let pass practice", {"name": name, **detail}, author)
-        return read_practice_statuses(cursor, annotator, before.round_id)[0]
+        return read_practice_statuses(cursor, annotator, old_status.round_id)[0]
 
 
 def _read_status_to_change(cursor: Cursor, name: str, annotator: str, author: str) -> PracticeStatus:
@@ -259,22 +260,22 @@ def _read_status_to_change(cursor: Cursor, name: str, annotator: str, author: st
     return statuses[0]
 
 
-def _draw_attempt(cursor: Cursor, before: PracticeStatus, annotator: str) -> list[Presentation]:
-    parameters = read_parameters(cursor, before.round_id)
-    shown = cursor.execute(_EARLIER_ITEMS, [before.round_id, annotator]).fetchall()
-    start = 1 + max(row[1] for row in shown)
-    stock = cursor.execute(
-        _AVAILABLE_PAIRS, [current_snapshot(cursor), before.round_id, annotator]
+def _draw_attempt(cursor: Cursor, old_status: PracticeStatus, annotator: str) -> list[Presentation]:
+    parameters = read_parameters(cursor, old_status.round_id)
+    earlier_items = cursor.execute(_EARLIER_ITEMS, [old_status.round_id, annotator]).fetchall()
+    start = 1 + max(row[1] for row in earlier_items)
+    available_pairs = cursor.execute(
+        _AVAILABLE_PAIRS, [current_snapshot(cursor), old_status.round_id, annotator]
     ).fetchall()
     access = None if shows_sealed(parameters) else closed_access(cursor)
-    candidates = [Candidate(*row) for row in stock if access is None or access.shows(row[0])]
+    candidates = [Candidate(*row) for row in available_pairs if access is None or access.shows(row[0])]
     salt = f"{parameters['seed']}:{start}"
-    work = draw_practice_queries(candidates, parameters["queries"], salt, {row[0] for row in shown})
+    work = draw_practice_queries(candidates, parameters["queries"], salt, {row[0] for row in earlier_items})
     if not work:
         raise RefusedError(
-            f"No known pair of {before.round} can be shown any more: its documents left the corpus, or a "
+            f"No known pair of {old_status.round} can be shown any more: its documents left the corpus, or a "
             "release seals its grades. Open a new practice round."
         )
     return make_presentations(
-        before.round_id, annotator, order_items(work, 0.0, f"{salt}:{annotator}"), start
+        old_status.round_id, annotator, order_items(work, 0.0, f"{salt}:{annotator}"), start
     )

@@ -69,7 +69,7 @@ class QueryDraw:
     @property
     def by_stratum(self) -> Table:
         """A table of the strata: number of queries, number of drawn queries, and inclusion probability."""
-        rows = tuple((stratum, of, drawn, drawn / of) for stratum, (of, drawn) in self.counts.items())
+        rows = tuple((stratum, size, drawn, drawn / size) for stratum, (size, drawn) in self.counts.items())
         return Table("Drawn queries", ("Stratum", "Queries", "Drawn", "Probability"), rows)
 
     @property
@@ -102,19 +102,22 @@ def draw_candidates(
     InputError: `queries` is below the number of strata, or not below the number of queries.
     """
     strata, units = frame
-    pooled = {row.query_id for row in rows if row.content_hash is not None} & active
-    draw = draw_queries({name: strata.get(name, NO_STRATUM) for name in pooled}, queries, seed, units)
-    kept = [candidate for candidate in chosen.candidates if candidate.query_id in draw.drawn]
+    pooled_queries = {row.query_id for row in rows if row.content_hash is not None} & active
+    draw = draw_queries({name: strata.get(name, NO_STRATUM) for name in pooled_queries}, queries, seed, units)
+    drawn_candidates = [candidate for candidate in chosen.candidates if candidate.query_id in draw.drawn]
     left_out = {
         **chosen.left_out,
-        NOT_DRAWN: len(chosen.candidates) - len(kept),
-        NO_POOL: len(active - pooled),
+        NOT_DRAWN: len(chosen.candidates) - len(drawn_candidates),
+        NO_POOL: len(active - pooled_queries),
     }
-    stored = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
-    stored |= {"units": dict(sorted(draw.units.items()))} if draw.units else {}
+    stored_draw = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
+    stored_draw |= {"units": dict(sorted(draw.units.items()))} if draw.units else {}
     counts = {reason: count for reason, count in left_out.items() if count}
     return replace(
-        chosen, candidates=kept, parameters={**chosen.parameters, "query_draw": stored}, left_out=counts
+        chosen,
+        candidates=drawn_candidates,
+        parameters={**chosen.parameters, "query_draw": stored_draw},
+        left_out=counts,
     )
 
 
@@ -132,25 +135,31 @@ def draw_queries(
     ------
     InputError: `queries` is below the number of strata, or not below the number of units.
     """
-    members: defaultdict[str, list[str]] = defaultdict(list)
+    units_by_stratum: defaultdict[str, list[str]] = defaultdict(list)
     unit_of = {query_id: units[query_id] for query_id in strata if query_id in units}
-    by_unit = {unit_of.get(query_id, query_id): stratum for query_id, stratum in sorted(strata.items())}
-    for unit, stratum in by_unit.items():
-        members[stratum].append(unit)
-    if not len(members) <= queries < len(by_unit):
+    unit_strata = {unit_of.get(query_id, query_id): stratum for query_id, stratum in sorted(strata.items())}
+    for unit, stratum in unit_strata.items():
+        units_by_stratum[stratum].append(unit)
+    if not len(units_by_stratum) <= queries < len(unit_strata):
         raise InputError(
             f"A draw of {pluralize(queries, 'query', 'queries')} was asked for, and "
-            f"{pluralize(len(by_unit), 'query', 'queries')} of {len(members):,} "
+            f"{pluralize(len(unit_strata), 'query', 'queries')} of {len(units_by_stratum):,} "
             "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
             "nothing to add where people grade everything."
         )
-    names = sorted(members)
-    left = [len(members[name]) - 1 for name in names]
-    drawn: set[str] = set()
-    for name, more in zip(names, allocate(queries - len(names), left, left), strict=True):
-        drawn.update(sort_by_seed(members[name], seed, lambda query_id: ["query draw", query_id])[: more + 1])
-    chosen = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn)
-    return QueryDraw(strata, chosen, unit_of)
+    stratum_names = sorted(units_by_stratum)
+    remaining_counts = [len(units_by_stratum[name]) - 1 for name in stratum_names]
+    drawn_units: set[str] = set()
+    for name, extra_count in zip(
+        stratum_names, allocate(queries - len(stratum_names), remaining_counts, remaining_counts), strict=True
+    ):
+        drawn_units.update(
+            sort_by_seed(units_by_stratum[name], seed, lambda query_id: ["query draw", query_id])[
+                : extra_count + 1
+            ]
+        )
+    drawn_ids = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn_units)
+    return QueryDraw(strata, drawn_ids, unit_of)
 
 
 def read_draws(cursor: Cursor) -> list[QueryDraw]:

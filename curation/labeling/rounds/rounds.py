@@ -176,10 +176,10 @@ def refuse_taken_name(cursor: Cursor, name: str) -> None:
         )
 
 
-def compute_answered_share(answered: int, left: int) -> float:
+def compute_answered_share(answered: int, open_count: int) -> float:
     """Compute the answered share of items; the share is at most 0.99 while an item is unanswered."""
-    share = answered / (answered + left)
-    return min(share, 0.99) if left else share
+    share = answered / (answered + open_count)
+    return min(share, 0.99) if open_count else share
 
 
 def set_round_state(
@@ -207,11 +207,11 @@ def set_round_state(
     """
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        before = read_round_state(cursor, name)
-        kind = _choose_event(before, state)
-        append_round_event(cursor, before.round_id, kind, {"reason": reason} if reason else {}, author)
-        record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
-        also(cursor, before)
+        old_state = read_round_state(cursor, name)
+        event = _choose_event(old_state, state)
+        append_round_event(cursor, old_state.round_id, event, {"reason": reason} if reason else {}, author)
+        record_event(cursor, f"{event} round", {"name": name, "reason": reason}, author)
+        also(cursor, old_state)
         return read_round_state(cursor, name)
 
 
@@ -230,7 +230,7 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
         state = read_round_state(cursor, name)
         problem = explain_undeletable(cursor, state)
         if problem:
-            raise RefusedError(problem, command=f"{_format_command(name, 'closed')} closes the round.")
+            raise RefusedError(problem, command=f"{_build_command(name, 'closed')} closes the round.")
         sql = "SELECT count(*) FROM presentations WHERE round_id = ?"
         [(count,)] = cursor.execute(sql, [state.round_id]).fetchall()
         for table, condition in _DELETED.items():
@@ -242,10 +242,10 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
 
 def explain_undeletable(cursor: Cursor, state: RoundState) -> str:
     """Return the sentence that explains why a round cannot be deleted; '' if deletion is possible."""
-    answered, planned = cursor.execute(_NEEDED, [state.round_id] * 3).fetchall()[0]
-    if state.kind not in ("labeling", "pilot") or planned:
+    has_answers, is_relabeling = cursor.execute(_NEEDED, [state.round_id] * 3).fetchall()[0]
+    if state.kind not in ("labeling", "pilot") or is_relabeling:
         return f"{state.round} was not opened by `round open`, so the round cannot be deleted."
-    if answered:
+    if has_answers:
         return f"{state.round} has answers, and goldgrade never deletes answers. Close it instead."
     return ""
 
@@ -263,11 +263,11 @@ def read_round_state(cursor: Cursor, name: str) -> RoundState:
 
 def read_round_states(cursor: Cursor) -> list[RoundState]:
     """Read the states of all rounds, oldest first."""
-    hidden = Counter[str]()
+    unshown_counts = Counter[str]()
     for (round_id, _), count in count_unshown(cursor).items():
-        hidden[round_id] += count
+        unshown_counts[round_id] += count
     states = fetch(cursor, RoundState, _STATES)
-    return [state._replace(open_items=state.open_items - hidden[state.round_id]) for state in states]
+    return [state._replace(open_items=state.open_items - unshown_counts[state.round_id]) for state in states]
 
 
 def read_open_states(cursor: Cursor) -> list[RoundState]:
@@ -299,7 +299,7 @@ def refuse_closed(state: RoundState) -> None:
     if state.closed:
         raise RefusedError(
             f"{state.round} is closed. Reopen it first.",
-            command=f"{_format_command(state.round, 'open')} does.",
+            command=f"{_build_command(state.round, 'open')} does.",
         )
 
 
@@ -332,26 +332,22 @@ def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:
         )
 
 
-def _choose_event(before: RoundState, state: str) -> str:
+def _choose_event(old_state: RoundState, state: str) -> str:
     """Return the event that brings a round into a state: pause, resume, close or reopen."""
-    name = before.round
-    if before.kind == "imported":
+    name = old_state.round
+    if old_state.kind == "imported":
         raise RefusedError(f"{name} holds imported judgments, so the round cannot be paused or closed.")
-    if state == "open" and (before.closed or before.paused):
-        return "reopen" if before.closed else "resume"
+    if state == "open" and (old_state.closed or old_state.paused):
+        return "reopen" if old_state.closed else "resume"
     if state == "open":
         raise RefusedError(f"{name} is neither paused nor closed.")
-    if before.closed:
-        raise RefusedError(
-            f"{name} is closed.", command=f"{_format_command(name, 'open')} reopens the round."
-        )
-    if state == "paused" and before.paused:
-        raise RefusedError(
-            f"{name} is paused.", command=f"{_format_command(name, 'open')} resumes the round."
-        )
+    if old_state.closed:
+        raise RefusedError(f"{name} is closed.", command=f"{_build_command(name, 'open')} reopens the round.")
+    if state == "paused" and old_state.paused:
+        raise RefusedError(f"{name} is paused.", command=f"{_build_command(name, 'open')} resumes the round.")
     return "pause" if state == "paused" else "close"
 
 
-def _format_command(name: str, state: str) -> str:
+def _build_command(name: str, state: str) -> str:
     quoted = f"'{name}'" if " " in name else name
     return f"`goldgrade round set {quoted} {state}`"

@@ -177,7 +177,9 @@ class Spacing(NamedTuple):
 def count_workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
     """Count each annotator's answers, including imported answers, and open items in rounds that are not
     closed."""
-    return {name: (answered, left) for name, answered, left in cursor.execute(_WORKLOADS).fetchall()}
+    return {
+        name: (answered, open_count) for name, answered, open_count in cursor.execute(_WORKLOADS).fetchall()
+    }
 
 
 def read_round_status(store: Store, name: str) -> RoundStatus:
@@ -190,17 +192,23 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
     with store.reading() as cursor:
         state = read_round_state(cursor, name)
         round_id = state.round_id
-        hidden = Counter({who: count for (of, who), count in count_unshown(cursor).items() if of == round_id})
+        unshown_counts = Counter(
+            {
+                annotator: count
+                for (of_round, annotator), count in count_unshown(cursor).items()
+                if of_round == round_id
+            }
+        )
         progress = []
         for row in fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id]):
-            less = hidden[row.annotator]
-            row = row._replace(presentations=row.presentations - less, duplicates=row.duplicates - less)
+            unshown = unshown_counts[row.annotator]
+            row = row._replace(presentations=row.presentations - unshown, duplicates=row.duplicates - unshown)
             progress.append(row)
         [(candidates, complete)] = cursor.execute(_COMPLETE, [round_id]).fetchall()
         [(late,)] = cursor.execute(_LATE, [round_id]).fetchall()
-        named = {"round": round_id, "filter": OUTSIDE_FILTER}
-        [(withdrawn, outside)] = cursor.execute(_WITHDRAWN, named).fetchall()
-        left_out = {TOO_NEAR_REASON: hidden.total(), OUTSIDE_FILTER: outside}
+        parameters = {"round": round_id, "filter": OUTSIDE_FILTER}
+        [(withdrawn, outside)] = cursor.execute(_WITHDRAWN, parameters).fetchall()
+        left_out = {TOO_NEAR_REASON: unshown_counts.total(), OUTSIDE_FILTER: outside}
         return RoundStatus(
             round=name,
             kind=state.kind,
@@ -224,8 +232,8 @@ def compute_quantiles(values: Sequence[float]) -> dict[str, float]:
     """Compute minimum, quartiles (interpolated linearly) and maximum, by name; {} without values."""
     if not values:
         return {}
-    cuts = np.quantile(np.asarray(values, dtype=float), [0, 0.25, 0.5, 0.75, 1])
-    return dict(zip(QUANTILE_NAMES, map(float, cuts), strict=True))
+    quantiles = np.quantile(np.asarray(values, dtype=float), [0, 0.25, 0.5, 0.75, 1])
+    return dict(zip(QUANTILE_NAMES, map(float, quantiles), strict=True))
 
 
 def measure_spacing(cursor: Cursor, round_id: str) -> Spacing:
@@ -244,31 +252,33 @@ def measure_spacing(cursor: Cursor, round_id: str) -> Spacing:
 def build_progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> Table:
     """Draw the table of annotators' progress, including blind duplicates; `work` adds columns for the
     pace."""
-    work_of = {person.annotator: person for person in work}
-    fast = ("Median seconds", "Answers an hour", "Hours left")[: 0 if not work else 2 if status.closed else 3]
+    work_by_annotator = {person.annotator: person for person in work}
+    columns_of_pace = ("Median seconds", "Answers an hour", "Hours left")[
+        : 0 if not work else 2 if status.closed else 3
+    ]
     rows = (
         (
             annotator.annotator,
             BarCell(annotator.answered, annotator.presentations),
             *(annotator.answered, annotator.presentations),
             *(annotator.cannot_tell, annotator.later, annotator.flagged),
-            *_build_pace_cells(work_of.get(annotator.annotator))[: len(fast)],
+            *_build_pace_cells(work_by_annotator.get(annotator.annotator))[: len(columns_of_pace)],
             annotator.last_at,
         )
         for annotator in status.annotators
     )
-    kinds = ("Cannot tell", "Put off", "Flagged")
-    columns = ("Annotator", "Share", "Answered", "Of", *kinds, *fast, "Last answer (UTC)")
+    kind_columns = ("Cannot tell", "Put off", "Flagged")
+    columns = ("Annotator", "Share", "Answered", "Of", *kind_columns, *columns_of_pace, "Last answer (UTC)")
     return Table("Progress by annotator", columns, tuple(rows))
 
 
 def build_spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
     """Draw the table of distances between the showings of blind duplicates; without duplicates it has no
     rows."""
-    measured = {"Presentations": distances, "Hours": hours}
+    quantiles_by_unit = {"Presentations": distances, "Hours": hours}
     rows = (
-        (what, *(NumberCell(values.get(name), 1) for name in QUANTILE_NAMES))
-        for what, values in measured.items()
+        (unit, *(NumberCell(values.get(name), 1) for name in QUANTILE_NAMES))
+        for unit, values in quantiles_by_unit.items()
         if values
     )
     columns = ("Measured in", "Least", "Quarter", "Median", "Three quarters", "Most")

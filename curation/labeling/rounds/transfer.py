@@ -210,7 +210,12 @@ def execute_transfer(
 
 
 def read_transfer_inputs(
-    cursor: Cursor, name: str, author: str, people: Sequence[str], takers: Sequence[str], with_new: bool
+    cursor: Cursor,
+    name: str,
+    author: str,
+    people: Sequence[str],
+    takers: Sequence[str],
+    adds_candidates: bool,
 ) -> TransferInputs:
     """Read the rows that the plan of a transfer needs.
 
@@ -227,19 +232,19 @@ def read_transfer_inputs(
     require_author(cursor, author, "lead")
     state = read_round_state(cursor, name)
     refuse_closed(state)
-    known = require_annotators(cursor, people)
-    refuse_unable_annotators([annotator for annotator in known if annotator.name in takers])
+    named_annotators = require_annotators(cursor, people)
+    refuse_unable_annotators([annotator for annotator in named_annotators if annotator.name in takers])
     layout = _read_layout(cursor, state)
     items = read_round_items(cursor, state.round_id)
-    able = {annotator.name for annotator in able_to_judge(cursor)}
-    candidates = read_candidates(cursor) if with_new and state.kind == "labeling" else ([], set[str]())
+    able_annotators = {annotator.name for annotator in able_to_judge(cursor)}
+    candidates = read_candidates(cursor) if adds_candidates and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
         state=state,
         layout=layout,
         items=items,
         starts=read_free_positions(cursor, state.round_id),
         members=list(layout.annotators),
-        away=frozenset({*layout.annotators, *(item.annotator for item in items)} - able),
+        away=frozenset({*layout.annotators, *(item.annotator for item in items)} - able_annotators),
         pool=read_control_items(cursor) if layout.control_items else None,
         practised=read_practised_pairs(cursor),
         new=choose_candidates(*candidates, again=False),
@@ -261,28 +266,35 @@ def plan_transfer(
     ----------
     dropped: items that are withdrawn with the moved items.
     """
-    taken = {item.pair for item in inputs.items if not item.control_item} | {
-        candidate[:2] for given in mover.work.values() for work in given.values() for candidate in work
+    judged_pairs = {item.pair for item in inputs.items if not item.control_item} | {
+        candidate[:2]
+        for queries in mover.work.values()
+        for query_candidates in queries.values()
+        for candidate in query_candidates
     }
-    given_to = {who: dict(given) for who, given in sorted(mover.work.items()) if given}
+    work_by_annotator = {who: dict(queries) for who, queries in sorted(mover.work.items()) if queries}
     withdrawn = [*mover.moved, *dropped]
     withdrawn += find_near_repeats(inputs.items, {item.presentation_id for item in withdrawn})
-    laid = lay_out(inputs.state.round_id, given_to, inputs.layout, inputs.pool, taken, inputs.starts)
-    repeats = sum(item.duplicate_of is not None for item in withdrawn)
-    left_out[DROPPED_DUPLICATES] = max(0, repeats - sum(row.duplicate_of is not None for row in laid.rows))
-    left_out.update(laid.left_out)
+    assignment = lay_out(
+        inputs.state.round_id, work_by_annotator, inputs.layout, inputs.pool, judged_pairs, inputs.starts
+    )
+    withdrawn_duplicates = sum(item.duplicate_of is not None for item in withdrawn)
+    left_out[DROPPED_DUPLICATES] = max(
+        0, withdrawn_duplicates - sum(row.duplicate_of is not None for row in assignment.rows)
+    )
+    left_out.update(assignment.left_out)
     transfer = Transfer(
         round=inputs.state.round,
         candidates=candidates,
         moved=len(mover.moved),
         kept=kept,
         withdrawn=len(withdrawn),
-        presentations=len(laid.rows),
-        per_annotator=dict(sorted(Counter(row.annotator for row in laid.rows).items())),
+        presentations=len(assignment.rows),
+        per_annotator=dict(sorted(Counter(row.annotator for row in assignment.rows).items())),
         joined=detail.get("annotators", []),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
-    return transfer, withdrawn, laid, detail
+    return transfer, withdrawn, assignment, detail
 
 
 def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
@@ -305,9 +317,9 @@ def _is_current(cursor: Cursor, plan: TransferPlan) -> bool:
     transfer, withdrawn, *_ = plan
     state = read_round_state(cursor, transfer.round)
     planned = {item.presentation_id: item for item in withdrawn}
-    now = [item for item in read_round_items(cursor, state.round_id) if item.presentation_id in planned]
+    items = [item for item in read_round_items(cursor, state.round_id) if item.presentation_id in planned]
     return not state.closed and all(
-        not item.touched or (planned[item.presentation_id].touched and not item.answered) for item in now
+        not item.touched or (planned[item.presentation_id].touched and not item.answered) for item in items
     )
 
 
@@ -315,33 +327,37 @@ def _write_transfer(
     cursor: Cursor,
     transfer: Transfer,
     withdrawn: Sequence[RoundItem],
-    laid: RoundAssignment,
+    assignment: RoundAssignment,
     detail: Mapping[str, Any],
     kind: str,
     author: str,
 ) -> None:
     round_id = find_round(cursor, transfer.round).round_id
     withdraw(cursor, [item.presentation_id for item in withdrawn], kind, author)
-    append_rows(cursor, "presentations", laid.rows)
-    write_control_items(cursor, round_id, laid.items)
-    _move_opinion_requests(cursor, withdrawn, laid)
+    append_rows(cursor, "presentations", assignment.rows)
+    write_control_items(cursor, round_id, assignment.items)
+    _move_opinion_requests(cursor, withdrawn, assignment)
     counts = {name: getattr(transfer, name) for name in RECORDED_COUNTS}
     append_round_event(cursor, round_id, kind, {**detail, **counts}, author)
     record_event(cursor, f"{kind} round", {"name": transfer.round, **detail, **counts}, author)
 
 
-def _move_opinion_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], laid: RoundAssignment) -> None:
+def _move_opinion_requests(
+    cursor: Cursor, withdrawn: Sequence[RoundItem], assignment: RoundAssignment
+) -> None:
     """Transfer requests for second opinions to the new presentations."""
-    places = {
-        (row.query_id, row.document_id): row.presentation_id for row in laid.rows if row.duplicate_of is None
+    new_ids = {
+        (row.query_id, row.document_id): row.presentation_id
+        for row in assignment.rows
+        if row.duplicate_of is None
     }
     for item in withdrawn:
-        if item.requested and item.pair in places:
+        if item.requested and item.pair in new_ids:
             cursor.execute(
                 """
                 INSERT INTO opinion_requests
                 SELECT ?, query_id, document_id, reviewer, asked_at
                 FROM opinion_requests WHERE presentation_id = ?
                 """,
-                [places[item.pair], item.presentation_id],
+                [new_ids[item.pair], item.presentation_id],
             )

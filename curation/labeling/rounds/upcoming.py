@@ -173,23 +173,26 @@ class UpcomingWork(NamedTuple):
 
     def lists(self) -> dict[str, str]:
         """Map each presentation to the first presentation of its list, in rounds that show whole queries."""
-        firsts: dict[str, str] = {}
-        texts: set[str] = set()
-        place, first = ("", "", -1), ""
+        list_starts: dict[str, str] = {}
+        texts_in_list: set[str] = set()
+        last_position, list_start = ("", "", -1), ""
         for item in self.items if any(round_.lists for round_ in self.rounds.values()) else []:
             if not self.rounds[item.round_id].lists:
                 continue
-            if place != (item.round_id, item.query_id, item.position - 1) or item.content_hash in texts:
-                first, texts = item.presentation_id, set()
-            place = (item.round_id, item.query_id, item.position)
-            texts.add(item.content_hash)
-            firsts[item.presentation_id] = first
-        return firsts
+            if (
+                last_position != (item.round_id, item.query_id, item.position - 1)
+                or item.content_hash in texts_in_list
+            ):
+                list_start, texts_in_list = item.presentation_id, set()
+            last_position = (item.round_id, item.query_id, item.position)
+            texts_in_list.add(item.content_hash)
+            list_starts[item.presentation_id] = list_start
+        return list_starts
 
     def alone(self) -> set[str]:
         """Return the skipped presentations and their repeats, which are shown outside lists."""
-        late = {item.presentation_id for item in self.items if item.was_put_off}
-        return late | {item.presentation_id for item in self.items if item.duplicate_of in late}
+        skipped_ids = {item.presentation_id for item in self.items if item.was_put_off}
+        return skipped_ids | {item.presentation_id for item in self.items if item.duplicate_of in skipped_ids}
 
     def lasts(self) -> set[str]:
         """Return the last open presentation of each query in each round."""
@@ -197,9 +200,9 @@ class UpcomingWork(NamedTuple):
 
     def paused_rounds(self) -> list[str]:
         """Return the names of paused rounds with unanswered items."""
-        waiting = {item.round_id for item in self.left}
+        unanswered = {item.round_id for item in self.left}
         return [
-            round_.name for round_ in self.rounds.values() if round_.paused and round_.round_id in waiting
+            round_.name for round_ in self.rounds.values() if round_.paused and round_.round_id in unanswered
         ]
 
 
@@ -235,39 +238,48 @@ def count_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]
 
 
 def compute_upcoming_work(
-    rounds: Mapping[str, ShownRound], items: Sequence[QueueItem], only: str | None = None
+    rounds: Mapping[str, ShownRound], items: Sequence[QueueItem], only_round: str | None = None
 ) -> UpcomingWork:
-    """Compute an annotator's work in the round `only`, or in all rounds except practice rounds.
+    """Compute an annotator's work in `only_round`, or in all rounds except practice rounds.
 
     Parameters
     ----------
     rounds, items: from `read_open_rounds` and `read_items`, in their order.
     """
-    among = {
+    included_rounds = {
         round_id: round_
         for round_id, round_ in rounds.items()
-        if (round_id == only if only else round_.kind != "practice")
+        if (round_id == only_round if only_round else round_.kind != "practice")
     }
-    items = [item for item in items if item.round_id in among]
-    near = _find_too_near(items)
-    left = [item for item in items if item.answered is None and item.duplicate_of not in near]
-    showable = [item for item in left if not among[item.round_id].paused]
-    return UpcomingWork(among, items, left, _sort_open(showable, items, list(among)), bool(near))
+    items = [item for item in items if item.round_id in included_rounds]
+    too_near = _find_too_near(items)
+    unanswered = [item for item in items if item.answered is None and item.duplicate_of not in too_near]
+    showable_items = [item for item in unanswered if not included_rounds[item.round_id].paused]
+    return UpcomingWork(
+        included_rounds,
+        items,
+        unanswered,
+        _sort_open(showable_items, items, list(included_rounds)),
+        bool(too_near),
+    )
 
 
 def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
     """Count the presentations that stay unshown unless the annotator gets more items, by round id and
     annotator."""
-    waiting = [row[0] for row in cursor.execute(_WAITING).fetchall()]
-    if not waiting:
+    annotators = [row[0] for row in cursor.execute(_WAITING).fetchall()]
+    if not annotators:
         return Counter()
     rounds = read_open_rounds(cursor)
-    work = {who: compute_upcoming_work(rounds, read_items(cursor, who, rounds)) for who in waiting}
+    work_by_annotator = {
+        annotator: compute_upcoming_work(rounds, read_items(cursor, annotator, rounds))
+        for annotator in annotators
+    }
     return Counter(
-        (item.round_id, who)
-        for who, upcoming in work.items()
-        if not upcoming.left
-        for item in upcoming.items
+        (item.round_id, annotator)
+        for annotator, work_of_annotator in work_by_annotator.items()
+        if not work_of_annotator.left
+        for item in work_of_annotator.items
         if item.answered is None
     )
 
@@ -293,18 +305,18 @@ def read_withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
 
 def _find_too_near(items: Sequence[QueueItem]) -> set[str]:
     """Find the skipped presentations with too few later answers for a repeat."""
-    put_off = [item for item in items if item.was_put_off]
-    if not put_off:
+    skipped = [item for item in items if item.was_put_off]
+    if not skipped:
         return set()  # as for most people, and this is computed at each answer
-    answers = sorted(item.answered for item in items if item.answered is not None)
+    answer_indexes = sorted(item.answered for item in items if item.answered is not None)
 
-    def followed(place: int) -> int:
-        return len(answers) - bisect_right(answers, place)
+    def count_later_answers(event_index: int) -> int:
+        return len(answer_indexes) - bisect_right(answer_indexes, event_index)
 
     return {
         item.presentation_id
-        for item in put_off
-        if item.answered is None or followed(item.answered) < CLOSEST_DUPLICATE - 1
+        for item in skipped
+        if item.answered is None or count_later_answers(item.answered) < CLOSEST_DUPLICATE - 1
     }
 
 
@@ -313,15 +325,15 @@ def _sort_open(
 ) -> list[QueueItem]:
     """Sort open items: untouched items, then skipped items in the order of skipping, then repeats of skipped
     items."""
-    put_off = {item.presentation_id for item in items if item.was_put_off}
-    if not put_off:
+    skipped_ids = {item.presentation_id for item in items if item.was_put_off}
+    if not skipped_ids:
         return list(showable)  # in order already
-    opened = {round_id: place for place, round_id in enumerate(rounds)}
+    round_indexes = {round_id: sort_key for sort_key, round_id in enumerate(rounds)}
 
-    def place(item: QueueItem) -> tuple[int, int, int, int]:
-        behind = 2 if item.duplicate_of in put_off else 0
+    def sort_key(item: QueueItem) -> tuple[int, int, int, int]:
+        group = 2 if item.duplicate_of in skipped_ids else 0
         if item.put_off is not None:
-            behind = 1
-        return behind, item.put_off or 0, opened[item.round_id], item.position
+            group = 1
+        return group, item.put_off or 0, round_indexes[item.round_id], item.position
 
-    return sorted(showable, key=place)
+    return sorted(showable, key=sort_key)

@@ -193,20 +193,20 @@ def use_guide(
         raise InputError(f"Unknown choice for open rounds: {open_rounds!r}; expected {KEEP} or {SWITCH}.")
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        before = current_guide(cursor)
-        if instead_of not in (None, before.guide_hash, guide.guide_hash):
+        old_guide = current_guide(cursor)
+        if instead_of not in (None, old_guide.guide_hash, guide.guide_hash):
             raise RefusedError(
-                f"A different guide was published meanwhile: “{before.title}”, {before.guide_hash[:8]}. "
-                "Compare your guide with the published guide first."
+                f"A different guide was published meanwhile: “{old_guide.title}”, "
+                f"{old_guide.guide_hash[:8]}. Compare your guide with the published guide first."
             )
-        if same_grades and before.values != guide.values:
+        if same_grades and old_guide.values != guide.values:
             raise InputError("A different scale changes the meaning of grades: labels become outdated.")
         affected = _find_affected_rounds(cursor, guide)
         if affected and open_rounds is None:
-            work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
+            open_work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
             raise RefusedError(
-                f"Rounds are open under a different guide: {work}. Choose whether these rounds keep their "
-                "guide or switch. Each judgment keeps the version under which it was given.",
+                f"Rounds are open under a different guide: {open_work}. Choose whether these rounds keep "
+                "their guide or switch. Each judgment keeps the version under which it was given.",
                 command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
                 "them the new guide.",
             )
@@ -217,18 +217,22 @@ def use_guide(
                 "round and open a new round.",
                 command="`--open-rounds keep` leaves rounds with their guide.",
             )
-        changed = before.guide_hash != guide.guide_hash
+        changed = old_guide.guide_hash != guide.guide_hash
         store_guide(cursor, guide)
         for state in affected:
-            to = guide.guide_hash if open_rounds == SWITCH else state.guide_hash
-            detail: dict[str, Any] = {"guide": to, "project_guide": guide.guide_hash, "choice": open_rounds}
+            guide_hash = guide.guide_hash if open_rounds == SWITCH else state.guide_hash
+            detail: dict[str, Any] = {
+                "guide": guide_hash,
+                "project_guide": guide.guide_hash,
+                "choice": open_rounds,
+            }
             append_round_event(cursor, state.round_id, "guide", detail, author)
         names = [state.round for state in affected]
         kept, switched = (names, []) if open_rounds == KEEP else ([], names)
         if changed or affected:
             detail = {"guide": guide.guide_hash, "title": guide.title, "kept": kept, "switched": switched}
             detail |= {"reason": reason.strip()} if reason.strip() else {}
-            detail |= {"same_grades_as": before.guide_hash} if same_grades else {}
+            detail |= {"same_grades_as": old_guide.guide_hash} if same_grades else {}
             record_event(cursor, "use guide", detail, author)
         draft = find_draft(cursor, author)
         if draft is not None and digest(draft.source) == guide.guide_hash:
@@ -240,22 +244,22 @@ def use_guide(
 def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
     """Compute the effects that a guide would have as the current guide. Nothing is written."""
     with store.reading() as cursor:
-        values, lines = list(guide.values), group_equivalent_guides(cursor, guide, same_grades)
-        reworded = find_reworded_grades(cursor, lines, guide)
+        values, guide_groups = list(guide.values), group_equivalent_guides(cursor, guide, same_grades)
+        reworded = find_reworded_grades(cursor, guide_groups, guide)
         off_scale = cursor.execute(_OFF_SCALE, [values]).fetchall()
         current = current_guide(cursor)
-        affected = _find_affected_rounds(cursor, guide)
+        affected_rounds = _find_affected_rounds(cursor, guide)
         return GuideEffects(
             difference=compare_guides(current, guide),
-            rounds=tuple(affected),
-            cannot_switch=_find_scale_problems(cursor, affected, guide),
+            rounds=tuple(affected_rounds),
+            cannot_switch=_find_scale_problems(cursor, affected_rounds, guide),
             answers=_count_rows(cursor, _GIVEN, [current.guide_hash]),
             stale_pairs=_count_rows(
                 cursor, _STALE, [[f"{name} {grade}" for name, grades in reworded.items() for grade in grades]]
             ),
             off_scale={int(grade): int(n) for grade, n in off_scale},
             off_scale_decisions=_count_rows(cursor, _DECIDED, [values]),
-            same_grades=lines[guide.guide_hash] == lines[current.guide_hash],
+            same_grades=guide_groups[guide.guide_hash] == guide_groups[current.guide_hash],
         )
 
 
@@ -264,16 +268,16 @@ def _find_affected_rounds(cursor: Cursor, guide: Guide) -> list[RoundState]:
     return [state for state in read_open_states(cursor) if state.guide_hash != guide.guide_hash]
 
 
-def _find_scale_problems(cursor: Cursor, affected: Iterable[RoundState], guide: Guide) -> dict[str, str]:
+def _find_scale_problems(cursor: Cursor, rounds: Iterable[RoundState], guide: Guide) -> dict[str, str]:
     """Find the rounds that cannot switch to a guide: name → sentence with the reason."""
     problems = {}
-    for state in affected:
-        old = load_guide(cursor, state.guide_hash).values
-        judged, known = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
-        if old != guide.values and (judged or known):
+    for state in rounds:
+        round_scale = load_guide(cursor, state.guide_hash).values
+        judged, control_items = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
+        if round_scale != guide.values and (judged or control_items):
             problems[state.round] = (
-                f"{state.round} has {pluralize(judged, 'judgment')} and {known:,} control items on the scale "
-                f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
+                f"{state.round} has {pluralize(judged, 'judgment')} and {control_items:,} control items on the "
+                f"scale {', '.join(map(str, round_scale))}; the new guide's is {', '.join(map(str, guide.values))}."
             )
     return problems
 

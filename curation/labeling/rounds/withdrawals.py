@@ -76,26 +76,26 @@ def find_near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) ->
     items: as `read_round_items` returns them.
     withdrawn: presentation ids.
     """
-    places: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     counts: Counter[str] = Counter()
-    near = []
+    near_repeats = []
     for item in items:
         if item.presentation_id in withdrawn:
             continue
-        first = places.get(item.duplicate_of or "")
-        if first is not None and not item.touched and counts[item.annotator] - first < CLOSEST_DUPLICATE:
-            near.append(item)
+        start = indexes.get(item.duplicate_of or "")
+        if start is not None and not item.touched and counts[item.annotator] - start < CLOSEST_DUPLICATE:
+            near_repeats.append(item)
             continue
-        places[item.presentation_id] = counts[item.annotator]
+        indexes[item.presentation_id] = counts[item.annotator]
         counts[item.annotator] += 1
-    return near
+    return near_repeats
 
 
 def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, author: str) -> None:
     """Withdraw presentations, so that annotators no longer see the items."""
-    why = {"reason": reason, "author": author, "withdrawn_at": utc_now()}
+    columns = {"reason": reason, "author": author, "withdrawn_at": utc_now()}
     rows = [(presentation_id,) for presentation_id in presentation_ids]
-    append_rows(cursor, "withdrawals", rows, ("presentation_id",), **why)
+    append_rows(cursor, "withdrawals", rows, ("presentation_id",), **columns)
 
 
 def withdraw_outside(cursor: Cursor, author: str) -> int:
@@ -103,10 +103,10 @@ def withdraw_outside(cursor: Cursor, author: str) -> int:
 
     A new round leaves out such pairs that have no item yet.
     """
-    outside, count = find_outside_pairs(cursor), 0
-    for stored in list_rounds(cursor) if outside else ():
-        items = [] if stored.kind == "practice" else read_round_items(cursor, stored.round_id)
-        ids = {item.presentation_id for item in items if item.pair in outside and not item.answered}
+    outside_filter, count = find_outside_pairs(cursor), 0
+    for stored_round in list_rounds(cursor) if outside_filter else ():
+        items = [] if stored_round.kind == "practice" else read_round_items(cursor, stored_round.round_id)
+        ids = {item.presentation_id for item in items if item.pair in outside_filter and not item.answered}
         ids |= {item.presentation_id for item in find_near_repeats(items, ids)} if ids else set()
         withdraw(cursor, sorted(ids), OUTSIDE_FILTER, author)
         count += len(ids)

@@ -113,25 +113,25 @@ class SessionCache:
         return self._practice
 
     def texts(
-        self, cursor: Cursor, needed: Sequence[QueueItem], upcoming: Sequence[QueueItem]
+        self, cursor: Cursor, items: Sequence[QueueItem], upcoming: Sequence[QueueItem]
     ) -> list[ItemText]:
         """Return the texts of the needed items; if a text is missing, read the texts of `READ_AHEAD`
         items."""
-        missing = [item for item in needed if item.presentation_id not in self._texts]
+        missing_items = [item for item in items if item.presentation_id not in self._texts]
         texts = dict(self._texts)
-        if missing:
-            state = read_texts_version(cursor)
-            if state != self._texts_state:
-                self._texts_state, texts, missing = state, {}, list(needed)
-            early = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in texts]
-            texts.update(read_texts(cursor, missing, early))
-            ahead = {item.presentation_id for item in upcoming[:READ_AHEAD]}
+        if missing_items:
+            version = read_texts_version(cursor)
+            if version != self._texts_state:
+                self._texts_state, texts, missing_items = version, {}, list(items)
+            items_ahead = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in texts]
+            texts.update(read_texts(cursor, missing_items, items_ahead))
+            ids_ahead = {item.presentation_id for item in upcoming[:READ_AHEAD]}
             self._texts = {
                 key: text
                 for key, text in texts.items()
-                if key in ahead and len(text.document.body) <= MAX_READ_EARLY_LENGTH
+                if key in ids_ahead and len(text.document.body) <= MAX_READ_EARLY_LENGTH
             }
-        return [texts[item.presentation_id] for item in needed]
+        return [texts[item.presentation_id] for item in items]
 
     def pace(self) -> tuple[int, float | None]:
         """Return the number of answers in the last 60 minutes, and the median seconds of the last answers."""
@@ -208,8 +208,10 @@ class _ProjectCaches:
         with self._lock:
             if self._read is None or self._data_version != data_version:
                 rounds = read_open_rounds(cursor)
-                hashes = {name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)}
-                guides = {name: load_guide(cursor, name) for name in sorted(hashes)}
+                guide_hashes = {
+                    name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)
+                }
+                guides = {name: load_guide(cursor, name) for name in sorted(guide_hashes)}
                 states = read_item_versions(cursor, rounds), count_events(cursor), read_texts_version(cursor)
                 self._read = _SharedState(rounds, guides, *states)
                 self._data_version = data_version

@@ -116,7 +116,7 @@ class HistoryPage(NamedTuple):
 def read_history_page(
     store: Store,
     annotator: str,
-    wanted: HistoryFilter = NO_FILTER,
+    history_filter: HistoryFilter = NO_FILTER,
     image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
 ) -> HistoryPage:
     """Read the annotator's answers that match the filter, newest first, with the revision that a change
@@ -132,17 +132,17 @@ def read_history_page(
     """
     with store.reading() as cursor:
         withheld = not may_see_own_answers(cursor, annotator)
-        if withheld and wanted != HistoryFilter(page=wanted.page, text=wanted.text):
+        if withheld and history_filter != HistoryFilter(page=history_filter.page, text=history_filter.text):
             raise RefusedError("You can filter your answers by grade or mark when you have no open items.")
-        parameters = wanted.model_dump(exclude={"page"})
+        parameters = history_filter.model_dump(exclude={"page"})
         parameters |= {"who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()
         pages = max(1, -(-total // PAGE_SIZE))
-        page = min(wanted.page, pages - 1)
-        place = {"limit": PAGE_SIZE, "offset": page * PAGE_SIZE}
-        answered = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
+        page = min(history_filter.page, pages - 1)
+        limits = {"limit": PAGE_SIZE, "offset": page * PAGE_SIZE}
+        rows = read_answered(cursor, _PAGE, {**parameters, **limits}) if total else []
         grades = [] if withheld else _read_grades(cursor, annotator)
-    answers = draw_answers(answered, image_hosts)
+    answers = draw_answers(rows, image_hosts)
     if withheld:
         answers = [AnsweredItem(answer.showing) for answer in answers]
     return HistoryPage(answers, total, page, pages, PAGE_SIZE, grades, withheld)

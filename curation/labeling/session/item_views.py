@@ -135,7 +135,7 @@ class ItemRow(NamedTuple):
     def drawn(self, image_hosts: frozenset[str]) -> ItemView:
         """Draw the view."""
         text, guide, *_ = self
-        shown = draw_document(
+        drawn_fields = draw_document(
             text.document,
             text.query,
             guide.presentation,
@@ -143,10 +143,13 @@ class ItemRow(NamedTuple):
             image_hosts=image_hosts,
             markable=guide.evidence is not None,
         )
-        of_view: dict[str, Any] = dict(zip(self._fields[2:], self[2:], strict=True))
-        of_view |= shown._asdict() | {"query": text.query, "information_need": text.information_need}
-        of_view["kind"] = "practice" if self.kind == "practice" else "work"
-        return ItemView(**of_view, guide_hash=guide.guide_hash)
+        view_fields: dict[str, Any] = dict(zip(self._fields[2:], self[2:], strict=True))
+        view_fields |= drawn_fields._asdict() | {
+            "query": text.query,
+            "information_need": text.information_need,
+        }
+        view_fields["kind"] = "practice" if self.kind == "practice" else "work"
+        return ItemView(**view_fields, guide_hash=guide.guide_hash)
 
 
 AnswerRow = tuple[ItemRow, dict[str, Any]]
@@ -167,19 +170,27 @@ def read_item_rows(
 ) -> list[ItemRow]:
     """Read the rows of open items, which are drawn after the lease, and read ahead the texts of `upcoming`
     items."""
-    asked = _find_asking_items(cursor, cache.annotator, work, items)
+    asking_ids = _find_asking_items(cursor, cache.annotator, work, items)
     lists = work.lists()
-    alone = work.alone() if lists else set()
-    rows = []
-    for item, text, (place, of) in zip(
+    unlisted = work.alone() if lists else set()
+    item_rows = []
+    for item, text, (number, count) in zip(
         items, cache.texts(cursor, items, upcoming), _number_items(work, items, lists), strict=True
     ):
         round_ = work.rounds[item.round_id]
-        name = item.presentation_id
-        about = (name, item.revision, round_.kind, name in asked, place, of, item.put_off is not None)
-        list_id = "" if name in alone else lists.get(name, "")
-        rows.append(ItemRow(text, cache.guides[round_.guide_hash], *about, list_id))
-    return rows
+        presentation_id = item.presentation_id
+        row_fields = (
+            presentation_id,
+            item.revision,
+            round_.kind,
+            presentation_id in asking_ids,
+            number,
+            count,
+            item.put_off is not None,
+        )
+        list_id = "" if presentation_id in unlisted else lists.get(presentation_id, "")
+        item_rows.append(ItemRow(text, cache.guides[round_.guide_hash], *row_fields, list_id))
+    return item_rows
 
 
 def read_previous_answer(
@@ -190,8 +201,8 @@ def read_previous_answer(
     An undone answer is withheld, because the item is open again. Note and flag are still sent.
     """
     with store.reading() as cursor:
-        answered = read_answered(cursor, _LAST, [annotator])
-    views = draw_answers(answered, image_hosts)
+        rows = read_answered(cursor, _LAST, [annotator])
+    views = draw_answers(rows, image_hosts)
     return views[0]._replace(kind=None, grade=None, reason=None) if views else None
 
 
@@ -205,17 +216,17 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     """
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
-    matched, marks = find_matched_passages(cursor, ids), read_evidence_marks(cursor, ids)
+    matched_spans, marks = find_matched_passages(cursor, ids), read_evidence_marks(cursor, ids)
     guides = {name: load_guide(cursor, name) for name in {row[9] for row in rows}}
     answered: list[AnswerRow] = []
     for row in rows:
-        text = ItemText(row[2], row[3], DocumentText(*row[4:9]), matched.get(row[0]))
+        text = ItemText(row[2], row[3], DocumentText(*row[4:9]), matched_spans.get(row[0]))
         guide_hash, kind, asks = row[9:12]
-        showing = ItemRow(text, guides[guide_hash], row[0], row[1], kind, asks)
+        item_row = ItemRow(text, guides[guide_hash], row[0], row[1], kind, asks)
         answer = dict(zip(AnsweredItem._fields[1:], row[12:], strict=False))
         if row[12] is not None:  # an answer that is withheld withholds its marks
             answer["evidence"] = marks.get(row[0], ())
-        answered.append((showing, answer))
+        answered.append((item_row, answer))
     return answered
 
 
@@ -229,11 +240,11 @@ def draw_whole_document(
     NotFoundError: the presentation is unknown or belongs to a different annotator; the message is the same.
     """
     with store.reading() as cursor:
-        row = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()
-        guide = load_guide(cursor, row[-1]) if row else None
-    if row is None or guide is None:
+        columns = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()
+        guide = load_guide(cursor, columns[-1]) if columns else None
+    if columns is None or guide is None:
         raise NotFoundError("This item is not assigned to you.")
-    query, *document, _ = row
+    query, *document, _ = columns
     return draw_whole_body(DocumentText(*document), query, guide, image_hosts)
 
 
@@ -252,8 +263,10 @@ def _number_items(
     for item in work.items:
         if group(item) in groups:
             groups[group(item)].append(item.presentation_id)
-    of = [groups[group(item)] for item in items]
-    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, of, strict=True)]
+    group_ids = [groups[group(item)] for item in items]
+    return [
+        (ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, group_ids, strict=True)
+    ]
 
 
 def _find_asking_items(
@@ -263,12 +276,12 @@ def _find_asking_items(
 
     Repeats count among the items of a query; otherwise a missing question would reveal the repeats.
     """
-    lasts = work.lasts() if items else set()
-    ending = [item for item in items if item.presentation_id in lasts]
+    last_ids = work.lasts() if items else set()
+    candidates = [item for item in items if item.presentation_id in last_ids]
     last_items = []
-    for item, (_, of) in zip(ending, _number_items(work, ending), strict=True):
+    for item, (_, count) in zip(candidates, _number_items(work, candidates), strict=True):
         round_ = work.rounds[item.round_id]
-        if round_.kind in ASKING_KINDS and 0 < round_.ask_from <= of:
+        if round_.kind in ASKING_KINDS and 0 < round_.ask_from <= count:
             last_items.append(item)
     if not last_items:
         return set()

@@ -47,10 +47,10 @@ def _check_answer(
     if not rows:
         return "refused", "this item is not assigned to you"
     round_id, query_id, kind, ask_from = rows[0]
-    used = cursor.execute(_USED_KEY, [client_key]).fetchall()
-    if used:
-        same = used[0] == (round_id, annotator, query_id)
-        return ("repeated", "") if same else ("refused", "the client key of this action is already in use")
+    stored = cursor.execute(_USED_KEY, [client_key]).fetchall()
+    if stored:
+        is_same = stored[0] == (round_id, annotator, query_id)
+        return ("repeated", "") if is_same else ("refused", "the client key of this action is already in use")
     if answer not in ANSWERS:
         return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
     if not 8 <= len(client_key) <= 128:

@@ -92,22 +92,22 @@ def read_queue(
     with session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
         practice = cache.practice_statuses(cursor)
-        first = _find_required_practice(cursor, cache)
+        required_practice = _find_required_practice(cursor, cache)
         work = read_work(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
         items = _extend_to_whole_lists(upcoming, limit, work.lists())
-        showings = read_item_rows(cursor, cache, work, items, upcoming)
+        item_rows = read_item_rows(cursor, cache, work, items, upcoming)
         listing = [] if list_of is None else _read_listing(cursor, cache, work, list_of)
         hour, seconds_each = cache.pace()
-        over = not work.items and bool(cursor.execute(_EVER_ASSIGNED, [annotator]).fetchall())
+        is_over = not work.items and bool(cursor.execute(_EVER_ASSIGNED, [annotator]).fetchall())
     return AnnotatorQueue(
-        showings=[showing.drawn(image_hosts) for showing in showings],
-        done=first.state.answered if first else work.answered,
-        total=first.state.total if first else work.total,
-        message="" if items or after else _explain_empty_queue(work, first, over),
+        showings=[showing.drawn(image_hosts) for showing in item_rows],
+        done=required_practice.state.answered if required_practice else work.answered,
+        total=required_practice.state.total if required_practice else work.total,
+        message="" if items or after else _explain_empty_queue(work, required_practice, is_over),
         hour=hour,
         seconds_each=seconds_each,
-        practice=first.state if first else practice[-1].state if practice else None,
+        practice=required_practice.state if required_practice else practice[-1].state if practice else None,
         put_off=len(work.put_off),
         paused=bool(work.paused_rounds()),
         listing=draw_answers(listing, image_hosts),
@@ -116,8 +116,8 @@ def read_queue(
 
 def read_work(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
     """Compute the annotator's work: the practice round that must be passed first, else all other rounds."""
-    first = _find_required_practice(cursor, cache)
-    return compute_upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
+    required = _find_required_practice(cursor, cache)
+    return compute_upcoming_work(cache.rounds, cache.items(), required.round_id if required else None)
 
 
 def read_skipped_items(
@@ -132,18 +132,20 @@ def read_skipped_items(
         cache.read(cursor, store.data_version)
         work = read_work(cursor, cache)
         items = work.put_off[:MAX_SKIPPED]
-        showings = read_item_rows(cursor, cache, work, items, work.open)
-    left = Counter((item.round_id, item.query_id) for item in work.open)
-    alone = [left[item.round_id, item.query_id] == 1 for item in items]
-    views = [row.drawn(image_hosts) for row in showings]
-    return [view._replace(asks=view.asks and last) for view, last in zip(views, alone, strict=True)]
+        item_rows = read_item_rows(cursor, cache, work, items, work.open)
+    open_counts = Counter((item.round_id, item.query_id) for item in work.open)
+    is_last_open = [open_counts[item.round_id, item.query_id] == 1 for item in items]
+    views = [row.drawn(image_hosts) for row in item_rows]
+    return [
+        view._replace(asks=view.asks and is_last) for view, is_last in zip(views, is_last_open, strict=True)
+    ]
 
 
 def _extend_to_whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
     """Return the first items, extended to the end of the last item's list."""
     end = min(limit, len(upcoming))
-    last = lists.get(upcoming[end - 1].presentation_id) if end else None
-    while last and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last:
+    last_list = lists.get(upcoming[end - 1].presentation_id) if end else None
+    while last_list and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last_list:
         end += 1
     return upcoming[:end]
 
@@ -154,24 +156,22 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
     The answers are included only while they are the annotator's last answers. Otherwise an annotator could
     reopen a list later, notice that a pair in a different list is a repeat, and see its earlier grade.
     """
-    lists, alone = work.lists(), work.alone()
-    done = [item for item in work.items if item.answered is not None]
-    last = max(done, key=lambda item: item.answered or 0, default=None)
-    wanted = lists.get(list_of)
-    if last is None or wanted is None or lists.get(last.presentation_id) != wanted:
-        wanted = next((lists.get(item.presentation_id) for item in work.open), None)
-    ids = {name for name, first in lists.items() if first == wanted} - alone
-    items = [item for item in done if item.presentation_id in ids]
-    fresh = (
+    lists, unlisted = work.lists(), work.alone()
+    answered_items = [item for item in work.items if item.answered is not None]
+    last_answered = max(answered_items, key=lambda item: item.answered or 0, default=None)
+    list_id = lists.get(list_of)
+    if last_answered is None or list_id is None or lists.get(last_answered.presentation_id) != list_id:
+        list_id = next((lists.get(item.presentation_id) for item in work.open), None)
+    ids = {name for name, list_start in lists.items() if list_start == list_id} - unlisted
+    items = [item for item in answered_items if item.presentation_id in ids]
+    fresh_rows = (
         cursor.execute(_FRESH_ANSWERS, {"who": cache.annotator, "list": sorted(ids)}).fetchall()
         if items
         else []
     )
-    answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh}
-    rows, marks = (
-        read_item_rows(cursor, cache, work, items, work.open),
-        read_evidence_marks(cursor, list(answers)),
-    )
+    answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh_rows}
+    rows = read_item_rows(cursor, cache, work, items, work.open)
+    marks = read_evidence_marks(cursor, list(answers))
     return [
         (row, {**answers.get(row.presentation_id, {}), "evidence": marks.get(row.presentation_id, ())})
         for row in rows
@@ -183,7 +183,7 @@ def _find_required_practice(cursor: Cursor, cache: SessionCache) -> PracticeStat
     return next((status for status in cache.practice_statuses(cursor) if status.open), None)
 
 
-def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
+def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, is_over: bool) -> str:
     if practice is not None and not practice.paused:
         state = practice.state
         return (
@@ -191,7 +191,7 @@ def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, ov
             f"{percent(state.pass_mark)} is needed. Read the guide once more. The lead decides whether "
             "you practise again or continue; then new items appear here."
         )
-    if over:
+    if is_over:
         return (
             "The lead has closed your round; your answers are kept. New items appear here when a "
             "round includes you."

@@ -93,15 +93,15 @@ def _build_cached_context(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission], used_keys: dict[str, UsedKey]
 ) -> JudgingContext | None:
     """Build the context of submissions from the cache; None if the cache misses an item."""
-    states, shown = {}, {}
+    states, versions = {}, {}
     for submission in submissions:
         item = cache.item(submission.presentation_id)
         if item is None:
             return None
-        round_, shown[item.presentation_id] = cache.rounds[item.round_id], item.content_hash
+        round_, versions[item.presentation_id] = cache.rounds[item.round_id], item.content_hash
         answered = item.answered is not None
         states[item.presentation_id] = _build_state(round_, cache.annotator, item.revision, answered)
-    return JudgingContext(states, dict(used_keys), cache.guides, _read_bodies(cursor, submissions, shown))
+    return JudgingContext(states, dict(used_keys), cache.guides, _read_bodies(cursor, submissions, versions))
 
 
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingContext:
@@ -109,22 +109,22 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
 
     A lookup by key takes some tenths of a millisecond; a join would scan every presentation.
     """
-    wanted = list(dict.fromkeys(item.presentation_id for item in submissions))
+    ids = list(dict.fromkeys(item.presentation_id for item in submissions))
     columns = "annotator, round_id, content_hash"
-    shown = _read_by_key(cursor, "presentations", wanted, "presentation_id", columns)
-    acted = _read_by_key(cursor, "judgment_events", wanted, "presentation_id", "revision, kind")
-    withdrawn = {row[0] for row in _read_by_key(cursor, "withdrawals", wanted, "presentation_id", "author")}
-    last = {row[0]: row[1:] for row in sorted(acted)}
+    presentation_rows = _read_by_key(cursor, "presentations", ids, "presentation_id", columns)
+    events = _read_by_key(cursor, "judgment_events", ids, "presentation_id", "revision, kind")
+    withdrawn = {row[0] for row in _read_by_key(cursor, "withdrawals", ids, "presentation_id", "author")}
+    last_events = {row[0]: row[1:] for row in sorted(events)}
     rounds = read_rounds(cursor)
     states = {}
-    for presentation_id, annotator, round_id, _ in shown:
-        revision, kind = last.get(presentation_id, (-1, ""))
+    for presentation_id, annotator, round_id, _ in presentation_rows:
+        revision, kind = last_events.get(presentation_id, (-1, ""))
         round_ = rounds[round_id]
         state = _build_state(round_, annotator, revision + 1, kind in ANSWER_KINDS)
         states[presentation_id] = state._replace(withdrawn=presentation_id in withdrawn)
     hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guides)}
     guides = {guide_hash: load_guide(cursor, guide_hash) for guide_hash in sorted(hashes)}
-    bodies = _read_bodies(cursor, submissions, {row[0]: row[-1] for row in shown})
+    bodies = _read_bodies(cursor, submissions, {row[0]: row[-1] for row in presentation_rows})
     return JudgingContext(states, _read_used_keys(cursor, submissions), guides, bodies)
 
 
@@ -135,24 +135,24 @@ def _build_state(round_: ShownRound, annotator: str, next_revision: int, answere
 
 
 def _read_bodies(
-    cursor: Cursor, submissions: Sequence[Submission], shown: Mapping[str, str]
+    cursor: Cursor, submissions: Sequence[Submission], versions: Mapping[str, str]
 ) -> dict[str, str]:
-    """Read the document bodies of presentations with evidence; `shown` holds each presentation's document
-    version."""
-    marked = {item.presentation_id for item in submissions if item.evidence}.intersection(shown)
-    versions = documents_by_hash(cursor, [shown[name] for name in marked])
-    return {name: versions[shown[name]].body for name in marked}
+    """Read the document bodies of presentations with evidence; `versions` holds each presentation's
+    document version."""
+    marked_ids = {item.presentation_id for item in submissions if item.evidence}.intersection(versions)
+    documents = documents_by_hash(cursor, [versions[presentation_id] for presentation_id in marked_ids])
+    return {presentation_id: documents[versions[presentation_id]].body for presentation_id in marked_ids}
 
 
 def _read_used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[str, UsedKey]:
     keys = list(dict.fromkeys(item.client_key for item in submissions))
-    known = _read_by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
-    return {row[0]: row[1:] for row in known}
+    rows = _read_by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
+    return {row[0]: row[1:] for row in rows}
 
 
 def _read_by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
     """Read the rows with the given keys; the first column is the key. Keys are SQL constants, which DuckDB
     looks up in the key's index."""
-    places = ", ".join("?" * len(keys)) or "NULL"
-    sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} IN ({places})"  # noqa: S608  names from above
+    markers = ", ".join("?" * len(keys)) or "NULL"
+    sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} IN ({markers})"  # noqa: S608  names from above
     return cursor.execute(sql, keys).fetchall()

@@ -56,26 +56,26 @@ class ItemText(NamedTuple):
 
 
 def read_texts(
-    cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]
+    cursor: Cursor, needed_items: Sequence[QueueItem], items_ahead: Sequence[QueueItem]
 ) -> dict[str, ItemText]:
-    """Read the texts of the needed items, and of `early` items whose document is not long, by presentation.
+    """Read the texts of the needed items, and of `items_ahead` whose document is not long, by presentation.
 
     Reading twenty texts takes hardly longer than reading three texts.
     """
-    items = {item.presentation_id: item for item in [*needed, *early]}
-    wanted = sorted({item.query_id for item in items.values()})
-    queries = {row[0]: row[1:] for row in cursor.execute(_QUERIES, [wanted]).fetchall()}
-    hashes = sorted({item.content_hash for item in items.values()})
-    whole = sorted({item.content_hash for item in needed})
-    documents = version_texts(cursor, hashes, whole, MAX_READ_EARLY_LENGTH)
-    read = {key: item for key, item in items.items() if item.content_hash in documents}
-    pairs = [(key, item.query_id, item.document_id, item.content_hash) for key, item in read.items()]
+    items = {item.presentation_id: item for item in [*needed_items, *items_ahead]}
+    query_ids = sorted({item.query_id for item in items.values()})
+    queries = {row[0]: row[1:] for row in cursor.execute(_QUERIES, [query_ids]).fetchall()}
+    content_hashes = sorted({item.content_hash for item in items.values()})
+    whole_hashes = sorted({item.content_hash for item in needed_items})
+    documents = version_texts(cursor, content_hashes, whole_hashes, MAX_READ_EARLY_LENGTH)
+    items_read = {key: item for key, item in items.items() if item.content_hash in documents}
+    pairs = [(key, item.query_id, item.document_id, item.content_hash) for key, item in items_read.items()]
     matched = find_matched_parts(cursor, pairs)
     return {
         key: ItemText._make(
             (*queries[item.query_id], DocumentText(*documents[item.content_hash]), matched.get(key))
         )
-        for key, item in read.items()
+        for key, item in items_read.items()
     }
 
 
@@ -101,13 +101,13 @@ def find_matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]
     rows = cursor.execute(_SOURCES, {"queries": queries, "documents": documents}).fetchall()
     if not rows:
         return {}
-    parts: dict[tuple[str, str], list[tuple[str, Span]]] = {}
+    parts_by_pair: dict[tuple[str, str], list[tuple[str, Span]]] = {}
     for query_id, document_id, snapshot, start, end in rows:
-        parts.setdefault((query_id, document_id), []).append((snapshot, (start, end)))
+        parts_by_pair.setdefault((query_id, document_id), []).append((snapshot, (start, end)))
     versions = set(cursor.execute(_VERSIONS, {"documents": documents, "hashes": hashes}).fetchall())
     matched: dict[str, Span] = {}
     for presentation_id, query_id, document_id, content_hash in pairs:
-        for snapshot, span in parts.get((query_id, document_id), []):
+        for snapshot, span in parts_by_pair.get((query_id, document_id), []):
             if (snapshot, document_id, content_hash) in versions:
                 matched.setdefault(presentation_id, span)
     return matched

@@ -20,9 +20,9 @@ from curation.core.text import describe_left_out, pluralize
 from curation.ingest.filters import NEED
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.query_tags import check_tags
-from curation.ingest.importers.reference_answers import read_reference_revisions
+from curation.ingest.importers.reference_answers import reference_revision
 from curation.ingest.importers.unknown_names import describe_similar_name
-from curation.labeling.consensus.relevance import prepare_relevance
+from curation.labeling.consensus.consensus import prepare_relevance
 from curation.labeling.presentation.drawing import DocumentText
 from curation.labeling.requests import RELEVANT, AnswerTaskRequest
 from curation.labeling.rounds.assignment import assign_queries
@@ -144,30 +144,34 @@ def read_evidence_inputs(cursor: Cursor, access: SealAccess) -> EvidenceInputs:
     return EvidenceInputs(candidates, active, prepare_relevance(cursor), ranks, in_queues, access)
 
 
-def choose_evidence(inputs: EvidenceInputs, show: str, most: int) -> ShownDocuments:
-    """Choose at most `most` documents for every query that has candidates. Call the function outside a
-    lease."""
+def choose_evidence(inputs: EvidenceInputs, show: str, max_documents: int) -> ShownDocuments:
+    """Choose at most `max_documents` documents for every query that has candidates. Call the function outside
+    a lease."""
     relevance = inputs.relevance()
 
     def best_rank(candidate: Candidate) -> tuple[bool, int, str]:
         rank = inputs.ranks.get(candidate[:2])
         return rank is None, rank or 0, digest("evidence", *candidate[:2])
 
-    by_query: dict[str, list[Candidate]] = {}
-    chosen = choose_candidates(inputs.candidates, inputs.active, again=True).candidates
-    for candidate in sorted(chosen, key=best_rank):
-        by_query.setdefault(candidate.query_id, []).append(candidate)
+    candidates_by_query: dict[str, list[Candidate]] = {}
+    candidates = choose_candidates(inputs.candidates, inputs.active, again=True).candidates
+    for candidate in sorted(candidates, key=best_rank):
+        candidates_by_query.setdefault(candidate.query_id, []).append(candidate)
     if show != RELEVANT:
-        return {query_id: ranked[:most] for query_id, ranked in by_query.items()}, frozenset(), frozenset()
-    sealed = inputs.access.closed.intersection(by_query)
-    documents, judged = {}, set()
-    for query_id, ranked in by_query.items():
+        return (
+            {query_id: ranked[:max_documents] for query_id, ranked in candidates_by_query.items()},
+            frozenset(),
+            frozenset(),
+        )
+    sealed = inputs.access.closed.intersection(candidates_by_query)
+    documents, with_relevant = {}, set()
+    for query_id, ranked in candidates_by_query.items():
         relevant = [candidate for candidate in ranked if relevance.is_relevant(candidate[:2])]
         if relevant and query_id not in sealed:
-            judged.add(query_id)
+            with_relevant.add(query_id)
             ranked = sorted(relevant, key=lambda candidate: -relevance.grades[candidate[:2]])
-        documents[query_id] = ranked[:most]
-    return documents, frozenset(judged), sealed
+        documents[query_id] = ranked[:max_documents]
+    return documents, frozenset(with_relevant), sealed
 
 
 def read_shown_documents(
@@ -175,9 +179,9 @@ def read_shown_documents(
 ) -> tuple[str, str | None, dict[str, DocumentText]]:
     """Read the text and information need of a task's query, and the documents shown with the query, by id."""
     sql = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
-    query, need = cursor.execute(sql, [query_id]).fetchall()[0]
+    query, information_need = cursor.execute(sql, [query_id]).fetchall()[0]
     rows = cursor.execute(_SHOWN, [task_id, query_id]).fetchall()
-    return query, need, {row[0]: DocumentText(*row[1:]) for row in rows}
+    return query, information_need, {row[0]: DocumentText(*row[1:]) for row in rows}
 
 
 def open_answer_task(
@@ -234,11 +238,12 @@ def find_first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collectio
 
 def find_named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     """Find the ids of queries that are named by id or text, and refuse all unknown names at once."""
-    query_ids, problems, unknown = known.find_each(names)
-    absent = (
-        f"no query has the id or text {name!r}{describe_similar_name(name, known.alike)}" for name in unknown
+    query_ids, problems, unknown_names = known.find_each(names)
+    unknown_problems = (
+        f"no query has the id or text {name!r}{describe_similar_name(name, known.alike)}"
+        for name in unknown_names
     )
-    refuse_problems([*problems, *absent])
+    refuse_problems([*problems, *unknown_problems])
     return query_ids
 
 
@@ -246,46 +251,48 @@ def _read_inputs(
     cursor: Cursor, request: AnswerTaskRequest, access: SealAccess
 ) -> tuple[EvidenceInputs, ReasonByQuery]:
     evidence = read_evidence_inputs(cursor, access)
-    asked = (
+    query_ids = (
         find_named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
     )
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
-    referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
+    with_references = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
     tasks = dict(cursor.execute(_IN_TASKS).fetchall())
     reasons = {
-        NOT_CURRENT: set(asked) - evidence.active,
-        UNTAGGED: set() if request.tag is None else set(asked) - {row[0] for row in tagged},
+        NOT_CURRENT: set(query_ids) - evidence.active,
+        UNTAGGED: set() if request.tag is None else set(query_ids) - {row[0] for row in tagged},
         OPEN_TASK: {query_id for query_id, closed in tasks.items() if not closed},
-        HAS_REFERENCES: set() if request.again else {row[0] for row in referenced},
+        HAS_REFERENCES: set() if request.again else {row[0] for row in with_references},
         IN_TASK: set() if request.again else set(tasks),
     }
-    return evidence, find_first_reasons(asked, reasons)
+    return evidence, find_first_reasons(query_ids, reasons)
 
 
-def _plan_task(request: AnswerTaskRequest, evidence: EvidenceInputs, asked: ReasonByQuery) -> _Planned:
-    documents, judged, sealed = choose_evidence(evidence, request.show, request.documents)
-    queries, left_out = _choose_queries(request, evidence, asked, documents)
+def _plan_task(
+    request: AnswerTaskRequest, evidence: EvidenceInputs, asked_queries: ReasonByQuery
+) -> _Planned:
+    documents, with_relevant, sealed = choose_evidence(evidence, request.show, request.documents)
+    queries, left_out = _choose_queries(request, evidence, asked_queries, documents)
     if not queries:
         reasons = "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items())
         raise RefusedError(f"No query is left to write answers to ({reasons or 'no query was asked for'}).")
-    given = assign_queries(
+    queries_by_writer = assign_queries(
         [Candidate(query_id, "", "") for query_id in queries], request.writers, request.overlap, request.seed
     )
-    work = {
+    order_by_writer = {
         writer: sort_by_seed(query_ids, request.seed, lambda query_id, writer=writer: (writer, query_id))  # type: ignore[misc]
-        for writer, query_ids in given.items()
+        for writer, query_ids in queries_by_writer.items()
     }
     opened = OpenedAnswerTask(
         task=request.name,
         task_id=digest("answer task", _build_parameters(request), queries),
         queries=len(queries),
-        assignments=sum(map(len, work.values())),
-        per_writer={writer: len(query_ids) for writer, query_ids in work.items()},
-        judged=len(judged & set(queries)),
+        assignments=sum(map(len, order_by_writer.values())),
+        per_writer={writer: len(query_ids) for writer, query_ids in order_by_writer.items()},
+        judged=len(with_relevant & set(queries)),
         sealed=len(sealed & set(queries)),
         left_out=left_out,
     )
-    return opened, documents, work
+    return opened, documents, order_by_writer
 
 
 def _build_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
@@ -296,15 +303,18 @@ def _build_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
 def _choose_queries(
     request: AnswerTaskRequest,
     evidence: EvidenceInputs,
-    asked: ReasonByQuery,
+    left_out_reasons: ReasonByQuery,
     documents: Mapping[str, Sequence[Candidate]],
 ) -> tuple[list[str], dict[str, int]]:
     """Choose the queries, ordered by id, and count the queries that are left out by reason."""
-    more = {
-        NO_DOCUMENT: asked.keys() - documents.keys(),
+    further_reasons = {
+        NO_DOCUMENT: left_out_reasons.keys() - documents.keys(),
         IN_QUEUE: evidence.in_queues if request.show == RELEVANT else (),
     }
-    reasons = {query_id: asked[query_id] or why for query_id, why in find_first_reasons(asked, more).items()}
+    reasons = {
+        query_id: left_out_reasons[query_id] or why
+        for query_id, why in find_first_reasons(left_out_reasons, further_reasons).items()
+    }
     left_out = Counter(filter(None, reasons.values()))
     chosen = [query_id for query_id, reason in reasons.items() if not reason]
     if request.most is not None and request.most < len(chosen):
@@ -314,24 +324,24 @@ def _choose_queries(
 
 
 def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, author: str) -> None:
-    opened, documents, work = planned
+    opened, documents, order_by_writer = planned
     task_id = opened.task_id
     parameters = _build_parameters(request)
     cursor.execute(
         "INSERT INTO answer_tasks SELECT ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM answer_tasks",
         [task_id, opened.task, canonical_json(parameters), utc_now()],
     )
-    queries = sorted({query_id for query_ids in work.values() for query_id in query_ids})
-    before = read_reference_revisions(cursor, queries)
+    queries = sorted({query_id for query_ids in order_by_writer.values() for query_id in query_ids})
+    reference_revisions = reference_revision(cursor, queries)
     cursor.execute(
         "INSERT INTO answer_task_queries SELECT ?, unnest(?::TEXT[]), unnest(?::INTEGER[])",
-        [task_id, queries, [before.get(query_id) for query_id in queries]],
+        [task_id, queries, [reference_revisions.get(query_id) for query_id in queries]],
     )
-    shown = [document for query_id in queries for document in documents[query_id]]
-    append_rows(cursor, "answer_evidence", shown, task_id=task_id)
+    evidence = [document for query_id in queries for document in documents[query_id]]
+    append_rows(cursor, "answer_evidence", evidence, task_id=task_id)
     rows = [
         (digest("answer", task_id, writer, query_id), query_id, writer, position)
-        for writer, query_ids in work.items()
+        for writer, query_ids in order_by_writer.items()
         for position, query_id in enumerate(query_ids)
     ]
     names = ("assignment_id", "query_id", "writer", "position")

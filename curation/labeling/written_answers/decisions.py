@@ -173,7 +173,7 @@ class AnswerCase:
 
     @property
     def revision(self) -> int:
-        """The number of decisions on the query; `decide_answers` takes this number as `seen`."""
+        """The number of decisions on the query; `decide_answers` takes this number as `seen_revision`."""
         return self.decision.revision + 1 if self.decision else 0
 
     @property
@@ -205,13 +205,13 @@ def decide_answers(
     query_id: str,
     ruling: AnswerRuling,
     reviewer: str = COMMAND_LINE,
-    seen: int | None = None,
+    seen_revision: int | None = None,
 ) -> AnswerDecision:
     """Decide which answers of a query are references; repeating a decision changes nothing.
 
     Parameters
     ----------
-    seen: number of decisions that the query had on the reviewer's screen; None skips the check.
+    seen_revision: number of decisions that the query had on the reviewer's screen; None skips the check.
 
     Raises ------ InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen
         answer, or there is no reason; the error lists all problems.
@@ -223,17 +223,17 @@ def decide_answers(
         require_author(cursor, reviewer, *REVIEWERS)
         task = find_answer_task(cursor, task_name)
         _refuse_not_ready(cursor, task.task_id, task_name, query_id)
-        find_own_queries(cursor, task.task_id, reviewer, refuse=query_id)
+        find_own_queries(cursor, task.task_id, reviewer, own_query=query_id)
         answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
         refuse_problems(_find_ruling_problems(ruling, [text for text, _ in answers if text is not None]))
-        before = read_answer_decision(cursor, task.task_id, query_id)
-        if before is not None and before.repeats(ruling, reviewer):
-            return before
-        if before is not None and seen not in (None, before.revision + 1):
-            raise RefusedError(describe_answer_overtaking(before))
+        current_decision = read_answer_decision(cursor, task.task_id, query_id)
+        if current_decision is not None and current_decision.repeats(ruling, reviewer):
+            return current_decision
+        if current_decision is not None and seen_revision not in (None, current_decision.revision + 1):
+            raise RefusedError(describe_answer_overtaking(current_decision))
         decision = AnswerDecision(
             query_id,
-            before.revision + 1 if before else 0,
+            current_decision.revision + 1 if current_decision else 0,
             ruling.answers,
             " ".join(ruling.merged.split()) or None,
             ruling.reason.strip(),
@@ -279,15 +279,15 @@ def unanswered_error(query_id: str, task_name: str) -> NotFoundError:
     return NotFoundError(f"Nobody has answered the query {query_id!r} in the answer task {task_name!r}.")
 
 
-def find_own_queries(cursor: Cursor, task_id: str, reviewer: str, refuse: str | None = None) -> set[str]:
+def find_own_queries(cursor: Cursor, task_id: str, reviewer: str, own_query: str | None = None) -> set[str]:
     """Find the queries of a task that a reviewer was asked to answer.
 
     Raises
     ------
-    RefusedError: the reviewer was asked to answer the query `refuse`.
+    RefusedError: the reviewer was asked to answer the query `own_query`.
     """
     query_ids = {row[0] for row in cursor.execute(_ASSIGNED_QUERIES, [task_id, reviewer]).fetchall()}
-    if refuse in query_ids:
+    if own_query in query_ids:
         raise RefusedError(
             "You were asked to answer this query, so a different reviewer must decide the query."
         )
@@ -302,22 +302,22 @@ def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDi
     NotFoundError: the reviewer is not in the project.
     RefusedError: the person is not a reviewer.
     """
-    waiting = []
+    disputed = []
     own_queries = 0
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         for task in list_answer_tasks(cursor):
-            mine = find_own_queries(cursor, task.task_id, reviewer)
+            assigned_queries = find_own_queries(cursor, task.task_id, reviewer)
             for query_id, outcome in compute_outcomes(cursor, task.task_id).items():
                 if outcome.how != DISPUTED:
                     continue
-                if query_id in mine:
+                if query_id in assigned_queries:
                     own_queries += 1
                     continue
                 [(text,)] = cursor.execute(_TEXT, [query_id]).fetchall()
                 answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
-                waiting.append(DisputedAnswers(task.name, query_id, text, len(answers), outcome.why))
-    return AnswerDisputes(tuple(waiting), own_queries)
+                disputed.append(DisputedAnswers(task.name, query_id, text, len(answers), outcome.why))
+    return AnswerDisputes(tuple(disputed), own_queries)
 
 
 def read_answer_case(
@@ -342,22 +342,22 @@ def read_answer_case(
         answers = cursor.execute(_ANSWERS, [task.task_id, query_id]).fetchall()
         if outcome is None or not answers:
             raise unanswered_error(query_id, task_name)
-        find_own_queries(cursor, task.task_id, reviewer, refuse=query_id)
-        query, need, documents = read_shown_documents(cursor, task.task_id, query_id)
+        find_own_queries(cursor, task.task_id, reviewer, own_query=query_id)
+        query, information_need, documents = read_shown_documents(cursor, task.task_id, query_id)
         references = read_references(cursor, query_id)
         decision = read_answer_decision(cursor, task.task_id, query_id)
-    cited = Counter(document for _, documents in answers for document in documents)
-    shown = sorted(documents, key=lambda name: (-cited[name], name))
-    places = {name: index for index, name in enumerate(shown)}
+    citation_counts = Counter(document for _, documents in answers for document in documents)
+    document_ids = sorted(documents, key=lambda name: (-citation_counts[name], name))
+    indexes = {name: index for index, name in enumerate(document_ids)}
     return AnswerCase(
         task_name,
         query_id,
         query,
-        need,
+        information_need,
         outcome,
-        _count_distinct_answers(answers, places),
-        tuple(documents[name] for name in shown),
-        tuple(cited[name] for name in shown),
+        _count_distinct_answers(answers, indexes),
+        tuple(documents[name] for name in document_ids),
+        tuple(citation_counts[name] for name in document_ids),
         references,
         decision,
     )
@@ -367,22 +367,23 @@ def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: st
     rows = cursor.execute(_ANSWER_COUNTS, [task_id, query_id]).fetchall()
     if not rows or not rows[0][1]:
         raise unanswered_error(query_id, task_name)
-    asked, written, closed = rows[0]
-    if written < asked and not closed:
+    writers, answered, closed = rows[0]
+    if answered < writers and not closed:
         raise RefusedError(
-            f"{written} of {asked} writers have answered this query. Wait for all writers, or close the task."
+            f"{answered} of {writers} writers have answered this query. Wait for all writers, or close "
+            "the task."
         )
 
 
-def _find_ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[str]:
+def _find_ruling_problems(ruling: AnswerRuling, written_answers: Sequence[str]) -> list[str]:
     problems = []
     if ruling.unanswerable and ruling.answers:
         problems.append("Choose answers or say that the corpus does not answer the query, but not both.")
     if not ruling.unanswerable and not ruling.answers:
         problems.append("Choose an answer, write one, or say that the corpus does not answer the query.")
-    forms = {normalise_answer(text) for text in written}
-    unknown = [text for text in ruling.picked if normalise_answer(text) not in forms]
-    problems += [f"nobody wrote the answer {text!r}" for text in unknown]
+    normalised = {normalise_answer(text) for text in written_answers}
+    unknown_answers = [text for text in ruling.picked if normalise_answer(text) not in normalised]
+    problems += [f"nobody wrote the answer {text!r}" for text in unknown_answers]
     if ruling.merged.strip():
         problems += find_answer_problems(" ".join(ruling.merged.split()))
     if not ruling.reason.strip():
@@ -395,19 +396,19 @@ def _find_ruling_problems(ruling: AnswerRuling, written: Sequence[str]) -> list[
 
 
 def _count_distinct_answers(
-    answers: Sequence[tuple[str | None, list[str]]], places: dict[str, int]
+    answers: Sequence[tuple[str | None, list[str]]], indexes: dict[str, int]
 ) -> tuple[DistinctAnswer, ...]:
     texts = [text for text, _ in answers if text is not None]
-    ticked: dict[str, list[list[str]]] = defaultdict(list)
+    documents_by_answer: dict[str, list[list[str]]] = defaultdict(list)
     for text, documents in answers:
         if text is not None:
-            ticked[normalise_answer(text)].append(documents)
-    voices = []
-    for form in find_distinct_answers(texts):
-        same = ticked[normalise_answer(form)]
-        shown = {places[document] for documents in same for document in documents}
-        voices.append(DistinctAnswer(form, len(same), tuple(sorted(shown))))
-    silent = len(answers) - len(texts)
-    if silent:
-        voices.append(DistinctAnswer(None, silent, ()))
-    return tuple(voices)
+            documents_by_answer[normalise_answer(text)].append(documents)
+    distinct = []
+    for spelling in find_distinct_answers(texts):
+        ticks = documents_by_answer[normalise_answer(spelling)]
+        cited = {indexes[document] for documents in ticks for document in documents}
+        distinct.append(DistinctAnswer(spelling, len(ticks), tuple(sorted(cited))))
+    unanswerable_count = len(answers) - len(texts)
+    if unanswerable_count:
+        distinct.append(DistinctAnswer(None, unanswerable_count, ()))
+    return tuple(distinct)

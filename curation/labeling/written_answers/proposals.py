@@ -91,17 +91,23 @@ class NuggetProposals(NamedTuple):
         if self.written is None:
             return dict.fromkeys(REVIEW_COUNTS, 0)
         unchanged = set(self.proposed).intersection(self.written)
-        rest = [item for item in self.written if item not in unchanged and item.text not in self.before]
-        others = [nugget for nugget in self.proposed if nugget not in unchanged]
+        unmatched_written = [
+            item for item in self.written if item not in unchanged and item.text not in self.before
+        ]
+        unmatched_proposals = [nugget for nugget in self.proposed if nugget not in unchanged]
         changed = 0
-        for nugget in others:
-            scores = [(token_f1(nugget.text, [other.text]), other) for other in rest]
-            score, alike = max(scores, default=(0, None))
-            if alike is not None and score >= MIN_F1_OF_CHANGE:
-                rest.remove(alike)
+        for nugget in unmatched_proposals:
+            scores = [(token_f1(nugget.text, [candidate.text]), candidate) for candidate in unmatched_written]
+            score, most_similar = max(scores, default=(0, None))
+            if most_similar is not None and score >= MIN_F1_OF_CHANGE:
+                unmatched_written.remove(most_similar)
                 changed += 1
         return dict(
-            zip(REVIEW_COUNTS, (len(unchanged), changed, len(others) - changed, len(rest)), strict=True)
+            zip(
+                REVIEW_COUNTS,
+                (len(unchanged), changed, len(unmatched_proposals) - changed, len(unmatched_written)),
+                strict=True,
+            )
         )
 
 
@@ -109,9 +115,9 @@ def describe_shares(proposals: Sequence[NuggetProposals]) -> list[str]:
     """Report for each model how many of the proposed nuggets people kept, changed or dropped."""
     sentences = []
     for model in sorted({proposal.model for proposal in proposals}):
-        mine = [proposal for proposal in proposals if proposal.model == model]
+        proposals_of_model = [proposal for proposal in proposals if proposal.model == model]
         unchanged, changed, dropped, added = (
-            sum(proposal.taken[name] for proposal in mine) for name in REVIEW_COUNTS
+            sum(proposal.taken[name] for proposal in proposals_of_model) for name in REVIEW_COUNTS
         )
         if reviewed := unchanged + changed + dropped:
             sentences.append(
@@ -119,8 +125,8 @@ def describe_shares(proposals: Sequence[NuggetProposals]) -> list[str]:
                 f"({percent(unchanged / reviewed)}), changed {changed:,} and dropped {dropped:,}. "
                 f"People also added {pluralize(added, 'nugget')}."
             )
-        if waiting := sum(proposal.written is None for proposal in mine):
-            queries = pluralize(waiting, "query", "queries")
+        if unreviewed := sum(proposal.written is None for proposal in proposals_of_model):
+            queries = pluralize(unreviewed, "query", "queries")
             sentences.append(f"People have not reviewed the nuggets that {model} proposed for {queries}.")
     return sentences
 
@@ -144,24 +150,24 @@ def build_proposal_calls(
     with store.reading() as cursor:
         require_author(cursor, author, *WRITERS)
         inputs = read_evidence_inputs(cursor, closed_access(cursor))
-        named = find_named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active)
+        query_ids = find_named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active)
         reviewed = {proposal.query_id: proposal.written is not None for proposal in read_proposals(cursor)}
-        has_some = read_nuggets(cursor).keys() | reviewed.keys()
+        with_nuggets = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
-    documents, judged, _ = choose_evidence(inputs, RELEVANT, DEFAULT_DOCUMENTS)
+    documents, with_relevant, _ = choose_evidence(inputs, RELEVANT, DEFAULT_DOCUMENTS)
     reasons = {
-        NOT_CURRENT: set(named) - inputs.active,
+        NOT_CURRENT: set(query_ids) - inputs.active,
         LEAVES_OUT: inputs.access.closed,
-        REVIEWED: {query_id for query_id, by_people in reviewed.items() if by_people},
-        HAS_NUGGETS: set() if names else has_some,
+        REVIEWED: {query_id for query_id, is_reviewed in reviewed.items() if is_reviewed},
+        HAS_NUGGETS: set() if names else with_nuggets,
         IN_QUEUE: inputs.in_queues,
-        NONE_RELEVANT: set(named) - judged,
+        NONE_RELEVANT: set(query_ids) - with_relevant,
     }
-    why = find_first_reasons(named, reasons)
-    chosen = {name: documents[name] for name, reason in why.items() if not reason}
+    left_out_reasons = find_first_reasons(query_ids, reasons)
+    chosen = {name: documents[name] for name, reason in left_out_reasons.items() if not reason}
     with store.reading() as cursor:
-        calls, cut = _build_calls(cursor, model, chosen, marks)
-    return calls, cut, dict(Counter(filter(None, why.values())))
+        calls, omitted_characters = _build_calls(cursor, model, chosen, marks)
+    return calls, omitted_characters, dict(Counter(filter(None, left_out_reasons.values())))
 
 
 def parse_nuggets(answer: str) -> list[Nugget]:
@@ -193,19 +199,21 @@ def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -
     """Store the proposals of the model's answers, and return query id → number of proposals."""
     rows = []
     with store.transaction(appends=True) as cursor:
-        known = read_answers(cursor, [*calls.values()])
+        stored_answers = read_answers(cursor, [*calls.values()])
         stored = set(cursor.execute(_STORED).fetchall())
-        answers = {name: known.answer(call) for name, call in calls.items()}
-        proposed = {name: parse_nuggets(answer) for name, answer in answers.items() if answer is not None}
-        for name, new in proposed.items():
-            call = calls[name]
-            if new and (name, call.call_id) not in stored:
-                texts, vital = zip(*new, strict=True)
-                rows.append((name, call.call_id, call.model, list(texts), list(vital)))
-        names = ("query_id", "call_id", "model", "texts", "vital")
-        if append_rows(cursor, "nugget_proposals", rows, names, proposed_at=utc_now()):
+        answers = {query_id: stored_answers.answer(call) for query_id, call in calls.items()}
+        proposed = {
+            query_id: parse_nuggets(answer) for query_id, answer in answers.items() if answer is not None
+        }
+        for query_id, nuggets in proposed.items():
+            call = calls[query_id]
+            if nuggets and (query_id, call.call_id) not in stored:
+                texts, vital = zip(*nuggets, strict=True)
+                rows.append((query_id, call.call_id, call.model, list(texts), list(vital)))
+        columns = ("query_id", "call_id", "model", "texts", "vital")
+        if append_rows(cursor, "nugget_proposals", rows, columns, proposed_at=utc_now()):
             record_event(cursor, "propose nuggets", {"queries": [row[0] for row in rows]}, author)
-    return {name: len(new) for name, new in proposed.items()}
+    return {query_id: len(nuggets) for query_id, nuggets in proposed.items()}
 
 
 def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetProposals]:
@@ -214,28 +222,33 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
     return [
         NuggetProposals(
             *(name, call_id, model, tuple(map(Nugget, texts, vital))),
-            None if written is None else tuple(map(Nugget, written, of_written)),
-            frozenset(before or ()),
+            None if written is None else tuple(map(Nugget, written, written_vital)),
+            frozenset(earlier_texts or ()),
         )
-        for name, call_id, model, texts, vital, written, of_written, before in rows
+        for name, call_id, model, texts, vital, written, written_vital, earlier_texts in rows
     ]
 
 
 def _build_calls(
-    cursor: Cursor, model: str, chosen: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
+    cursor: Cursor, model: str, candidates_by_query: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
 ) -> tuple[dict[str, ModelCall], int]:
     """Build the model calls by query id, and count the characters of documents that the calls leave out."""
-    texts = documents_by_hash(
-        cursor, [candidate_sent.content_hash for sent in chosen.values() for candidate_sent in sent]
+    documents_by_version = documents_by_hash(
+        cursor,
+        [
+            candidate_sent.content_hash
+            for chosen_candidates in candidates_by_query.values()
+            for candidate_sent in chosen_candidates
+        ],
     )
-    calls, cut = {}, 0
-    for query_id, text, need in cursor.execute(_WORDS, [list(chosen)]).fetchall():
-        material = []
-        for candidate in chosen[query_id]:
-            document, marked = texts[candidate.content_hash], marks.of.get(candidate[:2])
-            quotes = [quote for _, quote in (marked.found_in(document) if marked else None) or ()]
-            material.append(shown_document(document) | {"evidence": quotes})
-            cut += max(0, len(document.body) - MAX_TEXT_LENGTH)
-        asked = {"documents": material, "need": need, "query": text}
-        calls[query_id] = ModelCall(model, load_prompt(PROMPT), asked)
-    return calls, cut
+    calls, omitted_characters = {}, 0
+    for query_id, text, need in cursor.execute(_WORDS, [list(candidates_by_query)]).fetchall():
+        document_inputs = []
+        for candidate in candidates_by_query[query_id]:
+            document, pair_marks = documents_by_version[candidate.content_hash], marks.of.get(candidate[:2])
+            quotes = [quote for _, quote in (pair_marks.found_in(document) if pair_marks else None) or ()]
+            document_inputs.append(shown_document(document) | {"evidence": quotes})
+            omitted_characters += max(0, len(document.body) - MAX_TEXT_LENGTH)
+        prompt_input = {"documents": document_inputs, "need": need, "query": text}
+        calls[query_id] = ModelCall(model, load_prompt(PROMPT), prompt_input)
+    return calls, omitted_characters

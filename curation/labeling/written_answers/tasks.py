@@ -229,13 +229,13 @@ def compute_outcomes(
     cursor: Cursor, task_id: str, query_ids: Sequence[str] | None = None
 ) -> dict[str, AnswerOutcome]:
     """Compute the outcomes of all or some queries of a task, in the order of query ids."""
-    decided = dict(cursor.execute(_DECIDED, [task_id]).fetchall())
-    asked_queries = {"task": task_id, "queries": None if query_ids is None else list(query_ids)}
+    decided_answers = dict(cursor.execute(_DECIDED, [task_id]).fetchall())
+    parameters = {"task": task_id, "queries": None if query_ids is None else list(query_ids)}
     return {
-        query_id: AnswerOutcome(DECIDED, tuple(decided[query_id]))
-        if query_id in decided
-        else decide_outcome(given, writers, closed, bound)
-        for query_id, writers, closed, bound, given in cursor.execute(_ANSWERS, asked_queries).fetchall()
+        query_id: AnswerOutcome(DECIDED, tuple(decided_answers[query_id]))
+        if query_id in decided_answers
+        else decide_outcome(answers, writers, closed, bound)
+        for query_id, writers, closed, bound, answers in cursor.execute(_ANSWERS, parameters).fetchall()
     }
 
 
@@ -246,13 +246,13 @@ def update_references(
     """Context manager: update the reference answers of all or some queries of a task after the block has
     changed outcomes.
     """
-    before = compute_outcomes(cursor, task_id, query_ids)
+    old_outcomes = compute_outcomes(cursor, task_id, query_ids)
     yield
-    after = compute_outcomes(cursor, task_id, query_ids)
+    new_outcomes = compute_outcomes(cursor, task_id, query_ids)
     newest = {row[0] for row in cursor.execute(_NEWEST_TASK, [task_id]).fetchall()}
-    for query_id, outcome in after.items():
-        if query_id in newest and _settled_answers(outcome) != _settled_answers(before[query_id]):
-            _write_references(cursor, task_id, query_id, before[query_id], outcome, author)
+    for query_id, outcome in new_outcomes.items():
+        if query_id in newest and _settled_answers(outcome) != _settled_answers(old_outcomes[query_id]):
+            _write_references(cursor, task_id, query_id, old_outcomes[query_id], outcome, author)
 
 
 def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
@@ -267,23 +267,23 @@ def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         outcome_of_query = compute_outcomes(cursor, task.task_id)
         texts = dict(cursor.execute(_TEXTS, [task.task_id]).fetchall())
         writers = [WriterProgress(*row) for row in cursor.execute(_WRITERS, [task.task_id]).fetchall()]
-        compared = cursor.execute(_ANSWERS_TO_COMPARE, [task.task_id]).fetchall()
+        answers_to_compare = cursor.execute(_ANSWERS_TO_COMPARE, [task.task_id]).fetchall()
         access = closed_access(cursor)
-    times = Counter(outcome.how for outcome in outcome_of_query.values())
+    outcome_counts = Counter(outcome.how for outcome in outcome_of_query.values())
     bound = task.parameters["bound"]
     agreeing = sum(
         decide_outcome(answers, len(answers), bound=bound).how in (AGREED, UNANSWERABLE)
-        for _, answers in compared
+        for _, answers in answers_to_compare
     )
     return AnswerTaskStatus(
         name,
         task.opened_at,
         task.closed,
         task.parameters,
-        {how: times[how] for how in OUTCOMES},
+        {how: outcome_counts[how] for how in OUTCOMES},
         tuple(writers),
         share_estimate(
-            agreeing, len(compared), MIN_QUERIES, f"A share needs at least {MIN_QUERIES} queries."
+            agreeing, len(answers_to_compare), MIN_QUERIES, f"A share needs at least {MIN_QUERIES} queries."
         ),
         agreeing,
         tuple(
@@ -303,20 +303,25 @@ def _settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
 
 
 def _write_references(
-    cursor: Cursor, task_id: str, query_id: str, before: AnswerOutcome, after: AnswerOutcome, author: str
+    cursor: Cursor,
+    task_id: str,
+    query_id: str,
+    old_outcome: AnswerOutcome,
+    new_outcome: AnswerOutcome,
+    author: str,
 ) -> None:
-    current = read_references(cursor, query_id)
-    if after.is_settled:
-        append_answers(cursor, {query_id: after.answers}, PEOPLE)
-    elif current.source in (PEOPLE, None):
+    current_references = read_references(cursor, query_id)
+    if new_outcome.is_settled:
+        append_answers(cursor, {query_id: new_outcome.answers}, PEOPLE)
+    elif current_references.source in (PEOPLE, None):
         revision = cursor.execute(_EARLIER, [task_id, query_id]).fetchall()[0][0]
         earlier = None if revision is None else read_references(cursor, query_id, revision)
         answers, source = (earlier.answers, earlier.source) if earlier else ((), None)
         append_answers(cursor, {query_id: answers}, source or PEOPLE)
-    tagged = cursor.execute(_TAGGED, [query_id, TAG]).fetchone() is not None
-    if tagged != after.is_unanswerable and (after.is_settled or before.is_unanswerable):
-        write_persons_tags(cursor, [TagStatement(query_id, TAG, after.is_unanswerable)], author)
-    detail = {"query_id": query_id, "how": after.how, "answers": len(after.answers)}
+    is_tagged = cursor.execute(_TAGGED, [query_id, TAG]).fetchone() is not None
+    if is_tagged != new_outcome.is_unanswerable and (new_outcome.is_settled or old_outcome.is_unanswerable):
+        write_persons_tags(cursor, [TagStatement(query_id, TAG, new_outcome.is_unanswerable)], author)
+    detail = {"query_id": query_id, "how": new_outcome.how, "answers": len(new_outcome.answers)}
     record_event(cursor, "settle answers", detail, author)
 
 

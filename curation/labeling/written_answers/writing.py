@@ -68,7 +68,7 @@ class WritingItem(NamedTuple):
 
     Attributes
     ----------
-    revision: number of the assignment's events; a sent answer passes this number as `seen`.
+    revision: number of the assignment's events; a sent answer passes this number as `seen_revision`.
     answer: the writer's last answer, or ''.
     ticked: positions of the documents that the writer has ticked.
     written: whether the writer has already answered, and may change the answer.
@@ -131,8 +131,8 @@ def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
     """List the writer's open assignments in order, and count the answered assignments of open tasks."""
     with store.reading() as cursor:
         rows = cursor.execute(_QUEUE, [writer]).fetchall()
-    waiting = [assignment_id for assignment_id, written in rows if not written]
-    return waiting, len(rows) - len(waiting)
+    open_ids = [assignment_id for assignment_id, is_answered in rows if not is_answered]
+    return open_ids, len(rows) - len(open_ids)
 
 
 def read_writing_item(
@@ -146,19 +146,21 @@ def read_writing_item(
     """
     with store.reading() as cursor:
         assignment = _read_assignment(cursor, writer, assignment_id)
-        query, need, shown = _read_shown_documents(cursor, assignment)
+        query, information_need, evidence = _read_shown_documents(cursor, assignment)
         draft = cursor.execute(_DRAFT, [assignment_id, assignment.revision]).fetchone()
         template = current_guide(cursor).presentation
-    ticked = set(draft[0] if draft else assignment.documents)
-    documents = [draw_document(document, query, template, image_hosts=image_hosts) for _, document in shown]
+    ticked_ids = set(draft[0] if draft else assignment.documents)
+    documents = [
+        draw_document(document, query, template, image_hosts=image_hosts) for _, document in evidence
+    ]
     return WritingItem(
         assignment_id,
         assignment.revision,
         query,
-        need,
+        information_need,
         tuple(documents),
         assignment.answer or "",
-        tuple(index for index, row in enumerate(shown) if row[0] in ticked),
+        tuple(index for index, row in enumerate(evidence) if row[0] in ticked_ids),
         assignment.written,
     )
 
@@ -175,12 +177,12 @@ def draw_shown_document(
     with store.reading() as cursor:
         assignment = _read_assignment(cursor, writer, assignment_id)
         template = current_guide(cursor).presentation
-        query, _, shown = _read_shown_documents(cursor, assignment)
-    document = shown[index][1]
+        query, _, evidence = _read_shown_documents(cursor, assignment)
+    document = evidence[index][1]
     return draw_document(document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
-def save_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:
+def save_ticks(store: Store, writer: str, assignment_id: str, document_indexes: Sequence[int]) -> None:
     """Store which documents a writer has ticked for an answer that is not sent yet.
 
     Raises
@@ -189,15 +191,16 @@ def save_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[i
     """
     with store.transaction(new_data_version=False) as cursor:  # no other screen shows the ticks
         assignment = _read_assignment(cursor, writer, assignment_id)
-        *_, shown = _read_shown_documents(cursor, assignment)
-        chosen = [shown[index][0] for index in sorted(set(places))]
+        *_, evidence = _read_shown_documents(cursor, assignment)
+        document_ids = [evidence[index][0] for index in sorted(set(document_indexes))]
         cursor.execute(
-            _SAVE_TICKS, [assignment_id, assignment.revision, chosen, assignment_id, assignment.revision]
+            _SAVE_TICKS,
+            [assignment_id, assignment.revision, document_ids, assignment_id, assignment.revision],
         )
 
 
 def write_answer(
-    store: Store, writer: str, assignment_id: str, text: str, places: Sequence[int], seen: int
+    store: Store, writer: str, assignment_id: str, text: str, document_indexes: Sequence[int], seen: int
 ) -> None:
     """Store a writer's answer, with the positions of the documents that support the answer.
 
@@ -214,15 +217,15 @@ def write_answer(
     """
     answer = " ".join(text.split())
     problems = find_answer_problems(answer)
-    if not places:
+    if not document_indexes:
         problems.append(
             "Tick the supporting documents. If no document supports the answer, the query is unanswerable."
         )
     refuse_problems(problems)
-    _append_event(store, writer, assignment_id, ANSWER, answer, places, seen)
+    _append_event(store, writer, assignment_id, ANSWER, answer, document_indexes, seen)
 
 
-def mark_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen: int) -> None:
+def mark_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen_revision: int) -> None:
     """Store the answer that the corpus does not answer the query; raises the errors of `write_answer`.
 
     Parameters
@@ -234,10 +237,10 @@ def mark_unanswerable(store: Store, writer: str, assignment_id: str, text: str, 
             "The answer field is not empty. Send the answer, or empty the field to say that the "
             "corpus does not answer the query."
         )
-    _append_event(store, writer, assignment_id, UNANSWERABLE, None, (), seen)
+    _append_event(store, writer, assignment_id, UNANSWERABLE, None, (), seen_revision)
 
 
-def retract_answer(store: Store, writer: str, assignment_id: str, seen: int) -> None:
+def retract_answer(store: Store, writer: str, assignment_id: str, seen_revision: int) -> None:
     """Undo a writer's answer, so that the query is open again for the writer.
 
     Raises
@@ -245,7 +248,7 @@ def retract_answer(store: Store, writer: str, assignment_id: str, seen: int) -> 
     NotFoundError: the writer has no such assignment.
     RefusedError: the task is closed, there is no answer, or a different tab answered meanwhile.
     """
-    _append_event(store, writer, assignment_id, RETRACT, None, (), seen)
+    _append_event(store, writer, assignment_id, RETRACT, None, (), seen_revision)
 
 
 def list_own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnswer]:
@@ -253,8 +256,15 @@ def list_own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnsw
     with store.reading() as cursor:
         rows = cursor.execute(_OWN_ANSWERS, [writer, limit]).fetchall()
     return [
-        OwnAnswer(name, revision, query, answer, not closed, tuple(kept) if closed and kept else None)
-        for name, revision, query, answer, closed, kept in rows
+        OwnAnswer(
+            assignment_id,
+            revision,
+            query,
+            answer,
+            not closed,
+            tuple(references) if closed and references else None,
+        )
+        for assignment_id, revision, query, answer, closed, references in rows
     ]
 
 
@@ -279,18 +289,20 @@ def _append_event(
     assignment_id: str,
     kind: str,
     text: str | None,
-    places: Sequence[int],
-    seen: int,
+    document_indexes: Sequence[int],
+    seen_revision: int,
 ) -> None:
     with store.transaction(appends=True) as cursor:
         assignment = _read_assignment(cursor, writer, assignment_id)
-        *_, shown = _read_shown_documents(cursor, assignment)
+        *_, evidence = _read_shown_documents(cursor, assignment)
         documents = (
-            sorted(shown[index][0] for index in set(places)) if kind != RETRACT else assignment.documents
+            sorted(evidence[index][0] for index in set(document_indexes))
+            if kind != RETRACT
+            else assignment.documents
         )
         if assignment.repeats(kind, text, documents):
             return
-        _refuse_late_event(assignment, kind, seen)
+        _refuse_late_event(assignment, kind, seen_revision)
         with update_references(cursor, assignment.task_id, writer, [assignment.query_id]):
             cursor.execute(
                 "INSERT INTO answer_events VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -298,8 +310,8 @@ def _append_event(
             )
 
 
-def _refuse_late_event(assignment: _Assignment, kind: str, seen: int) -> None:
-    if assignment.revision != seen:
+def _refuse_late_event(assignment: _Assignment, kind: str, seen_revision: int) -> None:
+    if assignment.revision != seen_revision:
         raise RefusedError(
             "You answered this query in another tab or window meanwhile. Nothing was changed; "
             "your last answers show the answer that counts."
@@ -322,5 +334,6 @@ def _read_shown_documents(
     cursor: Cursor, assignment: _Assignment
 ) -> tuple[str, str | None, list[tuple[str, DocumentText]]]:
     """Read the query, its information need, and the documents with their ids in the assignment's order."""
-    query, need, documents = read_shown_documents(cursor, assignment.task_id, assignment.query_id)
-    return query, need, sorted(documents.items(), key=lambda row: digest(assignment.assignment_id, row[0]))
+    query, information_need, documents = read_shown_documents(cursor, assignment.task_id, assignment.query_id)
+    ordered = sorted(documents.items(), key=lambda row: digest(assignment.assignment_id, row[0]))
+    return query, information_need, ordered

@@ -21,8 +21,8 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.ingest.requests import make_request
+from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.consensus.disputes import find_disputes
-from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.imported import add_judgments
 from curation.labeling.judged_elsewhere import export_pairs
 from curation.labeling.requests import RoundRequest

@@ -11,10 +11,14 @@ from curation.agreement.report import list_findings, make_agreement_report
 from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair
-from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus, read_consensus
+from curation.labeling.consensus.consensus import (
+    PairConsensus,
+    compute_query_consensus,
+    read_consensus,
+    read_relevance,
+)
 from curation.labeling.consensus.decisions import read_current_decisions
 from curation.labeling.consensus.disputes import describe_versions, find_disputes, read_case
-from curation.labeling.consensus.relevance import read_relevance
 from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
