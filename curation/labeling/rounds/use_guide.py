@@ -275,9 +275,10 @@ def _find_scale_problems(cursor: Cursor, rounds: Iterable[RoundState], guide: Gu
         round_scale = load_guide(cursor, state.guide_hash).values
         judged, control_items = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
         if round_scale != guide.values and (judged or control_items):
+            old_values, new_values = (", ".join(map(str, values)) for values in (round_scale, guide.values))
             problems[state.round] = (
                 f"{state.round} has {pluralize(judged, 'judgment')} and {control_items:,} control items on the "
-                f"scale {', '.join(map(str, round_scale))}; the new guide's is {', '.join(map(str, guide.values))}."
+                f"scale {old_values}; the new guide's is {new_values}."
             )
     return problems
 
