@@ -252,10 +252,8 @@ def _find_problem(submission: Submission, state: PresentationState, context: Jud
         else ""
     )
     body = context.bodies.get(submission.presentation_id, "")
-    mark_problem = guide_read.against_marks(
-        submission.grade, bool(submission.evidence)
-    ) or describe_outside_spans(body, submission.evidence)
-    return scale_problem or mark_problem
+    mark_problem = guide_read.against_marks(submission.grade, bool(submission.evidence))
+    return scale_problem or mark_problem or describe_outside_spans(body, submission.evidence)
 
 
 def _find_scale_problem(submission: Submission, guide_read: Guide, current_guide: Guide) -> str:

@@ -228,10 +228,10 @@ def describe_overtaking(decision: ReviewerDecision) -> str:
 
 def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
     if ruling.evidence:
-        document = documents_by_hash(cursor, [ruling.content_hash or ""]).get(ruling.content_hash or "")
-        refuse_problems(
-            list(filter(None, [describe_outside_spans(document.body if document else "", ruling.evidence)]))
-        )
+        version = ruling.content_hash or ""
+        document = documents_by_hash(cursor, [version]).get(version)
+        problem = describe_outside_spans(document.body if document else "", ruling.evidence)
+        refuse_problems([problem] if problem else [])
 
 
 def _is_repeated(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
@@ -322,12 +322,11 @@ def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Rul
 def _find_alike_documents(entries: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
     """List unjudged document ids in the file that differ from a judged id only in form."""
     judged_ids = {document_id for _, document_id in judged}
-    lines = {
-        entry.document_id: entry.line for entry in reversed(entries) if entry.document_id not in judged_ids
-    }
+    unjudged = [entry for entry in entries if entry.document_id not in judged_ids]
+    lines = {entry.document_id: entry.line for entry in reversed(unjudged)}
     return [
-        f"line {lines[document_id]}: nobody has judged the document {document_id!r}; it differs from the known "
-        f"{judged_id!r} by {describe_lookalike(document_id, judged_id)}"
+        f"line {lines[document_id]}: nobody has judged the document {document_id!r}; it differs from the "
+        f"known {judged_id!r} by {describe_lookalike(document_id, judged_id)}"
         for document_id, judged_id in find_lookalikes(lines, judged_ids).items()
     ]
 

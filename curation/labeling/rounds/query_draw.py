@@ -147,17 +147,14 @@ def draw_queries(
             "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
             "nothing to add where people grade everything."
         )
-    stratum_names = sorted(units_by_stratum)
-    remaining_counts = [len(units_by_stratum[name]) - 1 for name in stratum_names]
+    names = sorted(units_by_stratum)
+    undrawn_counts = [len(units_by_stratum[name]) - 1 for name in names]
     drawn_units: set[str] = set()
     for name, extra_count in zip(
-        stratum_names, allocate(queries - len(stratum_names), remaining_counts, remaining_counts), strict=True
+        names, allocate(queries - len(names), undrawn_counts, undrawn_counts), strict=True
     ):
-        drawn_units.update(
-            sort_by_seed(units_by_stratum[name], seed, lambda query_id: ["query draw", query_id])[
-                : extra_count + 1
-            ]
-        )
+        shuffled = sort_by_seed(units_by_stratum[name], seed, lambda unit: ["query draw", unit])
+        drawn_units.update(shuffled[: extra_count + 1])
     drawn_ids = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn_units)
     return QueryDraw(strata, drawn_ids, unit_of)
 

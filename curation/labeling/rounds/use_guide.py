@@ -277,8 +277,8 @@ def _find_scale_problems(cursor: Cursor, rounds: Iterable[RoundState], guide: Gu
         if round_scale != guide.values and (judged or control_items):
             old_values, new_values = (", ".join(map(str, values)) for values in (round_scale, guide.values))
             problems[state.round] = (
-                f"{state.round} has {pluralize(judged, 'judgment')} and {control_items:,} control items on the "
-                f"scale {old_values}; the new guide's is {new_values}."
+                f"{state.round} has {pluralize(judged, 'judgment')} and {control_items:,} control items on "
+                f"the scale {old_values}; the new guide's is {new_values}."
             )
     return problems
 
