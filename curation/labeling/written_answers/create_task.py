@@ -20,7 +20,7 @@ from curation.core.text import describe_left_out, pluralize
 from curation.ingest.filters import NEED
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.query_tags import check_tags
-from curation.ingest.importers.reference_answers import reference_revision
+from curation.ingest.importers.reference_answers import read_reference_revisions
 from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.labeling.consensus.consensus import prepare_relevance
 from curation.labeling.presentation.drawing import DocumentText
@@ -239,11 +239,10 @@ def find_first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collectio
 def find_named_queries(known: KnownQueries, names: Sequence[str]) -> list[str]:
     """Find the ids of queries that are named by id or text, and refuse all unknown names at once."""
     query_ids, problems, unknown_names = known.find_each(names)
-    unknown_problems = (
-        f"no query has the id or text {name!r}{describe_similar_name(name, known.alike)}"
-        for name in unknown_names
-    )
-    refuse_problems([*problems, *unknown_problems])
+    for name in unknown_names:
+        suggestion = describe_similar_name(name, known.alike)
+        problems.append(f"no query has the id or text {name!r}{suggestion}")
+    refuse_problems(problems)
     return query_ids
 
 
@@ -332,7 +331,7 @@ def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _Planned, a
         [task_id, opened.task, canonical_json(parameters), utc_now()],
     )
     queries = sorted({query_id for query_ids in order_by_writer.values() for query_id in query_ids})
-    reference_revisions = reference_revision(cursor, queries)
+    reference_revisions = read_reference_revisions(cursor, queries)
     cursor.execute(
         "INSERT INTO answer_task_queries SELECT ?, unnest(?::TEXT[]), unnest(?::INTEGER[])",
         [task_id, queries, [reference_revisions.get(query_id) for query_id in queries]],
