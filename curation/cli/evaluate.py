@@ -281,10 +281,10 @@ def _prepare(
     return prepare(
         *(store, request, actor()),
         ReadingOptions(ChunkFields(*(columns[field] for field in RUN_FIELDS))),
-        named=lambda option: option.spelling,
+        name_option=lambda option: option.spelling,
         about_runs=[*about_runs, *(f"{OUT} {path}" for path in files if path not in pages)],
         about_answers=[f"--map {field}" for field in ANSWER_FIELDS if columns[field] is not None],
-        further=[f"{OUT} {path}" for path in pages],
+        about_both=[f"{OUT} {path}" for path in pages],
         answer_fields=AnswerFields(query_column, *(columns[field] for field in ANSWER_FIELDS)),
         facets=list_needed_facets(conditions),
         by_query=bool(select_by_ending(files, ".txt")),

@@ -1,4 +1,4 @@
-"""Evaluations query by query: the values of two runs, and the two result lists side by side.
+"""The comparison of two runs query by query, with their values and result lists.
 
 The runs belong to one evaluation, or to two evaluations on the same parts of a release. A sealed part has no
 values by query. A query that another release has sealed in the meantime is left out and counted.
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.reports.tables import NOT_JUDGED
 from curation.core.spans import Span, Spans, count_characters, difference, intersection, union
-from curation.evaluation.report.systems import QueryValues
+from curation.evaluation.report.system_sections import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.facets import CLUSTER, make_facets
 from curation.evaluation.stored_evaluations import read_json
@@ -26,7 +26,7 @@ from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
 
-NO_GRADE = {"disputed": "disputed", "unjudgeable": "cannot tell"}
+REASONS_WITHOUT_GRADE = {"disputed": "disputed", "unjudgeable": "cannot tell"}
 JUDGED_SINCE = "no grade in the release"
 EvaluatedRun = tuple[str, str]
 """The id of a stored evaluation, and the name of one of its systems."""
@@ -48,14 +48,13 @@ class ByQuery(NamedTuple):
 
 
 class ListedDocument(NamedTuple):
-    """A document at a place of a list.
+    """A document in a result list.
 
     Attributes
     ----------
     grade: the grade in the release; None without a grade.
     lacking: the reason for a missing grade, as far as the reader may know it.
-    elsewhere: the rank in the other list; None if the document is not among the first `LISTED`, 0 without
-        another list.
+    elsewhere: the rank in the other list; None below the first `STORED_RANKS`, 0 without another list.
     """
 
     rank: int
@@ -105,19 +104,22 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
     results = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     measure = results[0]["measures"][0]
     values = [
-        _values_of_system(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)
+        _find_values(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)
     ]
     texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
     *first, second = values
     seal = closed_access(cursor)
-    both = [name for name in texts if all(value.get(name) is not None for value in values)]
-    rows = [QueryValues(name, texts[name], first[0][name] if first else 0.0, second[name]) for name in both]
-    shown = [row for row in rows if seal.shows(row.query_id)]
+    query_ids = [query_id for query_id in texts if all(value.get(query_id) is not None for value in values)]
+    rows = [
+        QueryValues(query_id, texts[query_id], first[0][query_id] if first else 0.0, second[query_id])
+        for query_id in query_ids
+    ]
+    open_rows = [row for row in rows if seal.shows(row.query_id)]
     return ByQuery(
         measure,
         results[0]["release_id"],
-        tuple(sorted(shown, key=lambda row: (row.difference, row.query_id))),
-        withheld(len(rows) - len(shown), "query", "queries"),
+        tuple(sorted(open_rows, key=lambda row: (row.difference, row.query_id))),
+        withheld(len(rows) - len(open_rows), "query", "queries"),
     )
 
 
@@ -131,7 +133,7 @@ def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> di
     return result
 
 
-def _values_of_system(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
+def _find_values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
     """Map each query id to the system's value."""
     for run in result["runs"]:
         if run["name"] == system and measure in run["per_query"]:
@@ -167,24 +169,32 @@ def read_result_lists(
         _read_result(cursor, evaluation_id, annotator)["release_id"] for evaluation_id, _ in runs
     }
     grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
-    graded = {row["document_id"]: row["grade"] for row in grades}
-    lists = [_stored_ranks(cursor, run, query.query_id) for run in runs]
-    listed = {name for ranks in lists for name in ranks}
-    lacking = _why_not_graded(cursor, query.query_id, listed - graded.keys(), annotator)
+    grade_of = {row["document_id"]: row["grade"] for row in grades}
+    lists = [_read_ranks(cursor, run, query.query_id) for run in runs]
+    listed = {document_id for ranks in lists for document_id in ranks}
+    lacking = _explain_missing_grades(cursor, query.query_id, listed - grade_of.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
     texts = snapshot_texts(cursor, header["snapshot_id"], sorted(listed)).to_pylist()
     titles = {row["document_id"]: _title_or_beginning(row) for row in texts}
 
-    def places(ranks: Mapping[str, int], other: Mapping[str, int] | None) -> list[ListedDocument]:
+    def list_documents(
+        ranks: Mapping[str, int], other_ranks: Mapping[str, int] | None
+    ) -> list[ListedDocument]:
         return [
             ListedDocument(
-                *(rank, name, titles.get(name, name), graded.get(name)),
-                *(0 if other is None else other.get(name), lacking.get(name, NOT_JUDGED)),
+                rank=rank,
+                document_id=name,
+                title=titles.get(name, name),
+                grade=grade_of.get(name),
+                elsewhere=0 if other_ranks is None else other_ranks.get(name),
+                lacking=lacking.get(name, NOT_JUDGED),
             )
             for name, rank in ranks.items()
         ]
 
-    return [places(ranks, lists[1 - index] if len(lists) > 1 else None) for index, ranks in enumerate(lists)]
+    if len(lists) == 1:
+        return [list_documents(lists[0], None)]
+    return [list_documents(ranks, lists[1 - index]) for index, ranks in enumerate(lists)]
 
 
 def read_chunk_lists(
@@ -206,65 +216,70 @@ def read_chunk_lists(
         for row in parts["qrels"].rows_of(query.query_id)
         if row["grade"] >= result["relevant_grade"]
     }
-    marks = dict[str, list[Span]]()
+    marked_spans = dict[str, list[Span]]()
     for row in parts["evidence"].rows_of(query.query_id) if "evidence" in parts else ():
         if row["document_id"] in relevant:
-            marks.setdefault(row["document_id"], []).append((row["start"], row["end"]))
+            marked_spans.setdefault(row["document_id"], []).append((row["start"], row["end"]))
     sql = """
         SELECT rank, document_id, start_at, end_at, words FROM evaluation_chunks
         WHERE evaluation_id = ? AND system = ? AND query_id = ? ORDER BY rank
     """
     lists = [cursor.execute(sql, [*run, query.query_id]).fetchall() for run in runs]
     (header,) = parts["release"]
-    names = sorted({row[1] for rows in lists for row in rows} | marks.keys())
-    texts = snapshot_texts(cursor, header["snapshot_id"], names).to_pylist() if any(lists) else []
+    document_ids = sorted({row[1] for rows in lists for row in rows} | marked_spans.keys())
+    texts = snapshot_texts(cursor, header["snapshot_id"], document_ids).to_pylist() if any(lists) else []
     bodies = {row["document_id"]: (_title_or_beginning(row), row["body"]) for row in texts}
-    return [_passages(rows, marks, bodies) if rows else None for rows in lists]
+    return [_make_passages(rows, marked_spans, bodies) if rows else None for rows in lists]
 
 
-def _passages(
+def _make_passages(
     rows: Sequence[tuple[int, str, int, int, int]],
-    marks: Mapping[str, Sequence[Span]],
+    marked_spans: Mapping[str, Sequence[Span]],
     bodies: Mapping[str, tuple[str, str]],
 ) -> list[Passage]:
-    left = {name: union(spans) for name, spans in marks.items()}
-    every, context, passages = sum(map(count_characters, left.values())), 0, []
+    remaining = {name: union(spans) for name, spans in marked_spans.items()}
+    evidence_size, words_read, passages = sum(map(count_characters, remaining.values())), 0, []
 
-    def passage(name: str, start: int, end: int, evidence: Spans) -> Passage:
+    def make_passage(name: str, start: int, end: int, evidence: Spans) -> Passage:
         title, body = bodies.get(name, (name, ""))
         return Passage(name, title, start, end, body[start:end], evidence)
 
     for rank, name, start, end, words in rows:
-        marked = intersection([(start, end)], marks.get(name, ()))
-        left[name] = difference(left.get(name, ()), marked)
-        recall = 1 - sum(map(count_characters, left.values())) / every if every else None
-        context = context + words if min(context, words) >= 0 else UNKNOWN
-        known = None if context < 0 else context
-        chunk = passage(name, start, end, marked)
-        passages.append(chunk._replace(rank=rank, recall=recall, words=known))
-    missing = [passage(name, *span, (span,)) for name, spans in sorted(left.items()) for span in spans]
-    return passages + missing
+        evidence = intersection([(start, end)], marked_spans.get(name, ()))
+        remaining[name] = difference(remaining.get(name, ()), evidence)
+        recall = 1 - sum(map(count_characters, remaining.values())) / evidence_size if evidence_size else None
+        words_read = words_read + words if min(words_read, words) >= 0 else UNKNOWN
+        passage = make_passage(name, start, end, evidence)
+        word_count = None if words_read < 0 else words_read
+        passages.append(passage._replace(rank=rank, recall=recall, words=word_count))
+    for name, spans in sorted(remaining.items()):
+        passages += [make_passage(name, *span, (span,)) for span in spans]
+    return passages
 
 
-def _why_not_graded(cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator) -> dict[str, str]:
+def _explain_missing_grades(
+    cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator
+) -> dict[str, str]:
     """Map each judged document without a grade in the release to the reason for the missing grade.
 
     Documents that the reader still has to grade are left out, so that the reader stays blind.
     """
-    withheld = read_withheld_pairs(cursor, reader.name)
+    withheld_pairs = read_withheld_pairs(cursor, reader.name)
     votes = read_query_votes(cursor, query_id)
     judged = ungraded.intersection(votes.rows["document_id"].to_pylist())
-    wanted = {name for name in judged if (query_id, name) not in withheld}
-    if not wanted:
+    visible = {document_id for document_id in judged if (query_id, document_id) not in withheld_pairs}
+    if not visible:
         return {}
     pairs = compute_query_consensus(cursor, votes, query_id)
     return {
-        pair.document_id: NO_GRADE.get(pair.how, JUDGED_SINCE) for pair in pairs if pair.document_id in wanted
+        pair.document_id: REASONS_WITHOUT_GRADE.get(pair.how, JUDGED_SINCE)
+        for pair in pairs
+        if pair.document_id in visible
     }
 
 
-def _stored_ranks(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
-    """Map each document id of a stored list to its rank, from the first place on."""
+def _read_ranks(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
+    """Map each document id of a stored list to its rank, the first rank first."""
     sql = """
         SELECT document_id, rank FROM evaluation_lists
         WHERE evaluation_id = ? AND system = ? AND query_id = ? ORDER BY rank

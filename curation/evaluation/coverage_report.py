@@ -1,4 +1,4 @@
-"""The coverage map with results: drawings of regions, coloured by a measure of evaluated systems.
+"""The coverage map of the corpus, coloured by a measure of evaluated systems.
 
 The report is one HTML file. The drawings of the report link to a section on each region; the app shows the
 same sections.
@@ -27,19 +27,18 @@ from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Cursor, Store
 from curation.store.documents import snapshot_titles
 
-HEADLINE = "ndcg@10"
+PREFERRED_MEASURE = "ndcg@10"
 SEALED = "A sealed part has no figures of single queries, so the part's figures cannot colour a map."
 ValuesByQuery = Mapping[str, float | None]
 """Query id → value of a system, or None."""
-NEAREST = 3
+EDGES_PER_REGION = 3
 """The number of edges that each region keeps."""
-ITERATIONS = 80
+LAYOUT_ITERATIONS = 80
 
 NOT_EVALUATED = "no run"
 Link = Callable[[int], str]
 RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
-"""Edges and places: positions of two regions with a weight from 0 to 1, and x and y from 0 to 1 of each
-region."""
+"""Edges and points: two region indexes with a weight from 0 to 1, and x and y from 0 to 1 of each region."""
 
 
 def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
@@ -47,8 +46,8 @@ def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, 
     values."""
     means = {}
     for number in state.map.regions:
-        found = [values.get(query.query_id) for query in state.queries.get(number, [])]
-        known = [value for value in found if value is not None]
+        region_values = [values.get(query.query_id) for query in state.queries.get(number, [])]
+        known = [value for value in region_values if value is not None]
         means[number] = fsum(known) / len(known) if known else None
     return means
 
@@ -75,7 +74,7 @@ def choose_values(evaluation: Evaluation) -> EvaluatedValues:
     RefusedError: a sealed part was evaluated.
     """
     per_query = {system.name: system.per_query for system in evaluation.runs}
-    return _evaluated_values(
+    return _make_evaluated_values(
         evaluation.release, evaluation.parts, evaluation.measures, evaluation.query_ids, per_query
     )
 
@@ -92,10 +91,10 @@ def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator)
     result: dict[str, Any] = json.loads(text)
     per_query = {system["name"]: system["per_query"] for system in result["runs"]}
     release, parts, measures = result["release"], result["parts"], result["measures"]
-    return _evaluated_values(release, parts, measures, result["query_ids"], per_query)
+    return _make_evaluated_values(release, parts, measures, result["query_ids"], per_query)
 
 
-def _evaluated_values(
+def _make_evaluated_values(
     release: str,
     parts: Sequence[str],
     measures: Sequence[str],
@@ -104,7 +103,7 @@ def _evaluated_values(
 ) -> EvaluatedValues:
     if query_ids is None or any(values is None for values in per_query.values()):
         raise RefusedError(SEALED)
-    measure = next((name for name in measures if name.replace("_exp", "") == HEADLINE), measures[0])
+    measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])
     systems = {
         name: dict(zip(query_ids, values[measure], strict=True))
         for name, values in per_query.items()
@@ -121,31 +120,32 @@ def build_region_graph(state: CoverageState) -> RegionGraph:
     RefusedError: networkx is not installed.
     """
     numbers = state.map.regions
-    edges = _edges_of_regions(state, numbers)
-    return edges, _places_of_regions(len(numbers), edges)
+    edges = _find_edges(state, numbers)
+    return edges, _lay_out_regions(len(numbers), edges)
 
 
-def _edges_of_regions(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
+def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
     """Weight each pair of regions by the common documents, and keep the heaviest edges of each region."""
-    place_of = {number: index for index, number in enumerate(numbers)}
+    index_of = {number: index for index, number in enumerate(numbers)}
     shared: Counter[tuple[int, int]] = Counter()
-    for places in state.map.document_entities.values():
-        indexes = sorted(place_of[at] for at in state.map.find_clusters(places) if at in place_of)
+    for entities in state.map.document_entities.values():
+        clusters = state.map.find_clusters(entities)
+        indexes = sorted(index_of[number] for number in clusters if number in index_of)
         shared.update(combinations(indexes, 2))
     sizes = [len(state.map.clusters[number].documents) for number in numbers]
     weights = {
         (region, other): count / (sizes[region] + sizes[other] - count)
         for (region, other), count in shared.items()
     }
-    near: dict[int, list[tuple[float, tuple[int, int]]]] = {}
+    edges_of: dict[int, list[tuple[float, tuple[int, int]]]] = {}
     for edge, weight in weights.items():
-        for end in edge:
-            near.setdefault(end, []).append((-weight, edge))
-    kept = {edge for edges_of in near.values() for _, edge in sorted(edges_of)[:NEAREST]}
-    return [(*edge, weights[edge]) for edge in sorted(kept)]
+        for region in edge:
+            edges_of.setdefault(region, []).append((-weight, edge))
+    heaviest = {edge for edges in edges_of.values() for _, edge in sorted(edges)[:EDGES_PER_REGION]}
+    return [(*edge, weights[edge]) for edge in sorted(heaviest)]
 
 
-def _places_of_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
+def _lay_out_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
     try:
         import networkx
     except ImportError as error:
@@ -153,10 +153,10 @@ def _places_of_regions(count: int, edges: list[tuple[int, int, float]]) -> list[
     graph = networkx.Graph()
     graph.add_nodes_from(range(count))
     graph.add_weighted_edges_from(edges)
-    layout = networkx.spring_layout(graph, seed=0, iterations=ITERATIONS)
-    places = np.array([layout[node] for node in range(count)]).reshape(count, 2)
-    low, high = places.min(axis=0, initial=0), places.max(axis=0, initial=0)
-    scaled = (places - low) / np.maximum(high - low, 1e-9)
+    layout = networkx.spring_layout(graph, seed=0, iterations=LAYOUT_ITERATIONS)
+    points = np.array([layout[node] for node in range(count)]).reshape(count, 2)
+    low, high = points.min(axis=0, initial=0), points.max(axis=0, initial=0)
+    scaled = (points - low) / np.maximum(high - low, 1e-9)
     return [(round(x, 4), round(y, 4)) for x, y in scaled.tolist()]
 
 
@@ -175,13 +175,13 @@ def build_map_sections(
     system: the system whose values colour the regions.
     link: a function from the number of a region to the address of its section.
     """
-    edges, places = graph
+    edges, points = graph
     values: ValuesByQuery = evaluated_values.systems[system] if evaluated_values and system else {}
     measure = f"{evaluated_values.measure} of {system}" if evaluated_values and system else NOT_EVALUATED
     marks = make_region_marks(state, average_by_region(state, values), link)
-    asked = sum(mark.queries > 0 for mark in marks)
+    with_query = sum(mark.queries > 0 for mark in marks)
     proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
-    sentence = f"{asked:,} of {pluralize(len(marks), 'region')} have a query."
+    sentence = f"{with_query:,} of {pluralize(len(marks), 'region')} have a query."
     return [
         Section(
             "Documents and queries by region",
@@ -192,7 +192,7 @@ def build_map_sections(
         Section(
             "Connections between regions",
             "A line joins two regions if some documents are about both regions. Larger: more documents.",
-            (region_graph("Regions joined by their documents", measure, marks, places, edges),),
+            (region_graph("Regions joined by their documents", measure, marks, points, edges),),
         ),
     ]
 
@@ -229,10 +229,10 @@ def _region_section(
     if queries:
         caption = pluralize(len(queries), "query", "queries")
         tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
-    none = "" if queries else "\nNo query is about this region."
+    remark = "" if queries else "\nNo query is about this region."
     return Section(
         f"Region {number}: {isolate(cluster.name)}",
-        f"Entities, the most central first: {', '.join(map(isolate, names))}.{none}",
+        f"Entities, the most central first: {', '.join(map(isolate, names))}.{remark}",
         (),
         tuple(tables),
         f"To write a query: goldgrade coverage write --region {number} --queries 1 --annotators NAME",
@@ -258,15 +258,15 @@ def write_coverage_page(store: Store, evaluated_values: EvaluatedValues | None =
     )
     sections.append(state.reliability)
     sections += build_region_sections(state, titles, evaluated_values, anchors)
-    known = state.map.parameters
+    parameters = state.map.parameters
     remark = (
-        f"Map {state.map.map_id[:12]}: resolution {known['resolution']:g}, {known['chosen']}; seed "
-        f"{known['seed']}; a region has {known['least_documents']:,} documents or more."
+        f"Map {state.map.map_id[:12]}: resolution {parameters['resolution']:g}, {parameters['chosen']}; seed "
+        f"{parameters['seed']}; a region has {parameters['least_documents']:,} documents or more."
     )
-    return html_page("Coverage of the corpus", _findings(state, evaluated_values), sections, remark)
+    return html_page("Coverage of the corpus", _write_findings(state, evaluated_values), sections, remark)
 
 
-def _findings(state: CoverageState, evaluated_values: EvaluatedValues | None) -> list[str]:
+def _write_findings(state: CoverageState, evaluated_values: EvaluatedValues | None) -> list[str]:
     regions = state.regions
     share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [

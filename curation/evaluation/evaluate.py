@@ -1,5 +1,4 @@
-"""Evaluations by request: checks, figures of runs and of answers, storage, and candidates for the next
-round."""
+"""The operation that evaluates the files of a request on a release."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ from curation.people.annotators import EVALUATING, require_author
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import Cursor, Store
 
-_OPTION = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
+_OPTION_TEXT = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
 """Command-line parts of error messages, which the page leaves out: the field with the queries, and option
 names.
 """
@@ -42,10 +41,10 @@ EvaluationOutcome = tuple[
     Sequence[HeadlineEvaluation], AnswerEvaluation | None, JudgedEvaluation | None, Evaluation | None
 ]
 """Rounded figures, the evaluation of answers, the estimates with a judge, and the evaluation of runs."""
-ABOUT_FILES = ("part", "reason", "skip_repeated", "topics", "chunk_map")
+FILE_OPTIONS = ("part", "reason", "skip_repeated", "topics", "chunk_map")
 """Options of a request that choose no figures: the part, the reason, and the reading of files."""
-label_of: Callable[[Option], str] = attrgetter("label")
-"""The name of an option on a page."""
+get_label: Callable[[Option], str] = attrgetter("label")
+"""A function that names an option as on a page."""
 
 
 class PreparedEvaluation(NamedTuple):
@@ -55,8 +54,8 @@ class PreparedEvaluation(NamedTuple):
     ----------
     rounded: whether an evaluator evaluates a sealed part, and gets one rounded figure of each system.
     reading: options for reading runs; runs that several steps need are parsed once.
-    by_query: whether values of single queries are wanted.
-    near: whether people's grades may come only from projects in the project's folder.
+    by_query: whether the caller needs values of single queries.
+    same_folder: whether people's grades may come only from projects in the project's folder.
     """
 
     store: Store
@@ -67,7 +66,7 @@ class PreparedEvaluation(NamedTuple):
     reading: ReadingOptions
     answer_fields: AnswerFields = AnswerFields()
     by_query: bool = False
-    near: bool = False
+    same_folder: bool = False
     progress: Progress = silent
 
     @property
@@ -81,7 +80,7 @@ class PreparedEvaluation(NamedTuple):
         return [SystemFile(name, Path(path)) for name, path in self.request.answers]
 
 
-class Submitted(NamedTuple):
+class SubmittedOutcome(NamedTuple):
     """The outcome of a submitted evaluation; rounded figures are not stored and have no id."""
 
     sentences: tuple[str, ...]
@@ -89,13 +88,15 @@ class Submitted(NamedTuple):
 
 
 def list_chosen_options(
-    request: EvaluateRequest, named: Callable[[Option], str] = label_of, among: Sequence[str] | None = None
+    request: EvaluateRequest,
+    name_option: Callable[[Option], str] = get_label,
+    fields: Sequence[str] | None = None,
 ) -> list[str]:
-    """Name the options of a request that differ from their defaults; `among` limits the fields."""
+    """Name the options of a request that differ from their defaults; `fields` limits the options."""
     return [
-        named(option)
+        name_option(option)
         for option in list_options(EvaluateRequest)
-        if (among is None or option.name in among) and getattr(request, option.name) != option.default
+        if (fields is None or option.name in fields) and getattr(request, option.name) != option.default
     ]
 
 
@@ -104,21 +105,21 @@ def prepare(
     request: EvaluateRequest,
     author: str,
     reading: ReadingOptions = ReadingOptions(),
-    named: Callable[[Option], str] = label_of,
+    name_option: Callable[[Option], str] = get_label,
     about_runs: Sequence[str] = (),
     about_answers: Sequence[str] = (),
-    further: Sequence[str] = (),
+    about_both: Sequence[str] = (),
     facets: Sequence[str] = (),
-    **more: Any,
+    **fields: Any,
 ) -> PreparedEvaluation:
     """Check a request before any sealed grade is read, and open its release.
 
     Parameters
     ----------
-    named: a function that names an option for the person who makes the request.
-    about_runs, about_answers, further: names of choices outside the request: on runs, on answers and on both.
+    name_option: a function that names an option for the person who makes the request.
+    about_runs, about_answers, about_both: names of choices outside the request.
     facets: facets that conditions need, besides the facets of the request.
-    more: further fields of the work.
+    fields: the other fields of the prepared evaluation.
 
     Raises
     ------
@@ -127,48 +128,48 @@ def prepare(
     """
     release = load_release(store, request.release)
     names = [name for name, _ in (*request.runs, *request.answers)]
-    by_answers = not request.runs
-    sealed = make_sealed_request(store, release, request.part, names, request.reason, author, by_answers)
+    of_answers = not request.runs
+    sealed = make_sealed_request(store, release, request.part, names, request.reason, author, of_answers)
     with log_refusals(store, sealed):
         rounded = sealed is not None and sealed.rounded
         if sealed is not None:
             check_access(store, sealed, all_figures=False)
         if rounded:
-            _refuse_all_figures(sealed, request, named, [*about_runs, *about_answers, *further])
-        _check_fit(store, request, author, release, named, about_runs, about_answers)
+            _refuse_all_figures(sealed, request, name_option, [*about_runs, *about_answers, *about_both])
+        _refuse_misfits(store, request, author, release, name_option, about_runs, about_answers)
     request = replace(request, by=[*request.by, *facets])
-    again = request.judge is not None or request.to_pool is not None
+    reads_twice = request.judge is not None or request.to_pool is not None
     reading = reading._replace(
         skip_repeated=request.skip_repeated,
-        parsed_files={} if again else None,
+        parsed_files={} if reads_twice else None,
         topics=request.topics,
         chunk_map=request.chunk_map,
     )
-    return PreparedEvaluation(store, request, author, release, rounded, reading, **more)
+    return PreparedEvaluation(store, request, author, release, rounded, reading, **fields)
 
 
 def _refuse_all_figures(
     sealed: SealedRequest | None,
     request: EvaluateRequest,
-    named: Callable[[Option], str],
-    besides: Sequence[str],
+    name_option: Callable[[Option], str],
+    other_choices: Sequence[str],
 ) -> None:
     """Refuse an evaluator's request for more than rounded figures of a sealed part."""
-    rest = replace(request, **{name: getattr(EvaluateRequest(), name) for name in ABOUT_FILES})
-    asked = [*list_chosen_options(rest, named), *besides]
-    if asked and sealed is not None:
+    about_figures = replace(request, **{name: getattr(EvaluateRequest(), name) for name in FILE_OPTIONS})
+    choices = [*list_chosen_options(about_figures, name_option), *other_choices]
+    if choices and sealed is not None:
         raise RefusedError(
             f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
-            f"{', '.join(asked)} cannot go with it. Leave that out. Only leads see full results."
+            f"{', '.join(choices)} cannot go with it. Leave that out. Only leads see full results."
         )
 
 
-def _check_fit(
+def _refuse_misfits(
     store: Store,
     request: EvaluateRequest,
     author: str,
     release: FrozenRelease,
-    named: Callable[[Option], str],
+    name_option: Callable[[Option], str],
     about_runs: Sequence[str],
     about_answers: Sequence[str],
 ) -> None:
@@ -180,27 +181,28 @@ def _check_fit(
             f"{release.file.path} is a packed release: judges' grades and candidates are only in the "
             "release's project. Evaluate the project's own release."
         )
-    supported = request.answers and request.support  # by a judge whom people correct
-    of_runs = [name for name in ABOUT_RUNS if name != "judge" or not supported]
-    asked_of_runs = [*list_chosen_options(request, named, of_runs), *about_runs]
-    asked_of_answers = [*list_chosen_options(request, named, ABOUT_ANSWERS), *about_answers]
+    judges_answers = request.answers and request.support  # people's grades correct a judge of answers
+    run_fields = [name for name in ABOUT_RUNS if name != "judge" or not judges_answers]
+    run_choices = [*list_chosen_options(request, name_option, run_fields), *about_runs]
+    answer_choices = [*list_chosen_options(request, name_option, ABOUT_ANSWERS), *about_answers]
     if not request.runs and not request.answers:
         raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
-    problems = [f"{what} applies to runs, but no run is named" for what in asked_of_runs if not request.runs]
-    problems += [
-        f"{what} applies to answers, but no file of answers is named"
-        for what in asked_of_answers
-        if not request.answers
-    ]
+    problems = []
+    if not request.runs:
+        problems += [f"{choice} applies to runs, but no run is named" for choice in run_choices]
+    if not request.answers:
+        problems += [
+            f"{choice} applies to answers, but no file of answers is named" for choice in answer_choices
+        ]
     refuse_problems(problems, way_out="Name the missing files, or leave this option out.")
     check_request(request)
 
 
 def check_request(request: EvaluateRequest) -> None:
     """Raise an InputError for a request that fails before any file is read."""
-    times = Counter(name for name, _ in request.answers)
+    counts = Counter(name for name, _ in request.answers)
     refuse_problems(
-        [f"Two files of answers have the name {name}." for name, count in times.items() if count > 1]
+        [f"Two files of answers have the name {name}." for name, count in counts.items() if count > 1]
     )
 
 
@@ -212,52 +214,51 @@ def evaluate(work: PreparedEvaluation) -> EvaluationOutcome:
     InputError, NotFoundError, RefusedError: as for `evaluate_runs` or `evaluate_answers`.
     """
     if work.rounded:
-        return _headlines(work), None, None, None
-    request, release, by = work.request, work.release, (work.author, work.progress)
+        return _evaluate_headlines(work), None, None, None
+    store, release, request, reading = work.store, work.release, work.request, work.reading
     answers = judged = runs = None
     if request.answers:
         answers = evaluate_answers(
-            *(work.store, release, work.answers, request, *by),
-            grades=_grades(work),
-            reading=work.reading,
+            *(store, release, work.answers, request, work.author, work.progress),
+            grades=_read_grades(work),
+            reading=reading,
             fields=work.answer_fields,
         )
     if request.runs and request.judge is not None:
-        judged = estimate_with_judge(work.store, release, work.runs, request, work.reading, work.progress)
+        judged = estimate_with_judge(store, release, work.runs, request, reading, work.progress)
     if request.runs:
         runs = evaluate_runs(
-            *(work.store, release, work.runs, request, *by), reading=work.reading, by_query=work.by_query
+            *(store, release, work.runs, request, work.author, work.progress),
+            reading=reading,
+            by_query=work.by_query,
         )
     return (), answers, judged, runs
 
 
-def _headlines(work: PreparedEvaluation) -> list[HeadlineEvaluation]:
+def _evaluate_headlines(work: PreparedEvaluation) -> list[HeadlineEvaluation]:
     """Compute one rounded figure of each run, and of each file of answers."""
-    request, by = work.request, (work.author, work.progress)
-    headlines = []
+    store, release, options = work.store, work.release, (work.request, work.author, work.progress)
+    reading, fields, headlines = work.reading, work.answer_fields, []
     if work.runs:
-        headlines.append(
-            evaluate_headline_of_runs(work.store, work.release, work.runs, request, *by, reading=work.reading)
-        )
+        headlines.append(evaluate_headline_of_runs(store, release, work.runs, *options, reading=reading))
     if work.answers:
-        headlines.append(
-            evaluate_headline_of_answers(
-                *(work.store, work.release, work.answers, request, *by),
-                reading=work.reading,
-                fields=work.answer_fields,
-            )
+        answers = evaluate_headline_of_answers(
+            store, release, work.answers, *options, reading=reading, fields=fields
         )
+        headlines.append(answers)
     return headlines
 
 
-def _grades(work: PreparedEvaluation) -> dict[str, AnswerGrades]:
+def _read_grades(work: PreparedEvaluation) -> dict[str, AnswerGrades]:
     """Read people's grades of answers, by graded property."""
-    near = work.store if work.near else None
-    named = {name: getattr(work.request, name) for name in ABOUT_ANSWERS}
-    return {name: read_answer_grades(name, text, near) for name, text in named.items() if text}
+    project = work.store if work.same_folder else None
+    texts = {name: getattr(work.request, name) for name in ABOUT_ANSWERS}
+    return {name: read_answer_grades(name, text, project) for name, text in texts.items() if text}
 
 
-def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> Submitted:
+def submit(
+    store: Store, request: EvaluateRequest, author: str, progress: Progress = silent
+) -> SubmittedOutcome:
     """Score uploaded runs, files of answers, or both, and store the evaluation for its author.
 
     Raises
@@ -266,33 +267,30 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
     or uses options that only leads may use.
     """
     try:
-        work = prepare(store, request, author, near=True, progress=progress)
+        work = prepare(store, request, author, same_folder=True, progress=progress)
+        roles = ("lead",) if list_chosen_options(request, fields=ABOUT_ANSWERS) else EVALUATING
         with store.reading() as cursor:
-            require_author(
-                cursor,
-                author,
-                *(("lead",) if list_chosen_options(request, among=ABOUT_ANSWERS) else EVALUATING),
-            )
+            require_author(cursor, author, *roles)
         return _store_evaluation(work)
     except InputError as error:
-        raise _error_for_upload(error) from error
+        raise _rewrite_for_upload(error) from error
 
 
-def _store_evaluation(work: PreparedEvaluation) -> Submitted:
+def _store_evaluation(work: PreparedEvaluation) -> SubmittedOutcome:
     request, (headlines, answers, _, runs) = work.request, evaluate(work)
     if headlines:
-        return Submitted(tuple(line for headline in headlines for line in headline.sentences), None)
+        return SubmittedOutcome(tuple(line for headline in headlines for line in headline.sentences), None)
     evaluation_id = store_evaluation(work.store, runs, answers, work.author)
     counts = [pluralize(len(request.runs), "run")] if request.runs else []
     if request.answers:
         counts.append(pluralize(len(request.answers), "file of answers", "files of answers"))
     sentence = f"Evaluated {' and '.join(counts)} on {request.release}, {request.part}."
-    return Submitted((sentence, *_make_candidates(work)), evaluation_id)
+    return SubmittedOutcome((sentence, *_make_candidates(work)), evaluation_id)
 
 
-def _error_for_upload(error: InputError) -> InputError:
+def _rewrite_for_upload(error: InputError) -> InputError:
     """Rewrite an error for the page, with the file's name and without options of the command line."""
-    way_out = _OPTION.sub("", error.way_out)
+    way_out = _OPTION_TEXT.sub("", error.way_out)
     path = None if error.path is None else Path(error.path).name
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
@@ -303,7 +301,7 @@ def _make_candidates(work: PreparedEvaluation) -> list[str]:
     if depth is None:
         return []
     try:
-        pool, unjudged, sealed_apart = pool_runs(
+        pool, unjudged, left_out = pool_runs(
             *(work.store, work.release, work.runs, work.request, work.author, work.progress, work.reading)
         )
     except CurationError as error:
@@ -312,8 +310,8 @@ def _make_candidates(work: PreparedEvaluation) -> list[str]:
         f"{unjudged:,} of the first {depth:,} documents of all queries have no grade; "
         f"{pool.added:,} became candidates."
     )
-    if sealed_apart:
-        sentence += f" {pluralize(sealed_apart, 'query', 'queries')} of other sealed parts got no candidates."
+    if left_out:
+        sentence += f" {pluralize(left_out, 'query', 'queries')} of other sealed parts got no candidates."
     return [sentence]
 
 
@@ -322,7 +320,7 @@ def _check(_cursor: Cursor, request: EvaluateRequest | None) -> None:
         check_request(request)
 
 
-def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> Submitted:
+def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> SubmittedOutcome:
     """Evaluate uploaded files, and remove their folder even after an error."""
     try:
         return submit(store, request, author, progress)

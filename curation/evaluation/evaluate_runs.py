@@ -1,4 +1,4 @@
-"""Evaluation of runs on a release: from run files to the figures of an evaluation.
+"""The evaluation of runs on a release.
 
 On a sealed part the evaluation has no value of a single query, and no figures of fewer than ten queries
 (`protect_figures`). All computations with values of single queries happen in this module, before the values
@@ -18,6 +18,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Mask
 from curation.core.statistics.intervals import RESAMPLES
+from curation.evaluation import sealed_access
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts, values_by_measure
 from curation.evaluation.figures.aggregations import StrataSummary, summarize_strata
 from curation.evaluation.figures.candidate_lists import measure_hard_negatives
@@ -28,29 +29,17 @@ from curation.evaluation.figures.refusal import measure_refusal
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.run_remarks import run_remarks
+from curation.evaluation.run_remarks import write_run_remarks
 from curation.evaluation.scored_system import ScoredSystem, score_system
+from curation.evaluation.scoring import measure_names
 from curation.evaluation.scoring.facets import COVERAGE, Facet, choose_facets
-from curation.evaluation.scoring.measure_names import (
-    CHUNK_MEASURES,
-    DEFAULT_MEASURES,
-    Measure,
-    choose_measures,
-    summarize_values,
-)
+from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.pooled_pairs import compute_unjudged_share
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import RunScores
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, add_whole_documents, read_run
-from curation.evaluation.sealed_access import (
-    SealedRequest,
-    check_access,
-    log_figures,
-    log_refusals,
-    make_sealed_request,
-    select_sealed_values,
-)
+from curation.evaluation.sealed_access import SealedRequest
 from curation.releases.frozen_release import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
@@ -96,7 +85,7 @@ def assemble(
         hard_negatives=effect,
         pool_unjudged=compute_unjudged_share(release.pooled, qrels.pair_ids),
         coverage=release.coverage,
-        summaries=_summaries(scores, facets, release.sealed_queries, request),
+        summaries=_summarize_facets(scores, facets, release.sealed_queries, request),
         mark=release.mark,
         context={system.name: system.context for system in systems if system.context},
         lists={system.name: system.first_places for system in systems if system.first_places},
@@ -108,40 +97,40 @@ def _evaluated_systems(
 ) -> tuple[EvaluatedSystem, ...]:
     scores = [system.mean for system in systems]
     stratum = release.facets["stratum"]
-    every = {facet.name: facet for facet in (stratum, *facets)}
     by_facet = {
-        name: compute_facet_figures(scores, facet, release.sealed_queries) for name, facet in every.items()
+        facet.name: compute_facet_figures(scores, facet, release.sealed_queries)
+        for facet in (stratum, *facets)
     }
-    shown = {facet.name for facet in facets}
-    by_measure = [measure.name for measure in scores[0].measures]
+    shown_facets = {facet.name for facet in facets}
+    names = [measure.name for measure in scores[0].measures]
     return tuple(
         EvaluatedSystem(
             name=system.name,
             files=tuple(
-                _run_facts(run, scores, release, seed)
+                _describe_run(run, scores, release, seed)
                 for run, scores in zip(system.runs, system.scores, strict=True)
             ),
             overall=overall,
             traffic=estimate_traffic_figures(system.mean, release.drawn),
             others=compute_other_means(
-                system.mean, stratum, by_facet["stratum"][number], bool(release.sealed)
+                system.mean, stratum, by_facet["stratum"][index], bool(release.sealed)
             ),
-            strata={facet: kinds[number] for facet, kinds in by_facet.items() if facet in shown},
-            seeds=_figures_of_runs(system.scores),
-            per_query=values_by_measure(dict(zip(by_measure, system.mean.values.T, strict=True))),
+            strata={facet: kinds[index] for facet, kinds in by_facet.items() if facet in shown_facets},
+            seeds=_compute_run_figures(system.scores),
+            per_query=values_by_measure(dict(zip(names, system.mean.values.T, strict=True))),
         )
-        for number, (system, overall) in enumerate(zip(systems, compute_mean_figures(scores), strict=True))
+        for index, (system, overall) in enumerate(zip(systems, compute_mean_figures(scores), strict=True))
     )
 
 
-def _summaries(
+def _summarize_facets(
     systems: Mapping[str, RunScores], facets: Sequence[Facet], sealed: Mask, request: EvaluateRequest
 ) -> tuple[StrataSummary, ...]:
     """Summarize each facet of the coverage map, by the first measure that compares systems."""
-    compared = [measure for measure in next(iter(systems.values())).measures if measure.compares]
-    if not compared:
+    comparable = [measure for measure in next(iter(systems.values())).measures if measure.compares]
+    if not comparable:
         return ()
-    measure = compared[0].name
+    measure = comparable[0].name
     values = np.stack([scores.of(measure) for scores in systems.values()])
     return tuple(
         summarize_strata(
@@ -152,7 +141,7 @@ def _summaries(
     )
 
 
-def _run_facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
+def _describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
     return RunFacts(
         source=run.source,
         places=run.places,
@@ -163,15 +152,15 @@ def _run_facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, see
         left_out=run.left_out,
         refusal=measure_refusal(run.rows, release.qrels, release.facets, seed),
         chunks=run.chunks,
-        remarks=tuple(run_remarks(run, scores.measures)),
+        remarks=tuple(write_run_remarks(run, scores.measures)),
     )
 
 
-def _figures_of_runs(runs: Sequence[RunScores]) -> dict[str, tuple[float | None, ...]]:
+def _compute_run_figures(runs: Sequence[RunScores]) -> dict[str, tuple[float | None, ...]]:
     """Compute the figure of each run of one system by each measure; no figures for a single run."""
     measures = enumerate(runs[0].measures if len(runs) > 1 else ())
     return {
-        measure.name: tuple(summarize_values(measure, run.values[:, column]) for run in runs)
+        measure.name: tuple(measure_names.summarize_values(measure, run.values[:, column]) for run in runs)
         for column, measure in measures
     }
 
@@ -192,7 +181,7 @@ def evaluate_runs(
     Parameters
     ----------
     runs: the run files; files of one name are several runs of one system.
-    by_query: whether values of single queries are wanted; sealed parts are then refused.
+    by_query: whether the caller needs values of single queries; sealed parts are then refused.
 
     Raises
     ------
@@ -204,12 +193,14 @@ def evaluate_runs(
     if not runs:
         raise InputError("No run was named: give at least one run.", command="For example: --run bm25.trec.")
     names = [source.name for source in runs]
-    sealed = make_sealed_request(store, release_name, request.part, names, request.reason, actor)
-    with log_refusals(store, sealed):
+    sealed = sealed_access.make_sealed_request(
+        store, release_name, request.part, names, request.reason, actor
+    )
+    with sealed_access.log_refusals(store, sealed):
         if sealed is not None:
-            check_access(store, sealed)
+            sealed_access.check_access(store, sealed)
         release = read_release(store, release_name, request.part, request.relevant)
-        _measures_and_facets(release, request, by_query)
+        _choose_measures_and_facets(release, request, by_query)
         systems, evaluation = _evaluate_sources(release, runs, request, reading, progress)
         if sealed is None:
             return evaluation
@@ -224,16 +215,16 @@ def _evaluate_sources(
     progress: Progress,
 ) -> tuple[list[ScoredSystem], Evaluation]:
     """Read and score the systems, and compute all figures."""
-    read: dict[str, list[SystemRun]] = {}
+    runs_of: dict[str, list[SystemRun]] = {}
     for source in runs:
-        read.setdefault(source.name, []).append(read_run(source, release, reading, progress))
-    of_chunks = any(run.chunks for files in read.values() for run in files)
-    measures, facets = _measures_and_facets(release, request, False, of_chunks)
+        runs_of.setdefault(source.name, []).append(read_run(source, release, reading, progress))
+    has_chunks = any(run.chunks for files in runs_of.values() for run in files)
+    measures, facets = _choose_measures_and_facets(release, request, False, has_chunks)
     systems = []
-    for number, (name, files) in enumerate(read.items(), 1):
+    for count, (name, files) in enumerate(runs_of.items(), 1):
         chunked = [replace(run, rows=add_whole_documents(run.rows, release, measures)) for run in files]
         systems.append(score_system(name, chunked, release, measures))
-        progress("scoring systems", number, len(read))
+        progress("scoring systems", count, len(runs_of))
     return systems, assemble(release, measures, facets, systems, request)
 
 
@@ -245,24 +236,28 @@ def _log_evaluation(
     request: SealedRequest,
 ) -> Evaluation:
     """Log the figures of each run of each system, and add the count of sealed evaluations."""
-    every = [(system.name, scores) for system in systems for scores in system.scores]
-    request = request._replace(systems=tuple(name for name, _ in every))
-    figures = [protect_figures(compute_mean_figures([scores])[0]) for _, scores in every]
-    values = [select_sealed_values(release, scores.values[:, 0]) for _, scores in every]
-    return replace(evaluation, sealed_count=log_figures(store, request, figures, values))
+    named_scores = [(system.name, scores) for system in systems for scores in system.scores]
+    request = request._replace(systems=tuple(name for name, _ in named_scores))
+    figures = [protect_figures(compute_mean_figures([scores])[0]) for _, scores in named_scores]
+    values = [sealed_access.select_sealed_values(release, scores.values[:, 0]) for _, scores in named_scores]
+    return replace(evaluation, sealed_count=sealed_access.log_figures(store, request, figures, values))
 
 
-def _measures_and_facets(
-    release: EvaluatedRelease, request: EvaluateRequest, by_query: bool, of_chunks: bool = False
+def _choose_measures_and_facets(
+    release: EvaluatedRelease, request: EvaluateRequest, by_query: bool, has_chunks: bool = False
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
     """Choose the measures and the kinds of queries, and refuse choices that the release does not allow.
 
     Parameters
     ----------
-    of_chunks: whether any run is a run of chunks.
+    has_chunks: whether any run is a run of chunks.
     """
-    default = CHUNK_MEASURES if of_chunks and release.qrels.evidence is not None else DEFAULT_MEASURES
-    measures = choose_measures(release.qrels.scale, request.measures, default)
+    default = (
+        measure_names.CHUNK_MEASURES
+        if has_chunks and release.qrels.evidence is not None
+        else measure_names.DEFAULT_MEASURES
+    )
+    measures = measure_names.choose_measures(release.qrels.scale, request.measures, default)
     facets = choose_facets(release.facets, request.by)
     refuse_unknown_test(request.test)
     if by_query and release.sealed:

@@ -1,4 +1,4 @@
-"""Conditions under which an evaluation fails, for a gate in continuous integration.
+"""The conditions of `--fail-if`, under which an evaluation fails in continuous integration.
 
     MEASURE drops [WHERE] [with n>=N]                  the figure is lower than the baseline's
     MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds the difference
@@ -34,9 +34,9 @@ from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 OVERALL = "overall"
-NAMED = 20
+MAX_NAMED_VALUES = 20
 """Maximum number of facet values that an error message names."""
-SAID = 3
+MAX_NAMED_FIGURES = 3
 """Maximum number of unchecked figures that a sentence names."""
 ROUNDING = 1e-12
 EXAMPLES = (
@@ -45,16 +45,16 @@ EXAMPLES = (
     '"ndcg_exp@10 drops significantly", "ndcg_exp@10 drops by 0.02 in any stratum with n>=30" or '
     '"recall@10 below 0.5 in band tail".'
 )
-_HOW = re.compile(
+_COMPARISON_CLAUSE = re.compile(
     r"\s+(?:(?P<how>drops)\b(?:\s+(?P<significantly>significantly)\b"
     r"|(?:\s+by)?\s+(?P<drop>[0-9.]+))?|(?P<below>below)\s+(?P<limit>[0-9.]+))",
     re.IGNORECASE,
 )
-_WHERE = re.compile(
+_STRATUM_CLAUSE = re.compile(
     r"\s+(?:overall\b|in\s+any\s+(?P<any>\S+)|in\s+(?!any\b)(?P<facet>\S+)\s+(?P<value>\S.*?)(?=\s+with\s|$))",
     re.IGNORECASE,
 )
-_LEAST = re.compile(r"\s+with\s+n\s*>=\s*(?P<n>\d+)", re.IGNORECASE)
+_SIZE_CLAUSE = re.compile(r"\s+with\s+n\s*>=\s*(?P<n>\d+)", re.IGNORECASE)
 
 
 class FailCondition(NamedTuple):
@@ -65,8 +65,8 @@ class FailCondition(NamedTuple):
     limit: the limit of the figure, or of the drop.
     facet: the facet of the condition; None for all queries.
     value: the value of the facet; None for any value.
-    least: the number of queries that a figure needs for the check.
-    more: whether any drop above 0 counts.
+    min_queries: the number of queries that a figure needs for the check.
+    any_drop: whether any drop above 0 counts.
     significant: whether the test that decides must find the drop.
     """
 
@@ -76,8 +76,8 @@ class FailCondition(NamedTuple):
     limit: float
     facet: str | None
     value: str | None
-    least: int
-    more: bool = False
+    min_queries: int
+    any_drop: bool = False
     significant: bool = False
 
 
@@ -114,9 +114,9 @@ class CheckedFigure(NamedTuple):
         """A sentence with the figure and its distance from the reference."""
         if self.value is None or self.reference is None or self.change is None:
             return f"No figure could be checked, so nothing has passed: {self.why or 'no figure is known'}."
-        to = self.baseline or "the limit"
+        reference = self.baseline or "the limit"
         change = decimal(self.change, sign="+")
-        sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {change} against {to}"
+        sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {change} against {reference}"
         if self.low is not None and self.high is not None:
             sentence += f" (95 %: {interval_text(self.low, self.high, sign='+')})"
         corrected = "" if self.p is None else f", corrected p {self.p:.3g}"
@@ -188,14 +188,14 @@ def check_conditions(
     checked: list[CheckedCondition] = []
     problems = []
     for condition in conditions:
-        problem = _why_impossible(condition, evaluation, systems[base])
+        problem = _find_misfit(condition, evaluation, systems[base])
         if problem:
             problems.append(f"--fail-if {condition.text!r}: {problem}")
         else:
             skipped = base if baseline is not None or condition.how == "drops" else None
             rows = list(_check_figures(condition, systems[base], evaluation, skipped))
             figures = tuple(row for row in rows if not row.why)
-            why = "" if figures else _why_unchecked(rows)
+            why = "" if figures else _summarize_reasons(rows)
             checked.append(CheckedCondition(condition.text, figures, why))
     refuse_problems(problems)
     return tuple(checked)
@@ -206,34 +206,35 @@ def _parse_condition(text: str) -> FailCondition | str:
     name = text.split(maxsplit=1)[0] if text else ""
     try:
         [measure] = parse_measures([name])
-        at = len(name)
-        read: dict[str, str | None] = {}
-        for part in (_HOW, _WHERE, _LEAST):
-            match = part.match(text, at)
-            if match is None and part is _HOW:
+        offset = len(name)
+        clauses: dict[str, str | None] = {}
+        for pattern in (_COMPARISON_CLAUSE, _STRATUM_CLAUSE, _SIZE_CLAUSE):
+            match = pattern.match(text, offset)
+            if match is None and pattern is _COMPARISON_CLAUSE:
                 break
-            at, read = (match.end(), read | match.groupdict()) if match else (at, read)
-        if at < len(text) or "how" not in read:
-            rest = text[at:].strip()
-            return f"{text[:at]!r} was understood" + (
-                f", {rest!r} was not" if rest else ", and nothing follows"
-            )
-        limit = float(read["drop"] or read["limit"] or 0)
+            if match is not None:
+                offset, clauses = match.end(), clauses | match.groupdict()
+        if offset < len(text) or "how" not in clauses:
+            remainder = text[offset:].strip()
+            problem = f"{remainder!r} was not" if remainder else "and nothing follows"
+            return f"{text[:offset]!r} was understood, {problem}"
+        number = clauses["drop"] or clauses["limit"]
+        limit = float(number or 0)
     except InputError as error:
         return error.problems[0]
     except ValueError:
-        return f"{read['drop'] or read['limit']!r} is not a number"
-    if not (0 < limit <= (inf if measure.summary == "total" else 1)) and (read["drop"] or read["limit"]):
+        return f"{number!r} is not a number"
+    if number and not (0 < limit <= (inf if measure.summary == "total" else 1)):
         return f"{limit:g} is out of the range of measures; expected a number above 0, and at most 1"
     return FailCondition(
-        *(text, measure.name, "drops" if read["how"] else "below", limit),
-        *(read.get("any") or read.get("facet"), read.get("value"), int(read.get("n") or 1)),
-        more=read["how"] is not None and read["drop"] is None,
-        significant=read["significantly"] is not None,
+        *(text, measure.name, "drops" if clauses["how"] else "below", limit),
+        *(clauses.get("any") or clauses.get("facet"), clauses.get("value"), int(clauses.get("n") or 1)),
+        any_drop=clauses["how"] is not None and clauses["drop"] is None,
+        significant=clauses["significantly"] is not None,
     )
 
 
-def _why_impossible(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
+def _find_misfit(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
     """Explain why a condition does not fit this evaluation; None if the condition fits."""
     if condition.how == "drops" and len(evaluation.runs) < 2:
         return f"there is nothing to compare {base.name!r} with; give a second --run"
@@ -242,15 +243,15 @@ def _why_impossible(condition: FailCondition, evaluation: Evaluation, base: Eval
     if condition.facet is None:
         return None
     values = base.strata[condition.facet]
-    if not any(_is_about(condition, value) for value in values):
-        more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
-        known = ", ".join(list(values)[:NAMED])
-        return f"{condition.facet} has no value {condition.value!r}; it has {known}{more}"
+    if not any(_includes(condition, value) for value in values):
+        remainder = f" and {len(values) - MAX_NAMED_VALUES:,} more" if len(values) > MAX_NAMED_VALUES else ""
+        known = ", ".join(list(values)[:MAX_NAMED_VALUES])
+        return f"{condition.facet} has no value {condition.value!r}; it has {known}{remainder}"
     return None
 
 
-def _is_about(condition: FailCondition, value: str) -> bool:
-    """Tell whether a condition is about this value of its facet."""
+def _includes(condition: FailCondition, value: str) -> bool:
+    """Tell whether a condition includes this value of its facet."""
     number = value.partition(" ")[0] if condition.facet == CLUSTER else value
     return condition.value in (None, value, number)
 
@@ -260,13 +261,13 @@ def _check_figures(
 ) -> Iterator[CheckedFigure]:
     """Check the figures of all systems except the skipped system."""
     drops = condition.how == "drops"
-    references = dict(_figures_of_condition(base, condition))
-    pairs = _comparisons_with(base.name, condition, evaluation)
+    references = dict(_find_figures(base, condition))
+    pairs = _find_comparisons(base.name, condition, evaluation)
     for system in evaluation.runs:
-        for where, figure in _figures_of_condition(system, condition) if system.name != skipped else ():
+        for where, figure in _find_figures(system, condition) if system.name != skipped else ():
             reference = references[where].value if drops else condition.limit
             pair = pairs.get((system.name, where)) if drops else None
-            why = _why_not(condition, figure.n, pair)
+            why = _find_reason(condition, figure.n, pair)
             if figure.value is None or reference is None or why:
                 why = why or "no query has a value"
                 yield CheckedFigure(condition.text, system.name, where, figure.n, why=why)
@@ -282,10 +283,10 @@ def _check_figures(
             )
 
 
-def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
+def _find_reason(condition: FailCondition, n: int, pair: Comparison | None) -> str:
     """Explain why a figure of n queries is not checked; '' for a figure that is checked."""
-    if n < condition.least:
-        return f"{pluralize(n, 'query', 'queries')}, where n>={condition.least} is asked for"
+    if n < condition.min_queries:
+        return f"{pluralize(n, 'query', 'queries')}, where n>={condition.min_queries} is asked for"
     if not condition.significant or (pair is not None and pair.p_corrected is not None):
         return ""
     if pair is not None and pair.no_verdict:
@@ -298,11 +299,11 @@ def _why_not(condition: FailCondition, n: int, pair: Comparison | None) -> str:
     return f"fewer than {MIN_QUERIES} queries have a value of both systems, too few for a test"
 
 
-def _why_unchecked(rows: Sequence[CheckedFigure]) -> str:
+def _summarize_reasons(rows: Sequence[CheckedFigure]) -> str:
     """Explain why no figure could be checked, with the reasons of the first figures."""
     reasons = [f"{row.system}, {row.where}: {row.why}" for row in rows]
-    more = [f"and {len(reasons) - SAID:,} more"] if len(reasons) > SAID else []
-    return "; ".join([*reasons[:SAID], *more])
+    remainder = [f"and {len(reasons) - MAX_NAMED_FIGURES:,} more"] if len(reasons) > MAX_NAMED_FIGURES else []
+    return "; ".join([*reasons[:MAX_NAMED_FIGURES], *remainder])
 
 
 def _is_met(condition: FailCondition, change: float, significant: bool) -> bool:
@@ -310,18 +311,18 @@ def _is_met(condition: FailCondition, change: float, significant: bool) -> bool:
         return change < 0
     if condition.significant and not significant:
         return False
-    least = condition.limit + (ROUNDING if condition.more else -ROUNDING)
-    return -change > least
+    threshold = condition.limit + (ROUNDING if condition.any_drop else -ROUNDING)
+    return -change > threshold
 
 
-def _comparisons_with(
+def _find_comparisons(
     base: str, condition: FailCondition, evaluation: Evaluation
 ) -> dict[tuple[str, str], Comparison]:
-    """Map each system and each place of figures to the comparison of the system with the baseline."""
+    """Map each system and stratum ('overall', or facet and value) to the comparison with the baseline."""
     pairs = {}
     for pair in evaluation.comparisons:
-        is_wanted = pair.measure == condition.measure and base in (pair.system, pair.other)
-        if not is_wanted or pair.difference is None:
+        is_compared = pair.measure == condition.measure and base in (pair.system, pair.other)
+        if not is_compared or pair.difference is None:
             continue
         if pair.system == base:
             pair = replace(pair, system=pair.other, other=base, difference=-pair.difference)
@@ -330,14 +331,12 @@ def _comparisons_with(
     return pairs
 
 
-def _figures_of_condition(
-    system: EvaluatedSystem, condition: FailCondition
-) -> Iterator[tuple[str, MeasureFigure]]:
-    """Yield each figure of a condition with its place: 'overall', or the facet and the value."""
+def _find_figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator[tuple[str, MeasureFigure]]:
+    """Yield each figure of a condition with 'overall', or with the facet and the value."""
     if condition.facet is None:
         yield OVERALL, system.overall[condition.measure]
         return
     for value, stratum in system.strata[condition.facet].items():
         figure = stratum.figures.get(condition.measure)
-        if figure is not None and _is_about(condition, value):
+        if figure is not None and _includes(condition, value):
             yield f"{condition.facet} {value}", figure

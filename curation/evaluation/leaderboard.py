@@ -1,4 +1,4 @@
-"""The leaderboard of a release's part: all runs that were scored on the part, and the history of each system.
+"""The leaderboard of a release's part, with all runs that were scored on the part.
 
 Everybody who may evaluate sees the rows: system, figure, interval and author. On a sealed part, leads see the
 evaluations of leads, from the page or from the command line, and evaluators see the rounded figures of
@@ -48,10 +48,12 @@ class SubmittedRun(NamedTuple):
 
 def list_runs(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
     """List all runs that were scored on exactly these parts, in the order of writing."""
-    return _sealed_runs(cursor, release_id, parts) if sealed else _open_runs(cursor, release_id, parts)
+    return (
+        _list_sealed_runs(cursor, release_id, parts) if sealed else _list_open_runs(cursor, release_id, parts)
+    )
 
 
-def _sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+def _list_sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
     rows = [
         row
         for row in read_sealed_evaluations(cursor, release_id)
@@ -60,8 +62,8 @@ def _sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[
     values = read_query_values(cursor, [row.evaluation_id for row in rows])
     runs = []
     for row in rows:
-        figure, of_queries = get_first_figure(row.shown), values.get(row.evaluation_id, {})
-        runs.append(SubmittedRun(row.system, row.evaluated_by, row.evaluated_at, figure, of_queries))
+        figure, run_values = get_first_figure(row.shown), values.get(row.evaluation_id, {})
+        runs.append(SubmittedRun(row.system, row.evaluated_by, row.evaluated_at, figure, run_values))
     return runs
 
 
@@ -77,7 +79,7 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
     Marks with the same day are numbered. On a sealed part, only leads see these figures.
     """
     require_role(annotator, *EVALUATING)
-    marks_of: dict[str, list[Mark]] = {}
+    histories: dict[str, list[Mark]] = {}
     for row in {row.release_id: row for row in list_releases(cursor)}.values():
         sealed = read_choices(cursor, row).parts.get(part)
         if sealed is None or (sealed and annotator.role != "lead"):
@@ -85,12 +87,12 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
         for run in list_runs(cursor, row.release_id, [part], sealed):
             figure = run.figure
             if figure["measure"] == measure and figure["value"] is not None:
-                marks, day = marks_of.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
-                again = sum(mark.name.startswith(day) for mark in marks)
-                when = f"{day} ({again + 1})" if again else day
-                about = f"{row.name}, {figure['n']:,} queries, {run.by}"
-                marks.append(Mark(when, Estimate(figure["value"], figure["low"], figure["high"]), about))
-    return marks_of
+                marks, day = histories.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
+                same_day = sum(mark.name.startswith(day) for mark in marks)
+                name = f"{day} ({same_day + 1})" if same_day else day
+                note = f"{row.name}, {figure['n']:,} queries, {run.by}"
+                marks.append(Mark(name, Estimate(figure["value"], figure["low"], figure["high"]), note))
+    return histories
 
 
 def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -99,7 +101,7 @@ def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]
     return {"measure": measure, **figure}
 
 
-def _open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+def _list_open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
     sql = """
         SELECT result, author, made_at FROM evaluations
         WHERE release_id = ? AND parts = ?::TEXT[] AND len(sealed) = 0 ORDER BY rowid
@@ -126,25 +128,26 @@ def rank_runs(
     return a remark on comparing the rows ('' without a remark), and reason → number of runs that are left
     out.
     """
-    other, hidden, again = "another first measure", "no figure was shown", "the same figures again"
-    left_out = dict.fromkeys((other, hidden, again), 0)
-    named: dict[str, SubmittedRun] = {}
-    seen: set[tuple[str, str]] = set()
+    other_measure, no_figure = "another first measure", "no figure was shown"
+    same_figures = "the same figures again"
+    left_out = dict.fromkeys((other_measure, no_figure, same_figures), 0)
+    run_of: dict[str, SubmittedRun] = {}
+    earlier: set[tuple[str, str]] = set()
     for run in runs:
         key = (run.system, canonical_json(dict(run.values)))
         if run.figure["measure"] != measure:
-            left_out[other] += 1
+            left_out[other_measure] += 1
         elif run.figure["value"] is None:
-            left_out[hidden] += 1
-        elif key in seen:
-            left_out[again] += 1
+            left_out[no_figure] += 1
+        elif key in earlier:
+            left_out[same_figures] += 1
         else:
-            before = sum(row.system == run.system for row in named.values())
-            named[f"{run.system} #{before + 1}" if before else run.system] = run
-        seen.add(key)
-    best = sorted(named, key=lambda name: (-named[name].figure["value"], name))[:MAX_ROWS]
-    left_out[f"below the first {MAX_ROWS}"] = len(named) - len(best)
-    chosen = {name: named[name] for name in best}
+            same_name = sum(row.system == run.system for row in run_of.values())
+            run_of[f"{run.system} #{same_name + 1}" if same_name else run.system] = run
+        earlier.add(key)
+    best = sorted(run_of, key=lambda name: (-run_of[name].figure["value"], name))[:MAX_ROWS]
+    left_out[f"below the first {MAX_ROWS}"] = len(run_of) - len(best)
+    chosen = {name: run_of[name] for name in best}
     means = {name: run.figure["value"] for name, run in chosen.items()}
     rows = [(row, chosen[row.system]) for row in rank_systems(means, _compare_runs(chosen))]
     remark = warn_of_unsure_ranges({name: run.by_text for name, run in chosen.items()})

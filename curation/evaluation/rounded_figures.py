@@ -18,13 +18,13 @@ from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats
 from curation.core.text import pluralize
+from curation.evaluation import sealed_access
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, choose_measures
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, add_whole_documents, read_run
-from curation.evaluation.sealed_access import check_access, log_figures, log_refusals, make_sealed_request
 from curation.releases.frozen_release import FrozenRelease
 from curation.releases.gate_override import warn_of_override
 from curation.releases.sealed_log import SealedCount
@@ -161,18 +161,20 @@ def evaluate_headline(
     RefusedError: as for `check_access`.
     """
     names = [source.name for source in sources]
-    sealed = make_sealed_request(store, release_name, request.part, names, request.reason, actor, of_answers)
+    sealed = sealed_access.make_sealed_request(
+        store, release_name, request.part, names, request.reason, actor, of_answers
+    )
     if sealed is None:
         raise InputError("Rounded figures are for sealed parts, and this part is not sealed.")
-    with log_refusals(store, sealed):
-        check_access(store, sealed, all_figures=False)
+    with sealed_access.log_refusals(store, sealed):
+        sealed_access.check_access(store, sealed, all_figures=False)
         release = read_release(store, sealed.release, request.part)
         measure, files, values = score(release)
         rows = [
             round_mean(value)._replace(system=name, source=file)
             for name, file, value in zip(names, files, values, strict=True)
         ]
-        count = log_figures(store, sealed, [{measure: row} for row in rows])
+        count = sealed_access.log_figures(store, sealed, [{measure: row} for row in rows])
         [part] = sealed.sealed
         about = (release.name, release.release_id, part, measure)
         return HeadlineEvaluation(*about, tuple(rows), count, release.mark)

@@ -1,4 +1,4 @@
-"""Remarks on a run: sentences on columns that were not read, texts that were not found, and short lists."""
+"""Remarks on a run that a reader needs besides its figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 from curation.evaluation.scoring.system_runs import SystemRun
 
 
-def run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+def write_run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
     """Yield remarks that a reader needs besides the figures of a run."""
     if run.unread:
         yield run.unread
@@ -24,9 +24,8 @@ def run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
         yield (
             f"{pluralize(len(unknown), 'query has', 'queries have')} a chunk with an unknown number of "
             "words, because the document or the place is unknown. An unknown chunk ends the list of "
-            f"{WITHIN}, makes "
-            "evidence_precision and "
-            f"evidence_iou 0, and leaves the query out of {CONTEXT} and of the curve, where these "
+            f"{WITHIN}, makes evidence_precision and evidence_iou 0, and leaves the query out of "
+            f"{CONTEXT} and of the curve, where these "
             "figures look at the chunk."
         )
 
@@ -37,10 +36,10 @@ def _remarks_on_short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iter
     for measure in measures if chunks is not None else ():
         if measure.kind != WITHIN or chunks is None:
             continue
-        of_query = np.bincount(chunks.query, count_read_words(chunks, measure.depth or 1))
-        read = of_query[np.unique(chunks.query)]
-        if len(short := read[read < (measure.depth or 1)]):
+        words = np.bincount(chunks.query, count_read_words(chunks, measure.depth or 1))
+        list_words = words[np.unique(chunks.query)]
+        if len(short := list_words[list_words < (measure.depth or 1)]):
             yield (
                 f"{pluralize(len(short), 'list has', 'lists have')} fewer words than {measure.name} may "
-                f"read. Over all lists the measure reads {read.mean():,.0f} words on average."
+                f"read. Over all lists the measure reads {list_words.mean():,.0f} words on average."
             )

@@ -1,4 +1,4 @@
-"""Scored systems: a system with its runs, and their scores on a release, query by query."""
+"""A scored system: the runs of a system with their scores on a release."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from curation.evaluation.scoring.system_runs import SystemRun
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
 """The numbers of chunks for which the report shows recall against words."""
-LISTED = 20
-"""The number of places of each list that are stored, so that lists can be read side by side."""
+STORED_RANKS = 20
+"""The number of ranks of each list that are stored, so that lists can be read side by side."""
 
 
 @dataclass(frozen=True)
@@ -54,58 +54,60 @@ def score_system(
 ) -> ScoredSystem:
     """Score the runs of one system."""
     scores: list[RunScores] = []
-    places: FirstPlaces = {}
+    first_places: FirstPlaces = {}
     context: ContextCurve = ()
     for run in runs:
         ranking = rank(run.rows, release.qrels)
         if not scores:
-            places = _first_places(run.rows, ranking, release)
-            context = _context_curve(ranking, release)
+            first_places = _collect_first_places(run.rows, ranking, release)
+            context = _compute_context_curve(ranking, release)
         scores.append(score_ranking(ranking, release.qrels, measures))
-    return ScoredSystem(name, tuple(runs), tuple(scores), places, context)
+    return ScoredSystem(name, tuple(runs), tuple(scores), first_places, context)
 
 
-def _first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> FirstPlaces:
-    """Collect the first places of a run in order; no places where a part is sealed."""
+def _collect_first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> FirstPlaces:
+    """Collect the first documents and chunks of a run in order; none where a part is sealed."""
     if release.sealed:
         return {}
-    ids, first = string_array(release.qrels.query_ids), ranking.rank <= LISTED
+    ids, is_first = string_array(release.qrels.query_ids), ranking.rank <= STORED_RANKS
     documents = {
-        "query_id": ids.take(int_array(ranking.query[first])),
-        "rank": ranking.rank[first],
-        "document_id": rows.documents.take(int_array(ranking.order[first])),
+        "query_id": ids.take(int_array(ranking.query[is_first])),
+        "rank": ranking.rank[is_first],
+        "document_id": rows.documents.take(int_array(ranking.order[is_first])),
     }
     if (chunks := rows.chunks) is None:
         return {"evaluation_lists": documents}
-    first = chunks.rank <= LISTED
-    places = {
-        "query_id": ids.take(int_array(chunks.query[first])),
-        "rank": chunks.rank[first],
-        "document_id": chunks.documents.take(int_array(np.flatnonzero(first))),
-        "start_at": chunks.start[first],
-        "end_at": chunks.end[first],
-        "words": chunks.words[first],
+    is_first = chunks.rank <= STORED_RANKS
+    chunk_columns = {
+        "query_id": ids.take(int_array(chunks.query[is_first])),
+        "rank": chunks.rank[is_first],
+        "document_id": chunks.documents.take(int_array(np.flatnonzero(is_first))),
+        "start_at": chunks.start[is_first],
+        "end_at": chunks.end[is_first],
+        "words": chunks.words[is_first],
     }
-    return {"evaluation_lists": documents, "evaluation_chunks": places}
+    return {"evaluation_lists": documents, "evaluation_chunks": chunk_columns}
 
 
-def _context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
+def _compute_context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
     """Compute recall of evidence against words of context; empty without evidence, or where a part is
     sealed."""
     if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
         return ()
-    last = int(ranking.chunks.chunks.rank.max(initial=1))
-    asked = [
+    last_rank = int(ranking.chunks.chunks.rank.max(initial=1))
+    curve_measures = [
         Measure(kind, depth)
         for depth in CONTEXT_DEPTHS
-        if depth <= last
+        if depth <= last_rank
         for kind in ("evidence_recall", CONTEXT)
     ]
-    values = compute_values(ranking, release.qrels, asked)
+    values = compute_values(ranking, release.qrels, curve_measures)
     values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
     recall, words = values[:, ::2], values[:, 1::2]
     recall[np.isnan(words)] = np.nan
     return tuple(
-        (measure.depth or 1, average(of_words), estimate)
-        for measure, of_words, estimate in zip(asked[::2], words.T, estimate_means(recall), strict=True)
+        (measure.depth or 1, average(depth_words), estimate)
+        for measure, depth_words, estimate in zip(
+            curve_measures[::2], words.T, estimate_means(recall), strict=True
+        )
     )

@@ -64,8 +64,8 @@ def test_a_condition_is_a_measure_a_number_and_where() -> None:
         FailCondition("", "mrr@10", "below", 0.5, None, None, 1)[1:],
         FailCondition("", "map", "drops", 0.1, "band", "tail", 1)[1:],
         FailCondition("", "num_rel_ret", "below", 250, None, None, 1)[1:],
-        FailCondition("", "map", "drops", 0, None, None, 1, more=True)[1:],
-        FailCondition("", "map", "drops", 0, None, None, 1, more=True, significant=True)[1:],
+        FailCondition("", "map", "drops", 0, None, None, 1, any_drop=True)[1:],
+        FailCondition("", "map", "drops", 0, None, None, 1, any_drop=True, significant=True)[1:],
         FailCondition("", "map", "drops", 0.02, "tag", "multi hop", 9)[1:],
         FailCondition("", "map", "drops", 0.5, None, None, 1)[1:],
     ]

@@ -11,7 +11,7 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.pool_runs import pool_runs
 from curation.evaluation.protected_figures import FEW_ANSWERABLE
-from curation.evaluation.report.judged import write_refusal
+from curation.evaluation.report.judgment_sections import write_refusal
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import write_baselines
 from curation.evaluation.scoring.system_files import parse_run_files

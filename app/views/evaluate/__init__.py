@@ -17,7 +17,7 @@ from app.views.evaluate.submit import FORM
 from curation.core.reports.charts import weeks
 from curation.core.text import decimal, pluralize
 from curation.evaluation.evaluable_release import EvaluableRelease, read_choices
-from curation.evaluation.evaluate import Submitted
+from curation.evaluation.evaluate import SubmittedOutcome
 from curation.evaluation.figures.ranks import LeaderboardRow
 from curation.evaluation.leaderboard import (
     SubmittedRun,
@@ -26,7 +26,7 @@ from curation.evaluation.leaderboard import (
     list_runs,
     rank_runs,
 )
-from curation.evaluation.report.systems import QUERY_BY_QUERY
+from curation.evaluation.report.system_sections import QUERY_BY_QUERY
 from curation.evaluation.stored_evaluations import SubmittedEvaluation, list_evaluations, read_report
 from curation.people.annotators import EVALUATING
 from curation.releases.gate_override import mark_name, read_overrides, warn_of_override
@@ -56,7 +56,7 @@ def show(annotator: Annotator) -> None:
     job = context.jobs.get(FORM)
     if job is not None and job.started_by == annotator.name:
         context.show_result(FORM)
-    result: Submitted | None = context.acts.form(FORM).result
+    result: SubmittedOutcome | None = context.acts.form(FORM).result
     if result and result.evaluation_id is None:
         ui.result(result)
     if evaluations:

@@ -20,8 +20,8 @@ from curation.core.reports.plots import PlotPoint, scatter
 from curation.core.reports.tables import GradeCell, QueryName
 from curation.core.text import decimal, percent, pluralize
 from curation.evaluation import by_query
-from curation.evaluation.report.systems import QUERY_BY_QUERY, RESULTS, QueryValues
-from curation.evaluation.scored_system import LISTED
+from curation.evaluation.report.system_sections import QUERY_BY_QUERY, QUERY_RESULTS, QueryValues
+from curation.evaluation.scored_system import STORED_RANKS
 from curation.evaluation.stored_evaluations import SubmittedEvaluation
 from curation.guides.guide import current_guide
 from curation.retrieval import RUN_PREFIX
@@ -65,7 +65,7 @@ def show(
             return
     kinds = _read_kinds(store, values.release_id)
     kind = kind_column.selectbox("Kind of query or region", [ALL, *kinds])
-    results = RESULTS if len(runs) > 1 else RESULTS[-1:]
+    results = QUERY_RESULTS if len(runs) > 1 else QUERY_RESULTS[-1:]
     result = result_column.selectbox("Result", [ALL, *results], format_func=str.capitalize)
     rows = [row for row in values.rows if kind == ALL or row.query_id in kinds[kind]]
     rows = [row for row in rows if result in (ALL, row.result)]
@@ -233,7 +233,7 @@ def _make_row(
     query: QueryValues, document: by_query.ListedDocument, colours: Mapping[int | None, str]
 ) -> tuple[object, ...]:
     name = QueryName(document.title, query.query_id, document.document_id)
-    elsewhere = f"not in top {LISTED}"
+    elsewhere = f"not in top {STORED_RANKS}"
     if document.elsewhere is not None:
         higher, lower = document.elsewhere < document.rank, document.elsewhere > document.rank
         elsewhere = f"{document.elsewhere}{' ↑' if higher else ' ↓' if lower else ''}"

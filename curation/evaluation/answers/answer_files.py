@@ -106,22 +106,22 @@ def read_answer_file(
     error lists all problems of the file.
     """
     records = Records(source.path, layout, progress)
-    used = AnswerFields(
+    used_fields = AnswerFields(
         records.need("--map query", fields.query, QUERY_FIELDS, "the queries", ids=True),
         records.need("--map answer", fields.answer, ANSWER_FIELDS, "the answers"),
         records.field("--map context", fields.contexts, CONTEXT_FIELDS),
         records.field("--map citation", fields.citations, CITATION_FIELDS),
     )
-    rows = _AnswerRows(records, used, known)
+    rows = _AnswerRows(records, used_fields, known)
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
-            rows.take(record)
+            rows.add(record)
     refuse_similar_names(UNKNOWN_QUERY, rows.unknown, known.alike, records.problems)
     records.problems.check()
     if not rows.answers:
         records.refuse_nothing_taken("answer", rows.left_out)
-    cites = corpus if used.citations else None
-    cited = None if cites is None else locate_citations(rows.citations, cites, records.problems)
+    cited_corpus = corpus if used_fields.citations else None
+    cited = None if cited_corpus is None else locate_citations(rows.citations, cited_corpus, records.problems)
     return SystemAnswers(source.name, records.source, rows.answers, dict(rows.left_out), cited)
 
 
@@ -136,8 +136,8 @@ class _AnswerRows:
         self.citations: list[Citation] = []
         self.left_out: Counter[str] = Counter()
 
-    def take(self, record: Record) -> None:
-        """Take a row, or note the reason for leaving it out."""
+    def add(self, record: Record) -> None:
+        """Add a row, or note the reason for leaving it out."""
         name = to_text(record.fields.get(self.fields.query or "")).strip()
         try:
             query = self.column.find(name, record.line) if name else None
@@ -157,6 +157,6 @@ class _AnswerRows:
         else:
             query_id, self.lines[query.query_id] = query.query_id, record.line
             _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
-            given = tuple(filter(None, parse_answer_texts(contexts)))
-            self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), given)
+            context_texts = tuple(filter(None, parse_answer_texts(contexts)))
+            self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), context_texts)
             self.citations.extend((record.line, query_id, name) for name in parse_citations(citations))

@@ -39,7 +39,7 @@ from curation.ingest.readers.values import parse_whole_number, to_text
 
 CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
 CITATION_SCORES = ("citation_precision", "citation_recall")
-_OF_CHUNK = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
+_CHUNK_FIELDS = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
 _WAY_OUT = (
     "Expected ids of the release's documents, chunks such as doc#0-120, or objects with doc_id, start and "
     "end; or name another field, '' for none (--map citation=COLUMN)."
@@ -64,14 +64,14 @@ def parse_citations(value: Any) -> list[str]:
         return [name for item in value for name in parse_citations(item)]
     if not isinstance(value, Mapping):
         return [text] if (text := to_text(value).strip()) else []
-    columns = {name: find_column(_OF_CHUNK[name], list(value)) for name in ("document", "start", "end")}
+    columns = {name: find_column(_CHUNK_FIELDS[name], list(value)) for name in ("document", "start", "end")}
     if columns["document"] is None:
         return [to_text(value)]
     document, start, end = (to_text(value.get(column or "")).strip() for column in columns.values())
-    return [f"{document}#{_plain_number(start)}-{_plain_number(end)}" if start or end else document]
+    return [f"{document}#{_normalize_number(start)}-{_normalize_number(end)}" if start or end else document]
 
 
-def _plain_number(text: str) -> str:
+def _normalize_number(text: str) -> str:
     number = parse_whole_number(text)
     return text if number is None else str(number)
 
@@ -81,12 +81,12 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
 
     Raises
     ------
-    InputError: a citation names a document that the release lacks, a place outside the text, or a different
+    InputError: a citation names a document that the release lacks, a range outside the text, or a different
         version.
     """
-    bodies, mapped = corpus
+    bodies, chunk_map = corpus
     for line, _, name in citations:
-        document_id = locate_id(name, bodies.hashes, mapped).document_id
+        document_id = locate_id(name, bodies.hashes, chunk_map).document_id
         if document_id not in bodies.hashes:
             like = describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
             problems.add(
@@ -95,32 +95,31 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
     problems.check()
     lines = np.array([line for line, *_ in citations], np.int64)
     names = string_array([name for *_, name in citations]).dictionary_encode()
-    located = locate_chunks(lines, names, {}, bodies, mapped, problems)
+    located = locate_chunks(lines, names, {}, bodies, chunk_map, problems)
     if located is None:  # whole documents alone
-        places = [ChunkLocation(name, 0, OPEN) for *_, name in citations]
+        chunks = [ChunkLocation(name, 0, OPEN) for *_, name in citations]
     else:
         ids = located.documents.dictionary.to_pylist()
         documents = [ids[code] for code in to_ints(located.documents.indices).tolist()]
-        places = list(map(ChunkLocation, documents, located.start.tolist(), located.end.tolist()))
+        chunks = list(map(ChunkLocation, documents, located.start.tolist(), located.end.tolist()))
     cited: dict[str, set[ChunkLocation]] = {}
-    for (_, query_id, _), chunk in zip(citations, places, strict=True):
+    for (_, query_id, _), chunk in zip(citations, chunks, strict=True):
         cited.setdefault(query_id, set()).add(chunk)
-    return {query_id: frozenset(places_of_query) for query_id, places_of_query in cited.items()}
+    return {query_id: frozenset(query_chunks) for query_id, query_chunks in cited.items()}
 
 
 def collect_evidence(qrels: Qrels) -> MarkedEvidence:
     """Collect the evidence that people marked in relevant documents."""
     marked: dict[str, dict[str, Sequence[Span]]] = {}
-    if (marks := qrels.evidence) is None:
+    if (evidence := qrels.evidence) is None:
         return marked
-    documents = marks.documents.to_pylist()
-    spans = list(zip(marks.start.tolist(), marks.end.tolist(), strict=True))
-    for pair in np.flatnonzero(marks.grade >= qrels.relevant).tolist():
-        query_id, document_id = (
-            qrels.query_ids[marks.query[pair]],
-            documents[marks.pair[pair] % len(documents)],
-        )
-        marked.setdefault(query_id, {})[document_id] = spans[marks.first[pair] : marks.first[pair + 1]]
+    documents = evidence.documents.to_pylist()
+    spans = list(zip(evidence.start.tolist(), evidence.end.tolist(), strict=True))
+    for pair in np.flatnonzero(evidence.grade >= qrels.relevant).tolist():
+        query_id = qrels.query_ids[evidence.query[pair]]
+        document_id = documents[evidence.pair[pair] % len(documents)]
+        pair_spans = spans[evidence.first[pair] : evidence.first[pair + 1]]
+        marked.setdefault(query_id, {})[document_id] = pair_spans
     return marked
 
 

@@ -1,4 +1,4 @@
-"""Evaluation of answers on a release: scores by the release's reference answers, and by people's grades.
+"""The evaluation of answers on a release, by reference answers and by people's grades.
 
 The unit is the query, and the figures are means over queries with intervals. A query with reference answers
 that a system did not answer scores 0, and the report counts unanswered queries. People grade answers in a
@@ -27,6 +27,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Mask
 from curation.core.statistics.estimate import Estimate
+from curation.evaluation import sealed_access
 from curation.evaluation.answers.answer_files import AnswerFields, SystemAnswers, read_answer_file
 from curation.evaluation.answers.citations import MarkedEvidence, collect_evidence, score_citations
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
@@ -45,7 +46,6 @@ from curation.evaluation.scoring.facets import Facet, choose_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
-from curation.evaluation.sealed_access import check_access, log_figures, log_refusals, make_sealed_request
 from curation.ingest.importers.nuggets import Nugget, group_nugget_rows
 from curation.labeling.answer_matching import exact_match, token_f1
 from curation.releases.frozen_release import FrozenRelease, load_release
@@ -64,7 +64,7 @@ class _AnswerKey(NamedTuple):
     references: query id → reference answers.
     nuggets: query id → nuggets; empty unless people graded support.
     evidence: the evidence for citations; empty unless a file cites.
-    known: whether each query has references, nuggets or evidence, shape (Q,).
+    has_reference: whether each query has references, nuggets or evidence, shape (Q,).
     unanswerable: whether each query is unanswerable, shape (Q,).
     """
 
@@ -72,16 +72,16 @@ class _AnswerKey(NamedTuple):
     references: Mapping[str, Sequence[str]]
     nuggets: Mapping[str, Sequence[Nugget]]
     evidence: MarkedEvidence
-    known: Mask
+    has_reference: Mask
     unanswerable: Mask
 
-    def gradable(self, system: SystemAnswers, what: str) -> Mask:
+    def find_gradable(self, system: SystemAnswers, graded_property: str) -> Mask:
         """Find the answers that people can grade: answers with text and, for support, only answers to queries
         with nuggets.
         """
         ids = system.ids_of(self.release.qrels.query_ids)
-        asked = self.nuggets if what == SUPPORT else ids
-        return np.array([given is not None and name in asked for name, given in ids.items()])
+        query_ids = self.nuggets if graded_property == SUPPORT else ids
+        return np.array([answer is not None and query_id in query_ids for query_id, answer in ids.items()])
 
 
 def evaluate_answers(
@@ -111,23 +111,23 @@ def evaluate_answers(
         by a person who may not evaluate.
     """
     names = [source.name for source in sources]
-    sealed = make_sealed_request(
+    sealed = sealed_access.make_sealed_request(
         store, release_name, request.part, names, request.reason, actor, of_answers=True
     )
-    with log_refusals(store, sealed):
+    with sealed_access.log_refusals(store, sealed):
         if sealed is not None:
-            check_access(store, sealed)
+            sealed_access.check_access(store, sealed)
         release = read_release(store, release_name, request.part, request.relevant)
         facets = choose_facets(release.facets, request.by)
         marked = {} if release.sealed else collect_evidence(release.qrels)
-        read = _read_files(release, sources, reading, fields, marked, progress)
-        cites = any(system.cited is not None for system in read)
-        key = _answer_key(store, release, SUPPORT in grades, marked if cites else {})
-        evaluation = _evaluate_systems(key, read, facets, grades, request, progress)
+        files = _read_files(release, sources, reading, fields, marked, progress)
+        has_citations = any(file.cited is not None for file in files)
+        key = _make_answer_key(store, release, SUPPORT in grades, marked if has_citations else {})
+        evaluation = _evaluate_systems(key, files, facets, grades, request, progress)
         if sealed is None:
             return evaluation
         figures = [system.overall for system in evaluation.systems]
-        return replace(evaluation, sealed_count=log_figures(store, sealed, figures))
+        return replace(evaluation, sealed_count=sealed_access.log_figures(store, sealed, figures))
 
 
 def _read_files(
@@ -154,7 +154,7 @@ def _read_files(
 
 def _evaluate_systems(
     key: _AnswerKey,
-    read: Sequence[SystemAnswers],
+    files: Sequence[SystemAnswers],
     facets: Sequence[Facet],
     grades: Mapping[str, AnswerGrades],
     request: EvaluateRequest,
@@ -162,21 +162,21 @@ def _evaluate_systems(
 ) -> AnswerEvaluation:
     """Compute the figures of all systems; on sealed parts, only the figures that leads may see."""
     release = key.release
-    values = [_values_by_measure(system, key, grades) for system in read]
+    values = [_score_queries(system, key, grades) for system in files]
     judged = None
     if SUPPORT in grades and request.judge is not None:
-        judged = estimate_support(release, key.nuggets, read, grades[SUPPORT], request.judge)
+        judged = estimate_support(release, key.nuggets, files, grades[SUPPORT], request.judge)
     systems = []
-    for number, (system, columns) in enumerate(zip(read, values, strict=True), 1):
+    for count, (system, columns) in enumerate(zip(files, values, strict=True), 1):
         systems.append(_evaluate_system(system, columns, key, facets, grades))
-        progress("scoring answers", number, len(read))
+        progress("scoring answers", count, len(files))
     return AnswerEvaluation(
         release=release.name,
         release_id=release.release_id,
         parts=release.parts,
         sealed=release.sealed,
         queries=len(release.qrels.query_ids),
-        with_references=int(key.known.sum()),
+        with_references=int(key.has_reference.sum()),
         unanswerable=int(key.unanswerable.sum()),
         systems=tuple(systems),
         query_ids=None if release.sealed else release.qrels.query_ids,
@@ -206,36 +206,35 @@ def evaluate_headline_of_answers(
     """
 
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
-        read = _read_files(release, sources, reading, fields, {}, progress)
-        key = _answer_key(store, release)
-        values = [_values_by_measure(system, key, {})[F1] for system in read]
-        return F1, [system.source for system in read], values
+        files = _read_files(release, sources, reading, fields, {}, progress)
+        key = _make_answer_key(store, release)
+        values = [_score_queries(file, key, {})[F1] for file in files]
+        return F1, [file.source for file in files], values
 
     return evaluate_headline(store, release_name, sources, request, actor, score, of_answers=True)
 
 
-def _answer_key(
+def _make_answer_key(
     store: Store, release: EvaluatedRelease, support: bool = False, marked: MarkedEvidence | None = None
 ) -> _AnswerKey:
     frozen, ids = load_release(store, release.frozen or release.name), release.qrels.query_ids
-    inside = set(ids)
-    rows = (row for row in frozen.rows("answers") if row["query_id"] in inside)
+    query_ids = set(ids)
+    rows = (row for row in frozen.rows("answers") if row["query_id"] in query_ids)
     references = {row["query_id"]: row["answers"] for row in rows}
     nuggets = group_nugget_rows(list(frozen.rows("nuggets"))) if support else {}
     parts = ", ".join(release.parts)
     evidence = marked or {}
-    known = np.array(
-        [any(query_id in known_of for known_of in (references, nuggets, evidence)) for query_id in ids]
-    )
-    if not known.any() and not release.sealed:  # figures of a sealed part show it
+    tables = (references, nuggets, evidence)
+    has_reference = np.array([any(query_id in table for table in tables) for query_id in ids])
+    if not has_reference.any() and not release.sealed:  # figures of a sealed part show it
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. Import "
             "reference answers, and freeze a new release.",
             command="`goldgrade import answers FILE` imports them.",
         )
     tags = release.facets["tag"].values
-    tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))
-    return _AnswerKey(release, references, nuggets, evidence, known, tagged & ~known)
+    tagged = tags.get(UNANSWERABLE, np.zeros(len(ids), bool))
+    return _AnswerKey(release, references, nuggets, evidence, has_reference, tagged & ~has_reference)
 
 
 def _evaluate_system(
@@ -246,26 +245,29 @@ def _evaluate_system(
     grades: Mapping[str, AnswerGrades],
 ) -> AnsweringSystem:
     ids = key.release.qrels.query_ids
-    given = [system_answers.answers.get(query_id) for query_id in ids]
-    answered = np.array([answer is not None for answer in given])
-    empty = np.array([answer is not None and not answer.answer for answer in given])
+    answers = [system_answers.answers.get(query_id) for query_id in ids]
+    answered = np.array([answer is not None for answer in answers])
+    empty = np.array([answer is not None and not answer.answer for answer in answers])
     unanswerable = key.unanswerable
     sealed = key.release.sealed_queries
-    few = 0 < (unanswerable & sealed).sum() < MIN_QUERIES
+    too_few = 0 < (unanswerable & sealed).sum() < MIN_QUERIES
+    refused = Estimate(why=TOO_FEW_QUERIES)
+    if not too_few:
+        refused = _average({"refused": np.where(unanswerable, empty, np.nan)})["refused"]
     return AnsweringSystem(
         name=system_answers.name,
         source=system_answers.source,
-        overall=_protected_means(values, key),
-        strata={facet.name: _strata_means(values, facet, key) for facet in facets},
-        answered=int((key.known & answered).sum()),
-        missing=int((key.known & ~answered).sum()),
-        empty=int((key.known & empty).sum()),
-        refused=Estimate(why=TOO_FEW_QUERIES)
-        if few
-        else _means({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
-        unsent=None if few else int((unanswerable & ~answered).sum()),
+        overall=_average_protected(values, key),
+        strata={facet.name: _average_by_stratum(values, facet, key) for facet in facets},
+        answered=int((key.has_reference & answered).sum()),
+        missing=int((key.has_reference & ~answered).sum()),
+        empty=int((key.has_reference & empty).sum()),
+        refused=refused,
+        unsent=None if too_few else int((unanswerable & ~answered).sum()),
         ungraded={
-            name: int(np.isnan(_graded_values(values, name)[key.gradable(system_answers, name)]).sum())
+            name: int(
+                np.isnan(_find_graded_values(values, name)[key.find_gradable(system_answers, name)]).sum()
+            )
             for name in grades
         },
         left_out=system_answers.left_out,
@@ -273,7 +275,7 @@ def _evaluate_system(
     )
 
 
-def _values_by_measure(
+def _score_queries(
     system_answers: SystemAnswers, key: _AnswerKey, grades: Mapping[str, AnswerGrades]
 ) -> dict[str, Floats]:
     """Score each query by each measure, shape (Q,); NaN for a query without a value."""
@@ -283,21 +285,21 @@ def _values_by_measure(
     if key.evidence:
         values |= score_citations(ids, system_answers.cited, key.evidence)
     for index, query_id in enumerate(ids):
-        given = system_answers.answers.get(query_id)
+        answer = system_answers.answers.get(query_id)
         references = key.references.get(query_id)
         if references is not None:
-            values[EXACT][index] = exact_match(given.answer, references) if given else 0.0
-            values[F1][index] = token_f1(given.answer, references) if given else 0.0
-        if given is not None:
+            values[EXACT][index] = exact_match(answer.answer, references) if answer else 0.0
+            values[F1][index] = token_f1(answer.answer, references) if answer else 0.0
+        if answer is not None:
             for name, people in graded.items():
-                values[name][index] = people.shares.get((query_id, given.answer_id), np.nan)
+                values[name][index] = people.shares.get((query_id, answer.answer_id), np.nan)
     if SUPPORT in grades:
         answers = system_answers.ids_of(ids)
         scores = score_answers(answers, key.nuggets, grades[SUPPORT].shares)
         values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
     for name, people in grades.items():
-        column, asked = _graded_values(values, name), key.gradable(system_answers, name)
-        if np.isnan(column[asked] if asked.any() else column).all():
+        column, is_gradable = _find_graded_values(values, name), key.find_gradable(system_answers, name)
+        if np.isnan(column[is_gradable] if is_gradable.any() else column).all():
             raise InputError(
                 f"--{name}: none of the answers of {system_answers.name!r} was graded in the release "
                 f"{people.release!r} of {people.project}. `goldgrade answers to-grade` writes the answers "
@@ -306,7 +308,7 @@ def _values_by_measure(
     return values
 
 
-def _means(values: Mapping[str, Floats]) -> dict[str, Estimate]:
+def _average(values: Mapping[str, Floats]) -> dict[str, Estimate]:
     estimates = estimate_means(np.stack(list(values.values()), axis=1))
     return {
         name: estimate if estimate.n else Estimate(why=NO_VALUE)
@@ -314,31 +316,31 @@ def _means(values: Mapping[str, Floats]) -> dict[str, Estimate]:
     }
 
 
-def _protected_means(values: Mapping[str, Floats], key: _AnswerKey) -> dict[str, Estimate]:
+def _average_protected(values: Mapping[str, Floats], key: _AnswerKey) -> dict[str, Estimate]:
     """Average each measure; a mean of fewer than ten queries is left out where a part is sealed."""
-    least = MIN_QUERIES if key.release.sealed else 0
+    minimum = MIN_QUERIES if key.release.sealed else 0
     return {
-        name: mean if mean.n >= least else Estimate(n=mean.n, why=TOO_FEW_QUERIES)
-        for name, mean in _means(values).items()
+        name: mean if mean.n >= minimum else Estimate(n=mean.n, why=TOO_FEW_QUERIES)
+        for name, mean in _average(values).items()
     }
 
 
-def _strata_means(
+def _average_by_stratum(
     values: Mapping[str, Floats], facet: Facet, key: _AnswerKey
 ) -> dict[str, StratumFigures[Estimate]]:
     """Average each measure by kind of query with references; kinds with few sealed queries have no
     figures."""
-    masks = {value: mask & key.known for value, mask in facet.values.items()}
+    masks = {value: mask & key.has_reference for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
     suppressed = find_suppressed_strata(answerable, key.release.sealed_queries)
     strata = {}
     for value, mask in answerable.values.items():
-        inside = {name: column[mask] for name, column in values.items()}
-        means = {} if value in suppressed else _protected_means(inside, key)
+        stratum_values = {name: column[mask] for name, column in values.items()}
+        means = {} if value in suppressed else _average_protected(stratum_values, key)
         strata[value] = StratumFigures(int(mask.sum()), means, suppressed.get(value))
     return strata
 
 
-def _graded_values(values: Mapping[str, Floats], what: str) -> Floats:
+def _find_graded_values(values: Mapping[str, Floats], graded_property: str) -> Floats:
     """Choose the measure whose values show which answers people graded for correctness, support and so on."""
-    return values[NUGGET_SCORES[0] if what == SUPPORT else what]
+    return values[NUGGET_SCORES[0] if graded_property == SUPPORT else graded_property]

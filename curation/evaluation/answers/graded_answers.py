@@ -1,6 +1,6 @@
-"""Answers that people grade: each answer becomes a document of a separate project, whose release has the
-grades.
+"""Answers that people grade in a project of their own.
 
+Each answer becomes a document of a separate project, whose release has the grades.
 Answers therefore go through the same annotation rounds as documents: several annotators, blind duplicates,
 agreement, disputes, a release. The id of an answer is the hash of query, text and contexts: equal answers of
 two systems are graded once, and nobody sees which system gave an answer. Annotators see the reference answers
@@ -36,12 +36,12 @@ from curation.store import Store, open_store
 
 CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"
 GUIDES = {CORRECTNESS: "answer-correctness", FAITHFULNESS: "answer-faithfulness", SUPPORT: "answer-support"}
-_NOT_GRADED = {
+_REASONS_NOT_GRADED = {
     CORRECTNESS: "answer whose query has no reference answers",
     FAITHFULNESS: "answer without contexts",
     SUPPORT: "answer whose query has no nuggets",
 }
-SECRET = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
+SECRET_TABLES = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
 """Graded property → the secret table of a sealed part that annotators would see, and the table's name in
 messages.
 """
@@ -74,7 +74,7 @@ def write_answers_to_grade(
     store: Store,
     release_name: str,
     sources: Sequence[SystemFile],
-    what: str,
+    graded_property: str,
     out: Path,
     split: str | None = None,
     layout: FileLayout | None = None,
@@ -83,7 +83,7 @@ def write_answers_to_grade(
 
     Parameters
     ----------
-    what: the graded property, one of `GUIDES`.
+    graded_property: one of `GUIDES`.
     split: a part; None is all parts that are not sealed. References and nuggets of sealed parts are not
     written, so answers to queries of sealed parts can be graded only for faithfulness, which needs only the
     contexts.
@@ -93,45 +93,52 @@ def write_answers_to_grade(
     InputError: the files cannot be read, or the folder cannot be written.
     RefusedError: a sealed part is graded for more than faithfulness; no answer is left to grade.
     """
-    if what not in GUIDES:
-        raise InputError(f"--for {what}: expected {' or '.join(GUIDES)}")
+    if graded_property not in GUIDES:
+        raise InputError(f"--for {graded_property}: expected {' or '.join(GUIDES)}")
     release = read_release(store, release_name, split)
-    part, name = SECRET.get(what, ("", ""))
-    if release.sealed and part:
+    table, name = SECRET_TABLES.get(graded_property, ("", ""))
+    if release.sealed and table:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its {name} are not "
             "written into files. Choose another part with --part, or --for faithfulness, which needs no "
             f"{name}."
         )
-    rows = list(load_release(store, release_name).rows(part)) if part else []
-    shown = (
-        {row["query_id"]: row["answers"] for row in rows} if what == CORRECTNESS else group_nugget_rows(rows)
+    rows = list(load_release(store, release_name).rows(table)) if table else []
+    references = (
+        {row["query_id"]: row["answers"] for row in rows}
+        if graded_property == CORRECTNESS
+        else group_nugget_rows(rows)
     )
-    answers, left_out = _distinct_answers(sources, release.known, release.texts, shown, what, layout)
+    answers, left_out = _collect_distinct_answers(
+        sources, release.known, release.texts, references, graded_property, layout
+    )
     if not answers:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())
-        raise RefusedError(f"No answer is left to be graded for {what}: {reasons}.")
+        raise RefusedError(f"No answer is left to be graded for {graded_property}: {reasons}.")
     corpus = []
     for answer in answers:
-        text = _text_to_grade(answer, shown.get(answer.query_id, ()), what)
+        text = _write_text_to_grade(answer, references.get(answer.query_id, ()), graded_property)
         corpus.append({"id": answer.answer_id, "title": "", "text": text})
-    _write_files(out, corpus, _questions_to_ask(answers, release.texts, shown, what))
+    _write_files(out, corpus, _make_questions(answers, release.texts, references, graded_property))
     return AnswersToGrade(
         answers=len(answers),
         queries=len({answer.query_id for answer in answers}),
-        guide=GUIDES[what],
+        guide=GUIDES[graded_property],
         files=("corpus.jsonl", "queries.jsonl", "answers.trec"),
         left_out=left_out,
     )
 
 
-def _questions_to_ask(
-    graded: Sequence[SystemAnswer], texts: Mapping[str, str], shown: Mapping[str, Sequence[Any]], what: str
+def _make_questions(
+    graded: Sequence[SystemAnswer],
+    texts: Mapping[str, str],
+    references: Mapping[str, Sequence[Any]],
+    graded_property: str,
 ) -> list[GradingQuestion]:
     answers: dict[str, list[str]] = {}
     for answer in graded:
         answers.setdefault(answer.query_id, []).append(answer.answer_id)
-    if what != SUPPORT:
+    if graded_property != SUPPORT:
         return [(query_id, texts[query_id], ids, {}) for query_id, ids in sorted(answers.items())]
     return [
         (
@@ -141,7 +148,7 @@ def _questions_to_ask(
             {UNIT_FIELD: _hashed_id(query_id)},
         )
         for query_id, ids in sorted(answers.items())
-        for nugget in shown[query_id]
+        for nugget in references[query_id]
     ]
 
 
@@ -150,12 +157,12 @@ def _hashed_id(query_id: str) -> str:
     return f"q{digest('query', query_id)[:16]}"
 
 
-def _distinct_answers(
+def _collect_distinct_answers(
     sources: Sequence[SystemFile],
     known: KnownQueries,
     texts: Mapping[str, str],
-    shown: Mapping[str, Sequence[Any]],
-    what: str,
+    references: Mapping[str, Sequence[Any]],
+    graded_property: str,
     layout: FileLayout | None,
 ) -> tuple[list[SystemAnswer], dict[str, int]]:
     """Collect each answer to grade once, ordered by query and id, and count left-out answers by reason."""
@@ -165,13 +172,13 @@ def _distinct_answers(
         file = read_answer_file(source, known, layout)
         left_out.update(file.left_out)
         for answer in file.answers.values():
-            gradable = answer.contexts if what == FAITHFULNESS else shown.get(answer.query_id)
+            gradable = answer.contexts if graded_property == FAITHFULNESS else references.get(answer.query_id)
             if answer.query_id not in texts:
                 left_out["answer to a query of another part"] += 1
             elif not answer.answer:
                 left_out["empty answer"] += 1
             elif not gradable:
-                left_out[_NOT_GRADED[what]] += 1
+                left_out[_REASONS_NOT_GRADED[graded_property]] += 1
             elif answer.answer_id in answers:
                 left_out["the same answer again"] += 1
             else:
@@ -179,11 +186,13 @@ def _distinct_answers(
     return sorted(answers.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)
 
 
-def _write_files(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence[GradingQuestion]) -> None:
-    queries = [{"id": name, "text": text, **unit} for name, text, _, unit in asked]
+def _write_files(
+    out: Path, corpus: Sequence[Mapping[str, str]], questions: Sequence[GradingQuestion]
+) -> None:
+    queries = [{"id": name, "text": text, **unit} for name, text, _, unit in questions]
     lines = [
         f"{name} Q0 {answer_id} {rank} {-rank} answers\n"
-        for name, _, ids, _ in asked
+        for name, _, ids, _ in questions
         for rank, answer_id in enumerate(ids, 1)
     ]
     try:
@@ -196,15 +205,15 @@ def _write_files(out: Path, corpus: Sequence[Mapping[str, str]], asked: Sequence
         raise InputError(f"--out {out}: the folder was not written: {error}.") from error
 
 
-def _text_to_grade(answer: SystemAnswer, references: Sequence[Any], what: str) -> str:
+def _write_text_to_grade(answer: SystemAnswer, references: Sequence[Any], graded_property: str) -> str:
     """Write the document that an annotator reads."""
-    if what == SUPPORT:
+    if graded_property == SUPPORT:
         return answer.answer
-    if what == CORRECTNESS:
-        below = "\n".join(f"- {reference}" for reference in references)
-        return f"{answer.answer}\n\nReference answers:\n{below}"
-    below = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(answer.contexts, 1))
-    return f"{answer.answer}\n\nContexts:\n{below}"
+    if graded_property == CORRECTNESS:
+        reference_list = "\n".join(f"- {reference}" for reference in references)
+        return f"{answer.answer}\n\nReference answers:\n{reference_list}"
+    context_list = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(answer.contexts, 1))
+    return f"{answer.answer}\n\nContexts:\n{context_list}"
 
 
 @dataclass(frozen=True)
@@ -230,12 +239,12 @@ class AnswerGrades:
         return self.path.name
 
 
-def read_answer_grades(what: str, text: str, near: Store | None = None) -> AnswerGrades:
+def read_answer_grades(graded_property: str, text: str, neighbor: Store | None = None) -> AnswerGrades:
     """Read the grades of `PROJECT=RELEASE`, from the release's parts that are not sealed.
 
     Parameters
     ----------
-    near: a project whose folder holds the graded project; None if the text has a path.
+    neighbor: a project whose folder holds the graded project; None if the text has a path.
 
     Raises
     ------
@@ -244,12 +253,12 @@ def read_answer_grades(what: str, text: str, near: Store | None = None) -> Answe
     RefusedError: the release has changed since the freeze, or all its parts are sealed.
     """
     project, _, name = text.rpartition("=")
-    path = Path(project) if near is None else _neighbor_path(near, project)
+    path = Path(project) if neighbor is None else _find_neighbor(neighbor, project)
     if not project or not name or not path.is_file():
         raise InputError(
-            f"{what} {text}: expected PROJECT=RELEASE, a goldgrade project's file and the name of its "
-            "release",
-            command=f"--{what} names them.",
+            f"{graded_property} {text}: expected PROJECT=RELEASE, a goldgrade project's file and the name "
+            "of its release",
+            command=f"--{graded_property} names them.",
         )
     with name_project_in_errors(path):
         store = open_store(path)
@@ -260,8 +269,8 @@ def read_answer_grades(what: str, text: str, near: Store | None = None) -> Answe
         for _, document in release.documents(store)
         if document
     )
-    inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
-    rows = (row for row in release.rows("qrels") if row["query_id"] in inside)
+    query_ids = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
+    rows = (row for row in release.rows("qrels") if row["query_id"] in query_ids)
     graded = convert_to_shares(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
     return AnswerGrades(path, name, identical.shared(graded), identical)
 
@@ -277,8 +286,11 @@ def name_project_in_errors(path: Path) -> Iterator[None]:
 
 def convert_to_shares(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
     """Convert grades of pairs to shares of the release's scale; cannot-tell counts as the lowest grade."""
-    low, *_, high = read_scale(release.rows("guides"))
-    return {pair: ((low if grade is None else grade) - low) / (high - low) for pair, grade in grades.items()}
+    lowest, *_, highest = read_scale(release.rows("guides"))
+    return {
+        pair: ((lowest if grade is None else grade) - lowest) / (highest - lowest)
+        for pair, grade in grades.items()
+    }
 
 
 def list_neighbor_projects(store: Store) -> list[str]:
@@ -295,15 +307,15 @@ def list_neighbor_releases(store: Store, project: str) -> list[str]:
     InputError: no project has this name.
     StoreError: the project cannot be opened.
     """
-    other = open_store(_neighbor_path(store, project))
+    neighbor = open_store(_find_neighbor(store, project))
     try:
-        with other.reading() as cursor:
+        with neighbor.reading() as cursor:
             return [row.name for row in reversed(list_releases(cursor))]
     finally:
-        other.close()
+        neighbor.close()
 
 
-def _neighbor_path(store: Store, project: str) -> Path:
+def _find_neighbor(store: Store, project: str) -> Path:
     if project not in list_neighbor_projects(store):
         raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
     return store.path.resolve().parent / project

@@ -1,5 +1,4 @@
-"""Nuggets: scores of answers by people's grades of support, or by a judge's grades that people's grades
-correct.
+"""The nugget scores of answers, from grades of how far an answer supports each nugget.
 
     all        mean over the nuggets of a query: 1 for a supported nugget, 0.5 for partial support, else 0
     vital      mean over the vital nuggets of the query
@@ -35,20 +34,9 @@ from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import pluralize
 from curation.evaluation.answers.answer_files import SystemAnswers
 from curation.evaluation.answers.graded_answers import AnswerGrades, convert_to_shares, name_project_in_errors
-from curation.evaluation.llm_judges.estimates import (
-    JudgedEvaluation,
-    JudgedSystem,
-    cut_intervals,
-    make_judged_evaluation,
-    read_judged_sample,
-    refuse_sealed,
-)
-from curation.evaluation.llm_judges.human_sample import (
-    NOT_IN_DRAW,
-    HumanSample,
-    make_human_sample,
-    name_examples,
-)
+from curation.evaluation.llm_judges import estimates, human_sample
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation, JudgedSystem
+from curation.evaluation.llm_judges.human_sample import HumanSample
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
 from curation.ingest.importers.nuggets import Nugget
@@ -80,17 +68,18 @@ def score_answer(
     shares: (nugget id, answer id) → grade as a share of the scale. An answer that lacks the grade of any
     nugget has no score, because an unknown grade is not a zero.
     """
-    names = [nugget.id_for(query_id) for nugget in nuggets]
-    given = np.array([0.0 if answer_id is None else shares.get((name, answer_id), np.nan) for name in names])
-    if not names or np.isnan(given).any():
+    nugget_ids = [nugget.id_for(query_id) for nugget in nuggets]
+    grades = [0.0 if answer_id is None else shares.get((name, answer_id), np.nan) for name in nugget_ids]
+    if not nugget_ids or np.isnan(grades).any():
         return np.full(len(NUGGET_SCORES), np.nan)
-    vital = np.array([nugget.vital for nugget in nuggets])
-    weights = np.where(vital, 1.0, OKAY_WEIGHT)
-    support = np.where((given > 0) & (given < 1), PARTIAL, given)
+    is_vital = np.array([nugget.vital for nugget in nuggets])
+    weights = np.where(is_vital, 1.0, OKAY_WEIGHT)
+    grade = np.array(grades)
+    support = np.where((grade > 0) & (grade < 1), PARTIAL, grade)
     scores = []
-    for shares_of_nuggets in (support, np.floor(support)):
-        of_vital = shares_of_nuggets[vital].mean() if vital.any() else np.nan
-        scores += [shares_of_nuggets.mean(), of_vital, np.average(shares_of_nuggets, weights=weights)]
+    for credit in (support, np.floor(support)):
+        vital_score = credit[is_vital].mean() if is_vital.any() else np.nan
+        scores += [credit.mean(), vital_score, np.average(credit, weights=weights)]
     return np.array(scores)
 
 
@@ -102,8 +91,8 @@ def score_answers(
     """Score a system's answers, shape (Q, scores), in the order of `answer_ids`, which map query id → answer
     id."""
     rows = [
-        score_answer(query_id, nuggets.get(query_id, ()), given, shares)
-        for query_id, given in answer_ids.items()
+        score_answer(query_id, nuggets.get(query_id, ()), answer_id, shares)
+        for query_id, answer_id in answer_ids.items()
     ]
     return np.array(rows).reshape(len(rows), len(NUGGET_SCORES))
 
@@ -111,7 +100,7 @@ def score_answers(
 def estimate_support(
     release: EvaluatedRelease,
     nuggets: Nuggets,
-    read: Sequence[SystemAnswers],
+    files: Sequence[SystemAnswers],
     people: AnswerGrades,
     judge: str,
 ) -> JudgedEvaluation:
@@ -127,56 +116,60 @@ def estimate_support(
     RefusedError: a part is sealed; people's queries are not a probability sample of whole queries; grades
         of the judge or of people are missing.
     """
-    refuse_sealed(release)
+    estimates.refuse_sealed(release)
     with name_project_in_errors(people.path):
         store = open_store(people.path)
         graded = load_release(store, people.release)
         with store.reading() as cursor:
-            by_hand = {nugget for nugget, _ in people.shares}
-            drawn, judged = read_judged_sample(cursor, graded, judge, by_hand, people.identical)
+            graded_nuggets = {nugget for nugget, _ in people.shares}
+            drawn, judged = estimates.read_judged_sample(
+                cursor, graded, judge, graded_nuggets, people.identical
+            )
         with_nuggets = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
-        answered = {
-            query_id for file in read for query_id, given in file.ids_of(with_nuggets).items() if given
-        }
-        names = {
+        answered = set[str]()
+        for file in files:
+            answered.update(compress(with_nuggets, file.ids_of(with_nuggets).values()))
+        nugget_ids = {
             query_id: [nugget.id_for(query_id) for nugget in nuggets[query_id]]
             for query_id in with_nuggets
             if query_id in answered
         }
-        sample = sample_whole_queries(drawn, names, by_hand)
+        sample = sample_whole_queries(drawn, nugget_ids, graded_nuggets)
         by_judge = convert_to_shares(graded, people.identical.shared(judged))
         systems = [
-            estimate_system(file, with_nuggets, nuggets, sample, by_judge, people.shares) for file in read
+            estimate_system(file, with_nuggets, nuggets, sample, by_judge, people.shares) for file in files
         ]
-    return make_judged_evaluation(judge, sample, judged, systems)
+    return estimates.make_judged_evaluation(judge, sample, judged, systems)
 
 
 def sample_whole_queries(
-    drawn: HumanSample, names: Mapping[str, Sequence[str]], graded: set[str]
+    drawn: HumanSample, nugget_ids: Mapping[str, Sequence[str]], graded: set[str]
 ) -> HumanSample:
     """Turn a sample of nuggets into a sample of their queries.
 
     Parameters
     ----------
-    names: id of a query that a system answered → ids of its nuggets.
+    nugget_ids: id of a query that a system answered → ids of its nuggets.
     """
-    asked_of = dict(zip(drawn.query_ids, drawn.asked.tolist(), strict=True))
-    flags = {query_id: {asked_of.get(nugget) for nugget in ids} for query_id, ids in names.items()}
+    is_drawn = dict(zip(drawn.query_ids, drawn.is_graded.tolist(), strict=True))
+    flags = {query_id: {is_drawn.get(nugget) for nugget in ids} for query_id, ids in nugget_ids.items()}
     if split := [query_id for query_id, kinds in flags.items() if kinds not in ({True}, {False})]:
+        examples = human_sample.name_examples(split)
         raise RefusedError(
-            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {name_examples(split)}, "
+            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {examples}, "
             "could not be drawn whole for people: only some of the nuggets were drawn, or some nuggets "
             "are not in the project. Write the answers to grade again, import and pool them, and draw a "
             "round.",
             command="The commands are `goldgrade answers to-grade` and `goldgrade round open --draw`.",
         )
-    asked = np.array([kinds == {True} for kinds in flags.values()], bool)
+    is_graded = np.array([kinds == {True} for kinds in flags.values()], bool)
     stratum_of = dict(zip(drawn.query_ids, drawn.strata, strict=True))
-    strata = tuple(stratum_of[ids[0]] for ids in names.values())
-    others = sum(
-        kinds == {False} and not graded.isdisjoint(names[query_id]) for query_id, kinds in flags.items()
+    strata = tuple(stratum_of[ids[0]] for ids in nugget_ids.values())
+    not_drawn = sum(
+        kinds == {False} and not graded.isdisjoint(nugget_ids[query_id]) for query_id, kinds in flags.items()
     )
-    return make_human_sample(names, strata, asked, drawn.chosen_by, {NOT_IN_DRAW: others})
+    left_out = {human_sample.NOT_IN_DRAW: not_drawn}
+    return human_sample.make_human_sample(nugget_ids, strata, is_graded, drawn.chosen_by, left_out)
 
 
 def estimate_system(
@@ -199,34 +192,37 @@ def estimate_system(
     RefusedError: the judge lacks grades, or drawn queries lack people's grades.
     """
     ids = file.ids_of(query_ids)
-    drawn = set(compress(sample.query_ids, sample.asked.tolist()))
+    drawn = set(compress(sample.query_ids, sample.is_graded.tolist()))
     probabilities = dict(zip(sample.query_ids, sample.probabilities.tolist(), strict=True))
     stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))
-    answered = np.array([given is not None for given in ids.values()])
-    asked = np.array([given is None or query_id in drawn for query_id, given in ids.items()])
-    chances = np.array([1.0 if given is None else probabilities[query_id] for query_id, given in ids.items()])
-    strata = np.array(["" if given is None else stratum_of[query_id] for query_id, given in ids.items()])
+    is_answered = np.array([answer_id is not None for answer_id in ids.values()])
+    is_graded = np.array([answer_id is None or query_id in drawn for query_id, answer_id in ids.items()])
+    # a query without an answer always scores 0
+    chances = np.array([1.0 if ids[query_id] is None else probabilities[query_id] for query_id in ids])
+    strata = np.array(["" if ids[query_id] is None else stratum_of[query_id] for query_id in ids])
     judge, graded = (score_answers(ids, nuggets, shares) for shares in (by_judge, by_people))
     _refuse_ungraded(file.name, "The judge", compress(query_ids, np.isnan(judge[:, 0])))
-    _refuse_ungraded(file.name, "People", compress(query_ids, asked & np.isnan(graded[:, 0])))
+    _refuse_ungraded(file.name, "People", compress(query_ids, is_graded & np.isnan(graded[:, 0])))
     overall, too_few = {}, {}
-    for name, of_judge, of_people in zip(NUGGET_SCORES, judge.T, graded.T, strict=True):
-        there = ~np.isnan(of_judge)  # a query without vital nuggets has no score of vital nuggets
-        people = np.where(asked, of_people, np.nan)
-        few = int((there & asked & answered).sum())
-        if few < MIN_QUERIES:
-            too_few[name] = few
+    for name, judge_scores, human_scores in zip(NUGGET_SCORES, judge.T, graded.T, strict=True):
+        has_score = ~np.isnan(judge_scores)  # a query without vital nuggets has no score of vital nuggets
+        people = np.where(is_graded, human_scores, np.nan)
+        count = int((has_score & is_graded & is_answered).sum())
+        if count < MIN_QUERIES:
+            too_few[name] = count
         else:
-            units = of_judge[there], people[there], asked[there], chances[there], strata[there]
-            overall[name] = cut_intervals(difference_estimate(*units))
+            columns = (judge_scores, people, is_graded, chances, strata)
+            units = [column[has_score] for column in columns]
+            overall[name] = estimates.cut_intervals(difference_estimate(*units))
     return JudgedSystem(file.name, overall, {}, too_few)
 
 
-def _refuse_ungraded(system: str, who: str, queries: Iterable[str]) -> None:
+def _refuse_ungraded(system: str, grader: str, queries: Iterable[str]) -> None:
     """Refuse answers with missing grades, because the fully graded answers are then not a random sample."""
     if missing := list(queries):
+        examples = human_sample.name_examples(missing)
         raise RefusedError(
-            f"{who} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
-            f"{name_examples(missing)}. The answers with all grades are not a random sample, so nothing is "
+            f"{grader} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
+            f"{examples}. The answers with all grades are not a random sample, so nothing is "
             "estimated. Grade and settle the missing nuggets, and freeze a new release."
         )

@@ -9,15 +9,8 @@ import numpy as np
 
 from curation.core.statistics.arrays import Mask
 from curation.core.statistics.estimate import Estimate
-from curation.evaluation.figures.comparison import (
-    RANDOMISATION,
-    Comparison,
-    StratumName,
-    compare_systems,
-    pair_systems,
-    select_overall,
-    subtract_pairs,
-)
+from curation.evaluation.figures import comparison
+from curation.evaluation.figures.comparison import Comparison, StratumName
 from curation.evaluation.figures.means import find_suppressed_strata
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_differences
@@ -38,7 +31,7 @@ def compare_scores(
     sealed: Mask,
     seed: int,
     baseline: str | None = None,
-    test: str = RANDOMISATION,
+    test: str = comparison.RANDOMISATION,
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
     """Compare all pairs of systems, and make the leaderboard of each measure.
 
@@ -56,7 +49,7 @@ def compare_scores(
     InputError: no system has the name of the baseline.
     """
     names = tuple(systems)
-    pairs = pair_systems(names, baseline)
+    pairs = comparison.pair_systems(names, baseline)
     scores = list(systems.values())
     columns = [column for column, measure in enumerate(scores[0].measures) if measure.compares]
     if not pairs or not columns:
@@ -65,7 +58,7 @@ def compare_scores(
     values = np.stack([score.values[:, columns] for score in scores])
     shown = [_compared_strata(facet, sealed) for facet in facets]
     strata = {name: mask for masks in shown for name, mask in masks.items() if not mask.all()}
-    compared = compare_systems(
+    compared = comparison.compare_systems(
         *(names, measures, values, strata),
         seed=seed,
         baseline=baseline,
@@ -80,9 +73,9 @@ def compare_scores(
                 for name, row in zip(names, of_measure, strict=True)
                 if (mean := average(row)) is not None
             }
-            boards[measure] = rank_systems(means, select_overall(compared, measure))
+            boards[measure] = rank_systems(means, comparison.select_overall(compared, measure))
         if len(drawn.queries):
-            estimates = estimate_traffic_differences(subtract_pairs(of_measure, pairs), drawn)
+            estimates = estimate_traffic_differences(comparison.subtract_pairs(of_measure, pairs), drawn)
             for (system, other), estimate in zip(pairs, estimates, strict=True):
                 traffic[measure, names[system], names[other]] = estimate
     return tuple(

@@ -29,16 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.core.errors import InputError, refuse_problems
+from curation.core.statistics import paired_differences
 from curation.core.statistics.arrays import Floats, Mask
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.multiple_tests import correct_by_holm
-from curation.core.statistics.paired_differences import (
-    compute_moments,
-    count_wins_ties_losses,
-    paired_effects,
-    paired_t_p,
-    wilcoxon_ps,
-)
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.statistics.power import detectable_difference, queries_needed
 from curation.core.statistics.randomisation_test import choose_assignments, randomisation_ps
@@ -250,7 +244,10 @@ def _compare_family(
     tested = int((~np.isnan(corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
         n = (~np.isnan(differences)).sum(axis=0).tolist()
-        counts = zip(*(number.tolist() for number in count_wins_ties_losses(differences)), strict=True)
+        counts = zip(
+            *(number.tolist() for number in paired_differences.count_wins_ties_losses(differences)),
+            strict=True,
+        )
         p_values = {f"p_{test}": values[row] for test, values in ps.items()}
         p_values |= {"p_holm": holms[row], "p_corrected": corrected[row]}
         figures = _figures_of_pairs(differences, p_values, seed)
@@ -269,18 +266,18 @@ def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
     for row, (_, every), tested in zip(ps, family, enough, strict=True):
         differences = every[:, tested]
         if test == "t":
-            row[tested] = paired_t_p(compute_moments(differences))
+            row[tested] = paired_differences.paired_t_p(paired_differences.compute_moments(differences))
         elif test == "randomisation":
             row[tested] = randomisation_ps(differences, seed, drawn)
         else:
-            row[tested] = wilcoxon_ps(differences)
+            row[tested] = paired_differences.wilcoxon_ps(differences)
     return ps
 
 
 def _figures_of_pairs(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
     """Compute the figures of every pair of one block, by the fields of `Comparison`."""
-    moments = compute_moments(differences)
-    effect, effect_low, effect_high = paired_effects(moments)
+    moments = paired_differences.compute_moments(differences)
+    effect, effect_low, effect_high = paired_differences.paired_effects(moments)
     low, high = paired_intervals(differences, seed)
     columns = {
         "difference": moments.mean,

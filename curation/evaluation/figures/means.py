@@ -25,14 +25,8 @@ from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, wilson_interval
+from curation.evaluation.scoring import measure_names
 from curation.evaluation.scoring.facets import Facet
-from curation.evaluation.scoring.measure_names import (
-    average,
-    from_mean_scale,
-    summarize_values,
-    to_mean_scale,
-    to_mean_scales,
-)
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
@@ -95,7 +89,9 @@ def compute_mean_figures(
     figures = []
     for run in scores:
         chosen = np.arange(len(run.query_ids)) if queries is None else np.flatnonzero(queries)
-        values, highest = (to_mean_scales(run.measures, of[chosen]) for of in (run.values, run.highest))
+        values, highest = (
+            measure_names.to_mean_scales(run.measures, of[chosen]) for of in (run.values, run.highest)
+        )
         estimates = enumerate(estimate_means(values, highest))
         by_column = [_measure_figure(run, chosen, column, estimate) for column, estimate in estimates]
         figures.append(
@@ -149,8 +145,8 @@ def _mean_estimate(values: Floats, low: float, high: float) -> Estimate:
 def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimate) -> MeasureFigure:
     measure, values = run.measures[column], run.values[chosen, column]
     defined = ~np.isnan(values)
-    value = summarize_values(measure, values)
-    low, high = (from_mean_scale(measure, end) for end in (estimate.low, estimate.high))
+    value = measure_names.summarize_values(measure, values)
+    low, high = (measure_names.from_mean_scale(measure, end) for end in (estimate.low, estimate.high))
     if value is not None and low is not None and high is not None:
         low, high = min(low, value), max(high, value)  # a mean may be a rounding error off
     return MeasureFigure(
@@ -158,13 +154,13 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
         low=low,
         high=high,
         n=int(defined.sum()),
-        judged=average(run.judged[chosen, column][defined]),
+        judged=measure_names.average(run.judged[chosen, column][defined]),
         no_interval=TOTAL if measure.summary == "total" else estimate.why,
-        best=summarize_values(measure, run.best[chosen, column]),
-        worst=summarize_values(measure, run.worst[chosen, column]),
-        if_none=summarize_values(measure, run.if_none[chosen, column]),
-        if_all=summarize_values(measure, run.if_all[chosen, column]),
-        residual=average(run.residual[chosen, column][defined]),
+        best=measure_names.summarize_values(measure, run.best[chosen, column]),
+        worst=measure_names.summarize_values(measure, run.worst[chosen, column]),
+        if_none=measure_names.summarize_values(measure, run.if_none[chosen, column]),
+        if_all=measure_names.summarize_values(measure, run.if_all[chosen, column]),
+        residual=measure_names.average(run.residual[chosen, column][defined]),
     )
 
 
@@ -283,11 +279,12 @@ def compute_other_means(
 def _macro_of_measure(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:
     measure = scores.measures[column]
     values, highest = (
-        to_mean_scale(measure, of[:, column : column + 1]) for of in (scores.values, scores.highest)
+        measure_names.to_mean_scale(measure, of[:, column : column + 1])
+        for of in (scores.values, scores.highest)
     )
     most = float(find_highest(values, highest)[0])
     estimate = estimate_macro_mean([values[mask, 0] for mask in strata], most)
-    value, low, high = (from_mean_scale(measure, end) for end in estimate[:3])
+    value, low, high = (measure_names.from_mean_scale(measure, end) for end in estimate[:3])
     return Estimate(value, low, high, estimate.n)
 
 

@@ -25,15 +25,10 @@ from math import sqrt
 import numpy as np
 from scipy.special import stdtrit
 
+from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import (
-    MINIMUM_QUERIES,
-    UNSEEN,
-    find_most_common,
-    mean_score_intervals,
-    widen_for_uncommon,
-)
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.paired_intervals import CARRIED_BY
 from curation.evaluation.figures.means import TOTAL, find_highest
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
@@ -76,7 +71,7 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
     """Estimate each of P columns of differences, shape (Q, P), from −1 to 1 or NaN, for all searches."""
     columns = differences[drawn.queries]
-    few = find_most_common(columns)[1] < CARRIED_BY
+    few = intervals.find_most_common(columns)[1] < CARRIED_BY
     return [
         _with_unseen_query(column, drawn) if is_few else _with_student_interval(column, drawn)
         for column, is_few in zip(columns.T, few.tolist(), strict=True)
@@ -99,8 +94,8 @@ def _with_score_interval(values: Floats, drawn: DrawnQueries, highest: float) ->
     if not unseen:
         return estimate._replace(why=NO_VARIATION)
     mean, n = np.array([estimate.value]), np.array([effective])
-    ends = mean_score_intervals(mean, variance, n, free, highest, UNSEEN * unseen)
-    low, high = widen_for_uncommon(ends, mean, values[:, None], n, highest)[:, 0].tolist()
+    ends = intervals.mean_score_intervals(mean, variance, n, free, highest, intervals.UNSEEN * unseen)
+    low, high = intervals.widen_for_uncommon(ends, mean, values[:, None], n, highest)[:, 0].tolist()
     return estimate._replace(low=low, high=high)
 
 

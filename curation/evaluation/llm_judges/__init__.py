@@ -1,6 +1,5 @@
-"""Judges that are not people, such as language models: their judgments, and their agreement with people's
-judgments.
+"""Judges: models and programs whose grades are compared with people's grades.
 
-A judge's judgment never counts as a vote. The judgments of judges are stored in a separate table. No code
-that settles grades, measures agreement between people or freezes a release reads this table.
+A judge's judgment never counts as a vote. The judgments of judges are stored in a separate table. The code
+that computes consensus, measures agreement between people or freezes a release never reads this table.
 """

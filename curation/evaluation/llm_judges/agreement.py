@@ -1,4 +1,4 @@
-"""Agreement of a judge with people, next to the agreement of people among each other.
+"""The agreement of a judge with people, next to the agreement of people among each other.
 
 A judge is a model or a program, not a person. The judge's grade and the consensus grade of one text are two
 judgments of one pair. All figures are therefore the same as between two annotators, with intervals by
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.agreement import inter_annotator
 from curation.agreement.breakdowns import (
     AgreementSlice,
     AnnotatorPair,
@@ -28,14 +29,7 @@ from curation.agreement.breakdowns import (
 )
 from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
-from curation.agreement.inter_annotator import (
-    Judgeable,
-    compute_agreement,
-    estimate_coefficients,
-    make_estimate,
-    select_doubly_judged,
-    why_not_shown,
-)
+from curation.agreement.inter_annotator import Judgeable
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Floats, Ints, ratio
@@ -58,7 +52,7 @@ KAPPA = "cohen_quadratic"
 _LABELS = {coefficient.name: coefficient.label for coefficient in COEFFICIENTS} | {
     KAPPA: "Cohen's kappa, quadratic"
 }
-OF_TWO = (
+ONLY_PAIRS = (
     "Cohen's kappa compares two annotators; `goldgrade agreement --breakdown pair` shows each pair of people"
 )
 NEVER_GIVEN = "people gave this grade to no pair"
@@ -120,7 +114,7 @@ class JudgeAgreement:
         """Sentences on the difference of grades, on the compared pairs, and on the pairs that were left
         out."""
         counts, lines = self.coverage, []
-        mean, low, high = _shown_figure(self.difference)
+        mean, low, high = _show_figure(self.difference)
         if mean is not None and low is not None:
             lines.append(
                 f"The judge's grade minus people's: {mean:+.3f} steps "
@@ -152,15 +146,15 @@ class JudgeAgreement:
         where = f"the release {self.release}, {', '.join(self.parts)}" if self.release else "the project"
         figures = []
         for name, (judge, people) in self.figures.items():
-            note = why_not_shown(judge) or judge.why or ""
-            figures.append((_LABELS[name], *_shown_figure(judge), *_shown_figure(people), note))
+            note = inter_annotator.why_not_shown(judge) or judge.why or ""
+            figures.append((_LABELS[name], *_show_figure(judge), *_show_figure(people), note))
         confusion = []
         for grade, counts in zip(self.grades, self.confusion, strict=True):
-            lower, higher = (_shown_figure(share)[0] for share in (grade.lower, grade.higher))
-            confusion.append((grade.grade, *counts, *_shown_figure(grade.same), lower, higher))
+            lower, higher = (_show_figure(share)[0] for share in (grade.lower, grade.higher))
+            confusion.append((grade.grade, *counts, *_show_figure(grade.same), lower, higher))
         breakdowns = []
         for part in (*self.types, *self.boundaries):
-            shown = (*_shown_figure(part.alpha), _shown_figure(part.raw)[0])
+            shown = (*_show_figure(part.alpha), _show_figure(part.raw)[0])
             breakdowns.append((f"{part.kind}: {part.name}", *shown, part.alpha.n, part.queries))
         judged = (f"judge {value}" for value in self.scale)
         return (
@@ -182,9 +176,9 @@ class JudgeAgreement:
         )
 
 
-def _shown_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
+def _show_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
     """Return the figure and its interval, or None for figures that are not shown."""
-    return (None, None, None) if why_not_shown(estimate) else estimate[:3]
+    return (None, None, None) if inter_annotator.why_not_shown(estimate) else estimate[:3]
 
 
 def measure_judge_agreement(
@@ -216,25 +210,25 @@ def measure_judge_agreement(
         people = read_release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
     with store.reading() as cursor:
         judgments = read_judge_judgments(cursor, judge)
-        lines = group_equivalent_guides(cursor)
-        line = lines[current_guide(cursor).guide_hash]
-        current = {name for name, line_of in lines.items() if line_of == line}
+        group_of = group_equivalent_guides(cursor)
+        current_group = group_of[current_guide(cursor).guide_hash]
+        current_guides = {guide for guide, group in group_of.items() if group == current_group}
         if release is None:
             people = read_live_grades(cursor)
-    by_judge, coverage = _compared_pairs(people, judgments, current)
+    judge_grades, coverage = _compare_pairs(people, judgments, current_guides)
     both = {
-        pair: (given, grade)
-        for pair, grade in by_judge.items()
-        if (given := people.consensus[pair]) is not None and grade is not None
+        pair: (human_grade, grade)
+        for pair, grade in judge_grades.items()
+        if (human_grade := people.consensus[pair]) is not None and grade is not None
     }
     if not both:
-        raise RefusedError(_nothing_to_compare(judge, coverage))
+        raise RefusedError(_explain_nothing_to_compare(judge, coverage))
     rows: list[tuple[str, str, str, int | None]] = []
-    for pair, grade in by_judge.items():
+    for pair, grade in judge_grades.items():
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
     grades = make_grades(rows)
-    whole = compute_agreement(grades, people.scale, seed)
-    met = next(iter(compare_annotator_pairs(grades, people.scale, seed)[0]), None)
+    overall = inter_annotator.compute_agreement(grades, people.scale, seed)
+    annotator_pair = next(iter(compare_annotator_pairs(grades, people.scale, seed)[0]), None)
     types, boundaries = compute_breakdowns(grades, people.scale, people.types, seed)
     return JudgeAgreement(
         judge=judge,
@@ -242,20 +236,20 @@ def measure_judge_agreement(
         parts=people.parts,
         scale=people.scale,
         seed=seed,
-        figures=_figures_beside_people(whole.figures, met, people, both, seed),
-        difference=met.difference if met else Estimate(n=len(both), why=FEW_PAIRS),
+        figures=_pair_figures_with_people(overall.figures, annotator_pair, people, both, seed),
+        difference=annotator_pair.difference if annotator_pair else Estimate(n=len(both), why=FEW_PAIRS),
         confusion=count_confusion(both.values(), people.scale),
-        grades=_shares_by_grade(both, people.scale, seed),
+        grades=_compute_grade_shares(both, people.scale, seed),
         types=types,
         boundaries=boundaries,
-        judgeable=whole.judgeable,
+        judgeable=overall.judgeable,
         coverage=coverage,
         left_out=dict(people.left_out),
     )
 
 
-def _compared_pairs(
-    people: HumanGrades, judgments: Sequence[JudgeJudgment], current: Collection[str]
+def _compare_pairs(
+    people: HumanGrades, judgments: Sequence[JudgeJudgment], current_guides: Collection[str]
 ) -> tuple[dict[PairKey, int | None], dict[str, int]]:
     """Find the judge's grade of people's version of each pair (None for cannot-tell), and count all cases."""
     same_version: dict[PairKey, JudgeJudgment] = {}
@@ -264,8 +258,12 @@ def _compared_pairs(
     elsewhere: set[PairKey] = set()
     for row in judgments:
         pair = (row.query_id, row.document_id)
-        outside = people.inside is not None and row.query_id not in people.inside
-        (sealed if row.query_id in people.sealed else elsewhere if outside else judged).add(pair)
+        if row.query_id in people.sealed:
+            sealed.add(pair)
+        elif people.query_ids is not None and row.query_id not in people.query_ids:
+            elsewhere.add(pair)
+        else:
+            judged.add(pair)
         if people.versions.get(pair) == row.content_hash:
             same_version[pair] = row
     known = judged & people.consensus.keys()
@@ -280,29 +278,31 @@ def _compared_pairs(
         "cannot_tell": len((graded & same_version.keys()) - both),
         "older": len((known & graded) - same_version.keys()),
         "not_judged": len(graded - judged),
-        "other_guide": sum(same_version[pair].guide_hash not in current for pair in both),
+        "other_guide": sum(same_version[pair].guide_hash not in current_guides for pair in both),
         "sealed": len(sealed),
         "elsewhere": len(elsewhere),
     }
     return {pair: same_version[pair].grade for pair in sorted(same_version)}, coverage
 
 
-def _figures_beside_people(
+def _pair_figures_with_people(
     judge: Mapping[str, Estimate],
-    met: AnnotatorPair | None,
+    annotator_pair: AnnotatorPair | None,
     people: HumanGrades,
     both: Collection[PairKey],
     seed: int,
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    among = people.given_for(both)
-    basis = select_doubly_judged(count_values(among, people.scale), among.unit_queries)
-    others = estimate_coefficients(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
-    figures = {name: (judge[name], others[name]) for name in _LABELS if name != KAPPA}
-    kappa = met.kappa if met else Estimate(n=len(both), why=FEW_PAIRS)
-    return figures | {KAPPA: (kappa, Estimate(why=OF_TWO))}
+    human_grades = people.select_grades(both)
+    basis = inter_annotator.select_doubly_judged(
+        count_values(human_grades, people.scale), human_grades.unit_queries
+    )
+    human_figures = inter_annotator.estimate_coefficients(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
+    figures = {name: (judge[name], human_figures[name]) for name in _LABELS if name != KAPPA}
+    kappa = annotator_pair.kappa if annotator_pair else Estimate(n=len(both), why=FEW_PAIRS)
+    return figures | {KAPPA: (kappa, Estimate(why=ONLY_PAIRS))}
 
 
-def _shares_by_grade(
+def _compute_grade_shares(
     both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int], seed: int
 ) -> tuple[JudgedGrade, ...]:
     """Compute the shares of pairs with an equal, a lower and a higher grade by the judge; resamples draw all
@@ -311,35 +311,40 @@ def _shares_by_grade(
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     return tuple(
-        _judged_grade(value, step, steps, index, len(queries), seed) for step, value in enumerate(scale)
+        _compute_judged_grade(value, step, steps, index, len(queries), seed)
+        for step, value in enumerate(scale)
     )
 
 
-def _judged_grade(value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int) -> JudgedGrade:
-    given = steps[:, 0] == step
-    apart = steps[:, 1] - step
-    cases = (given, given & (apart == 0), given & (apart < 0), given & (apart > 0))
+def _compute_judged_grade(
+    value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int
+) -> JudgedGrade:
+    is_row = steps[:, 0] == step
+    differences = steps[:, 1] - step
+    cases = (is_row, is_row & (differences == 0), is_row & (differences < 0), is_row & (differences > 0))
     per_query = np.stack([np.bincount(index[case], minlength=queries) for case in cases], axis=1).astype(
         float
     )
-    there = np.flatnonzero(per_query[:, 0])
-    pairs = int(given.sum())
+    present = np.flatnonzero(per_query[:, 0])
+    pairs = int(is_row.sum())
     values: Floats = np.full((0, 3), np.nan)
-    if len(there) >= MINIMUM_QUERIES:
-        (values,) = resample_figures([Sums(there, per_query[there], _shares)], queries, seed, RESAMPLES)
-    points = _shares(per_query.sum(axis=0, keepdims=True))[0]
+    if len(present) >= MINIMUM_QUERIES:
+        (values,) = resample_figures(
+            [Sums(present, per_query[present], _divide_by_total)], queries, seed, RESAMPLES
+        )
+    points = _divide_by_total(per_query.sum(axis=0, keepdims=True))[0]
     same, lower, higher = (
-        make_estimate(float(point), drawn, pairs, len(there), NEVER_GIVEN)
+        inter_annotator.make_estimate(float(point), drawn, pairs, len(present), NEVER_GIVEN)
         for point, drawn in zip(points, values.T, strict=True)
     )
     return JudgedGrade(value, pairs, same, lower, higher)
 
 
-def _shares(sums: Floats) -> Floats:
+def _divide_by_total(sums: Floats) -> Floats:
     return ratio(sums[:, 1:], sums[:, :1])
 
 
-def _nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
+def _explain_nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
     sealed = (
         f" {coverage['sealed']:,} more pairs belong to queries with sealed grades."
         if coverage["sealed"]

@@ -1,4 +1,4 @@
-"""Evaluation with a judge: figures on all queries by the judge's grades, corrected by people's grades.
+"""Estimates of figures on all queries by a judge's grades, which people's grades correct.
 
 The unit is the query. A measure such as nDCG uses all grades of a query at once, so neither the measure nor
 the judge's error in it is a mean over pairs; and the sample drew queries, not pairs. Each query has a value
@@ -117,17 +117,17 @@ def estimate_with_judge(
             cursor, frozen, judge, release.qrels.query_ids, IdenticalTexts(())
         )
         known = KnownQueries.read(cursor)
-    graded = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
-    qrels = make_qrels(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
-    chosen = [
+    rows = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
+    qrels = make_qrels(rows, sample.query_ids, release.qrels.scale, release.qrels.relevant)
+    measures = [
         measure
         for measure in choose_measures(release.qrels.scale, request.measures)
         if measure.compares and not measure.of_chunks
     ]
-    by_judge = _score_runs(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
-    by_people = _score_runs(runs, release, chosen, reading, progress)
+    by_judge = _score_runs(runs, replace(release, qrels=qrels, known=known), measures, reading, progress)
+    by_people = _score_runs(runs, release, measures, reading, progress)
     systems = [
-        _estimate_system(name, values, by_people[name], chosen, sample, release.qrels)
+        _estimate_system(name, values, by_people[name], measures, sample, release.qrels)
         for name, values in by_judge.items()
     ]
     return make_judged_evaluation(judge, sample, judged, systems, len(release.pooled.left_out))
@@ -141,13 +141,13 @@ def make_judged_evaluation(
     not_drawn: int = 0,
 ) -> JudgedEvaluation:
     """Count the grades of the judge and of people, and add the estimates of systems."""
-    everything = Counter(sample.strata)
-    people = Counter(compress(sample.strata, sample.asked.tolist()))
+    totals = Counter(sample.strata)
+    graded = Counter(compress(sample.strata, sample.is_graded.tolist()))
     return JudgedEvaluation(
         judge=judge,
         everything=len(sample.query_ids),
-        people=int(sample.asked.sum()),
-        strata={name: (people[name], everything[name]) for name in sorted(everything)},
+        people=int(sample.is_graded.sum()),
+        strata={name: (graded[name], totals[name]) for name in sorted(totals)},
         chosen_by=sample.chosen_by,
         grades=sum(grade is not None for grade in judged.values()),
         cannot_tell=sum(grade is None for grade in judged.values()),
@@ -184,13 +184,17 @@ def read_judged_sample(
     RefusedError: people's queries are not a probability sample; the judge lacks some pairs.
     """
     require_judge(cursor, judge)
-    pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
+    versions = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
     sample = find_human_sample(cursor, frozen, evaluated)
-    return sample, _judge_grades(cursor, judge, sample.query_ids, pins, identical)
+    return sample, _read_judge_grades(cursor, judge, sample.query_ids, versions, identical)
 
 
-def _judge_grades(
-    cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str], identical: IdenticalTexts
+def _read_judge_grades(
+    cursor: Cursor,
+    judge: str,
+    query_ids: Sequence[str],
+    versions: Mapping[str, str],
+    identical: IdenticalTexts,
 ) -> dict[PairKey, int | None]:
     """Read the judge's grade of every pair of these queries' pools; None for cannot-tell.
 
@@ -203,11 +207,10 @@ def _judge_grades(
         ORDER BY query_id, document_id""",
         [list(query_ids)],
     ).fetchall()
-    pool = [(query_id, document_id) for query_id, document_id in rows if document_id in pins]
-    kept = (
-        row for row in read_judge_judgments(cursor, judge) if pins.get(row.document_id) == row.content_hash
-    )
-    judged = identical.shared({(row.query_id, row.document_id): row.grade for row in kept})
+    pool = [(query_id, document_id) for query_id, document_id in rows if document_id in versions]
+    judgments = read_judge_judgments(cursor, judge)
+    current = (row for row in judgments if versions.get(row.document_id) == row.content_hash)
+    judged = identical.shared({(row.query_id, row.document_id): row.grade for row in current})
     _refuse_ungraded(judge, query_ids, pool, judged)
     return {pair: judged[pair] for pair in pool}
 
@@ -230,8 +233,7 @@ def _refuse_ungraded(
             f"pools of the {pluralize(len(query_ids), 'query', 'queries')}; these pairs belong to "
             f"{pluralize(queries, 'query', 'queries')}, the first is query {missing[0][0]!r} with document "
             f"{missing[0][1]!r}. Have the judge grade these pairs in the release's version of the "
-            "documents, and "
-            "import the judgments: `goldgrade import judgments FILE --judge NAME`."
+            "documents, and import the judgments: `goldgrade import judgments FILE --judge NAME`."
         )
 
 
@@ -243,11 +245,11 @@ def _score_runs(
     progress: Progress,
 ) -> dict[str, Floats]:
     """Score each system by query and measure, shape (Q, M); several runs of one system are averaged."""
-    scored: dict[str, list[Floats]] = {}
+    values_of: dict[str, list[Floats]] = {}
     for source in runs:
         run = read_run(source, release, reading, progress)
-        scored.setdefault(source.name, []).append(score_rows(run.rows, release.qrels, measures).values)
-    return {name: np.mean(values, axis=0) for name, values in scored.items()}
+        values_of.setdefault(source.name, []).append(score_rows(run.rows, release.qrels, measures).values)
+    return {name: np.mean(values, axis=0) for name, values in values_of.items()}
 
 
 def _estimate_system(
@@ -258,15 +260,15 @@ def _estimate_system(
     sample: HumanSample,
     qrels: Qrels,
 ) -> JudgedSystem:
-    index_of = {query_id: number for number, query_id in enumerate(qrels.query_ids)}
-    rows = [index_of[query_id] for query_id in np.asarray(sample.query_ids)[sample.asked].tolist()]
+    index_of = {query_id: index for index, query_id in enumerate(qrels.query_ids)}
+    rows = [index_of[query_id] for query_id in np.asarray(sample.query_ids)[sample.is_graded].tolist()]
     overall, traffic = {}, {}
     for column, measure in enumerate(measures):
         people = np.full(len(sample.query_ids), np.nan)
-        people[sample.asked] = by_people[rows, column]
+        people[sample.is_graded] = by_people[rows, column]
         if np.isnan(people).all():
             continue
-        units = (by_judge[:, column], people, sample.asked, sample.probabilities, sample.strata)
+        units = (by_judge[:, column], people, sample.is_graded, sample.probabilities, sample.strata)
         overall[measure.name] = cut_intervals(difference_estimate(*units))
         if sample.searches is not None:
             traffic[measure.name] = cut_intervals(difference_estimate(*units, sample.searches))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,11 +23,8 @@ from curation.releases.release_rows import NOT_COUNTED, Table
 from curation.releases.seal import open_sealed
 from curation.store import COMMAND_LINE, Cursor, Store
 
-if TYPE_CHECKING:
-    pass
-
 PairKey = tuple[str, str]
-TWICE = "people's grade of a pair that the same annotator graded differently in two rounds"
+CONFLICTING_ROUNDS = "people's grade of a pair that the same annotator graded differently in two rounds"
 _SEGMENTS = "SELECT query_id, metadata->>'segment' FROM queries WHERE metadata->>'segment' IS NOT NULL"
 _VERSIONS = """
 WITH corpus AS (
@@ -52,9 +48,9 @@ class HumanGrades:
     scale: the grades of the scale, ascending.
     consensus: pair → grade; None for a pair without a consensus (disputed, or nobody could tell).
     versions: pair → the version of the document that was judged.
-    given: the grades of these pairs by annotator.
+    annotator_grades: the grades of these pairs by annotator.
     types: query ids by tag, stratum and segment.
-    inside: the queries of the parts; None for the live project, where all queries but `sealed` count.
+    query_ids: the queries of the parts; None for the live project, where all queries but `sealed` count.
     sealed: queries that are left out because a release seals them.
     left_out: reason → number of grades.
     """
@@ -64,17 +60,20 @@ class HumanGrades:
     scale: tuple[int, ...]
     consensus: Mapping[PairKey, int | None]
     versions: Mapping[PairKey, str]
-    given: Grades
+    annotator_grades: Grades
     types: QueryTypes
-    inside: frozenset[str] | None
+    query_ids: frozenset[str] | None
     sealed: frozenset[str]
     left_out: Mapping[str, int]
 
-    def given_for(self, pairs: Collection[PairKey]) -> Grades:
+    def select_grades(self, pairs: Collection[PairKey]) -> Grades:
         """Keep only the annotators' grades of these pairs."""
-        queries = [self.given.query_ids[query] for query in self.given.unit_queries.tolist()]
-        chosen = [pair in pairs for pair in zip(queries, self.given.documents, strict=True)]
-        return self.given.select(np.asarray(chosen, dtype=bool)[self.given.units])
+        queries = [
+            self.annotator_grades.query_ids[query] for query in self.annotator_grades.unit_queries.tolist()
+        ]
+        unit_pairs = zip(queries, self.annotator_grades.documents, strict=True)
+        is_selected = np.asarray([pair in pairs for pair in unit_pairs], bool)
+        return self.annotator_grades.select(is_selected[self.annotator_grades.units])
 
 
 def read_live_grades(cursor: Cursor) -> HumanGrades:
@@ -95,9 +94,9 @@ def read_live_grades(cursor: Cursor) -> HumanGrades:
         scale=current_guide(cursor).values,
         consensus=grades,
         versions={pair: versions[pair] for pair in grades if pair in versions},
-        given=read_grades(cursor),
-        types=read_query_types(cursor) | {"segment": _queries_by_name(segments)},
-        inside=None,
+        annotator_grades=read_grades(cursor),
+        types=read_query_types(cursor) | {"segment": _group_by_name(segments)},
+        query_ids=None,
         sealed=sealed,
         left_out={},
     )
@@ -122,56 +121,56 @@ def read_release_grades(
         sealed; the release is not as it was frozen.
     """
     release = load_release(store, name)
-    chosen = choose_parts(release, split)
-    open_sealed(store, name, purpose, reason, actor, chosen)
-    queries = [row for row in release.rows("queries") if row["part"] in chosen]
-    inside = {row["query_id"] for row in queries}
-    pins = {row["document_id"]: row["content_hash"] for row in release.rows("documents")}
+    parts = choose_parts(release, split)
+    open_sealed(store, name, purpose, reason, actor, parts)
+    queries = [row for row in release.rows("queries") if row["part"] in parts]
+    query_ids = {row["query_id"] for row in queries}
+    versions = {row["document_id"]: row["content_hash"] for row in release.rows("documents")}
     grades = {
         (row["query_id"], row["document_id"]): row["grade"]
         for row in release.rows("qrels")
-        if row["query_id"] in inside and "version" not in row
+        if row["query_id"] in query_ids and "version" not in row
     }
-    given, left_out = _grades_by_annotator(release, grades)
-    closed = set(sealed_parts(release.header)).difference(chosen)
+    annotator_grades, left_out = _read_annotator_grades(release, grades)
+    closed_parts = set(sealed_parts(release.header)).difference(parts)
     return HumanGrades(
         release=name,
-        parts=chosen,
+        parts=parts,
         scale=tuple(read_scale(release.rows("guides"))),
         consensus=grades,
-        versions={pair: pins[pair[1]] for pair in grades},
-        given=given,
-        types=_query_types(queries),
-        inside=frozenset(inside),
-        sealed=frozenset(row["query_id"] for row in release.rows("queries") if row["part"] in closed),
+        versions={pair: versions[pair[1]] for pair in grades},
+        annotator_grades=annotator_grades,
+        types=_group_queries_by_type(queries),
+        query_ids=frozenset(query_ids),
+        sealed=frozenset(row["query_id"] for row in release.rows("queries") if row["part"] in closed_parts),
         left_out=left_out,
     )
 
 
-def _grades_by_annotator(
+def _read_annotator_grades(
     release: FrozenRelease, pairs: Mapping[PairKey, int | None]
 ) -> tuple[Grades, dict[str, int]]:
     """Read the annotators' grades of these pairs, without blind duplicates, pilot rounds and older texts."""
     rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}
-    given: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+    votes: dict[tuple[str, str, str], set[int]] = defaultdict(set)
     for row in release.rows("judgments"):
         counts = row["kind"] == "grade" and not row["duplicate"] and "version" not in row
         pair = (row["query_id"], row["document_id"])
         if counts and pair in pairs and rounds[row["round"]] not in NOT_COUNTED:
-            given[*pair, row["annotator"]].add(row["grade"])
-    rows = [(*key, next(iter(grades))) for key, grades in sorted(given.items()) if len(grades) == 1]
-    twice = Counter({TWICE: len(given) - len(rows)})
-    return make_grades(rows), dict(+twice)
+            votes[*pair, row["annotator"]].add(row["grade"])
+    rows = [(*key, next(iter(grades))) for key, grades in sorted(votes.items()) if len(grades) == 1]
+    conflicting = Counter({CONFLICTING_ROUNDS: len(votes) - len(rows)})
+    return make_grades(rows), dict(+conflicting)
 
 
-def _query_types(queries: Table) -> QueryTypes:
-    tags = _queries_by_name((row["query_id"], tag) for row in queries for tag in row["tags"] or [])
-    strata = _queries_by_name((row["query_id"], row["stratum"]) for row in queries)
-    segments = _queries_by_name((row["query_id"], row["segment"]) for row in queries if row["segment"])
+def _group_queries_by_type(queries: Table) -> QueryTypes:
+    tags = _group_by_name((row["query_id"], tag) for row in queries for tag in row["tags"] or [])
+    strata = _group_by_name((row["query_id"], row["stratum"]) for row in queries)
+    segments = _group_by_name((row["query_id"], row["segment"]) for row in queries if row["segment"])
     return {"tag": tags, "stratum": strata, "segment": segments}
 
 
-def _queries_by_name(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+def _group_by_name(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
     """Group pairs of query id and name: name → query ids, ordered by name."""
     groups: dict[str, set[str]] = defaultdict(set)
     for query_id, name in rows:

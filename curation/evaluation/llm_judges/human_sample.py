@@ -1,4 +1,4 @@
-"""The random sample of queries that people graded, by which they correct a judge.
+"""The random sample of queries whose human grades correct a judge.
 
 People's grades can correct a judge only if chance chose the queries that people graded. goldgrade knows two
 such choices: the draw of the sample, before a top-up adds queries, and the split, which puts queries into
@@ -43,7 +43,7 @@ class HumanSample(NamedTuple):
 
     Attributes
     ----------
-    asked: whether people graded each query for the evaluation, shape (N,).
+    is_graded: whether people graded each query for the evaluation, shape (N,).
     probabilities: the probability of each query of being graded, shape (N,).
     searches: the number of searches that each query represents, shape (N,); None if no sample was drawn.
     chosen_by: the steps that chose the graded queries: 'draw', 'split', 'top-up', or two of these.
@@ -52,7 +52,7 @@ class HumanSample(NamedTuple):
 
     query_ids: tuple[str, ...]
     strata: tuple[str, ...]
-    asked: Mask
+    is_graded: Mask
     probabilities: Floats
     searches: Floats | None
     chosen_by: tuple[str, ...]
@@ -70,40 +70,44 @@ def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collect
 
     graded = {row["query_id"] for row in release.rows("queries")}
     draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]
-    whole = next((draw for draw in draws if draw.drawn <= graded), None)
-    if whole is not None:
-        return _sample_of_draw(cursor, release, whole, evaluated)
-    begun = next((draw for draw in draws if draw.drawn >= graded), None)
-    if begun is not None:
-        _refuse_chosen_queries(release, begun.drawn, "that a round drew for people", "")
-    return _sample_of_project(cursor, release, evaluated)
+    complete_draw = next((draw for draw in draws if draw.drawn <= graded), None)
+    if complete_draw is not None:
+        return _make_sample_of_draw(cursor, release, complete_draw, evaluated)
+    started_draw = next((draw for draw in draws if draw.drawn >= graded), None)
+    if started_draw is not None:
+        _refuse_chosen_queries(release, started_draw.drawn, "that a round drew for people", "")
+    return _make_sample_of_project(cursor, release, evaluated)
 
 
-def _sample_of_draw(
+def _make_sample_of_draw(
     cursor: Cursor, release: FrozenRelease, draw: QueryDraw, evaluated: Collection[str]
 ) -> HumanSample:
     """Sample the evaluated queries that a round drew from the queries before the draw."""
     ids = tuple(sorted(draw.strata))
     people = draw.drawn.intersection(evaluated)
-    elsewhere = len(draw.drawn) - len(people)
-    if elsewhere:
+    in_other_parts = len(draw.drawn) - len(people)
+    if in_other_parts:
         _refuse_split_by_time(release)
-    asked, sample = np.isin(ids, sorted(people)), _current_sample(cursor)
+    is_graded, sample = np.isin(ids, sorted(people)), _read_current_sample(cursor)
     strata = tuple(draw.strata[query_id] for query_id in ids)
-    known = all(query_id in sample for query_id in ids)
-    searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if known else None
-    chosen_by = ("draw", "split") if elsewhere else ("draw",)
+    is_known = all(query_id in sample for query_id in ids)
+    searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if is_known else None
+    chosen_by = ("draw", "split") if in_other_parts else ("draw",)
     return make_human_sample(
-        ids, strata, asked, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches
+        ids, strata, is_graded, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches
     )
 
 
-def _sample_of_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
+def _make_sample_of_project(
+    cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]
+) -> HumanSample:
     """Sample the evaluated queries from the current sample, or from the release's queries."""
     drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
     by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
-    named = {row["query_id"]: str(row["stratum"]) for row in release.rows("queries")}
-    frame = _current_sample(cursor) if by_draw else {name: (stratum, None) for name, stratum in named.items()}
+    stratum_of = {row["query_id"]: str(row["stratum"]) for row in release.rows("queries")}
+    frame: dict[str, FrameRow] = {query_id: (stratum, None) for query_id, stratum in stratum_of.items()}
+    if by_draw:
+        frame = _read_current_sample(cursor)
     people = sorted(set(evaluated).intersection(frame)) if by_draw else sorted(evaluated)
     if by_draw:
         _refuse_other_sample(release, set(drawn).difference(frame))
@@ -115,25 +119,25 @@ def _sample_of_project(cursor: Cursor, release: FrozenRelease, evaluated: Collec
             "draw more queries (`goldgrade sample --top-up`), pool these queries, and import the judge's "
             "judgments."
         )
-    later = _queries_of_top_ups(cursor, drawn, frame) if by_draw else set()
-    smaller = ", or draw the smaller sample first and top it up for the judge"
-    _refuse_chosen_queries(release, set(ids).difference(later), "that were drawn for people", smaller)
-    others = len(ids) - len(people) - len(later)
-    if others:
+    topped_up = _find_top_ups(cursor, drawn, frame) if by_draw else set()
+    way_out = ", or draw the smaller sample first and top it up for the judge"
+    _refuse_chosen_queries(release, set(ids).difference(topped_up), "that were drawn for people", way_out)
+    in_other_parts = len(ids) - len(people) - len(topped_up)
+    if in_other_parts:
         _refuse_split_by_time(release)
-    asked = np.isin(ids, people)
+    is_graded = np.isin(ids, people)
     strata = tuple(frame[query_id][0] for query_id in ids)
     searches = np.array([frame[query_id][1] for query_id in ids], np.float64) if by_draw else None
-    chosen_by = [name for name, count in (("split", others), ("top-up", len(later))) if count]
+    chosen_by = [name for name, count in (("split", in_other_parts), ("top-up", len(topped_up))) if count]
     return make_human_sample(
-        ids, strata, asked, chosen_by, {NOT_DRAWN: len(evaluated) - len(people)}, searches
+        ids, strata, is_graded, chosen_by, {NOT_DRAWN: len(evaluated) - len(people)}, searches
     )
 
 
 def make_human_sample(
     ids: Iterable[str],
     strata: Sequence[str],
-    asked: Mask,
+    is_graded: Mask,
     chosen_by: Sequence[str],
     left_out: Mapping[str, int],
     searches: Floats | None = None,
@@ -144,18 +148,20 @@ def make_human_sample(
     ------
     RefusedError: people graded no query of a stratum.
     """
-    names, number = np.unique(np.asarray(strata, np.str_), return_inverse=True)
-    shares = np.bincount(number, asked, len(names)) / np.bincount(number, minlength=len(names))
-    if without := names[shares == 0].tolist():
+    names, index = np.unique(np.asarray(strata, np.str_), return_inverse=True)
+    shares = np.bincount(index, is_graded, len(names)) / np.bincount(index, minlength=len(names))
+    if ungraded := names[shares == 0].tolist():
         raise RefusedError(
-            f"People graded no query of {', '.join(without)}, so nothing corrects the judge in these "
+            f"People graded no query of {', '.join(ungraded)}, so nothing corrects the judge in these "
             "strata. Top up and grade these strata, or draw with fewer strata."
         )
     reasons = {why: count for why, count in left_out.items() if count}
-    return HumanSample(tuple(ids), tuple(strata), asked, shares[number], searches, tuple(chosen_by), reasons)
+    return HumanSample(
+        tuple(ids), tuple(strata), is_graded, shares[index], searches, tuple(chosen_by), reasons
+    )
 
 
-def _current_sample(cursor: Cursor) -> dict[str, FrameRow]:
+def _read_current_sample(cursor: Cursor) -> dict[str, FrameRow]:
     rows = cursor.execute(
         "SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?",
         [get_setting(cursor, "sample")],
@@ -163,37 +169,39 @@ def _current_sample(cursor: Cursor) -> dict[str, FrameRow]:
     return {query_id: (stratum, traffic / probability) for query_id, stratum, traffic, probability in rows}
 
 
-def _refuse_other_sample(release: FrozenRelease, outside: Collection[str]) -> None:
+def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> None:
     """Refuse a release with queries outside the current sample."""
-    if outside:
+    if missing:
         raise RefusedError(
-            f"The project's current sample lacks {pluralize(len(outside), 'query', 'queries')} of the "
-            f"release {release.row.name!r}, such as {name_examples(outside)}: the release has a different "
+            f"The project's current sample lacks {pluralize(len(missing), 'query', 'queries')} of the "
+            f"release {release.row.name!r}, such as {name_examples(missing)}: the release has a different "
             "draw, so the chance of each query to be graded by people is unknown. A top-up keeps the "
             "earlier queries: "
             "`goldgrade sample --top-up`."
         )
 
 
-def _queries_of_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, FrameRow]) -> set[str]:
+def _find_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, FrameRow]) -> set[str]:
     """Find the queries that top-ups added to the smallest earlier sample with all of the release's
     queries."""
     sql = "SELECT list(query_id) FROM sample_queries GROUP BY sample_id ORDER BY min(rowid)"
     samples: list[set[str]] = [set(query_ids) for (query_ids,) in cursor.execute(sql).fetchall()]
-    fitting = [sample for sample in samples if sample.issuperset(drawn) and sample.issubset(frame)]
-    smallest = min(fitting, key=lambda sample: len(sample), default=set(frame))
+    candidates = [sample for sample in samples if sample.issuperset(drawn) and sample.issubset(frame)]
+    smallest = min(candidates, key=lambda sample: len(sample), default=set(frame))
     return set(frame).difference(smallest)
 
 
-def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], which: str, or_else: str) -> None:
+def _refuse_chosen_queries(
+    release: FrozenRelease, drawn: Collection[str], description: str, way_out: str
+) -> None:
     """Refuse queries without people's grades if neither the draw nor the split left them out."""
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(
-            f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {which} have no grade by "
-            f"people in the release {release.row.name!r}, such as {name_examples(missing)}. The graded "
-            "queries were not chosen by chance only, so people's grades are not a probability sample. "
-            f"Grade and settle these queries{or_else}, and freeze again."
+            f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {description} have no "
+            f"grade by people in the release {release.row.name!r}, such as {name_examples(missing)}. The "
+            "graded queries were not chosen by chance only, so people's grades are not a probability sample. "
+            f"Grade and settle these queries{way_out}, and freeze again."
         )
 
 

@@ -1,4 +1,4 @@
-"""Judgments of judges: import from files, storage apart from people's judgments, and reading.
+"""The judgments of judges, imported and stored apart from people's judgments.
 
 A judge is a model or a program, not a person. A judge adds nothing that a release could hold: no query, no
 candidate, no annotator, no round. A judgment of a query that the project lacks is therefore refused, or left
@@ -32,14 +32,16 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, reco
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
-BUSY = "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
-_Known = Mapping[tuple[str, str, str], tuple[int, int | None, str]]
+CHANGED_MEANWHILE = (
+    "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
+)
+_StoredJudgments = Mapping[tuple[str, str, str], tuple[int, int | None, str]]
 """Query, document and version → revision, grade and guide."""
-_Inputs = tuple[str, Mapping[str, str], _Known, frozenset[tuple[str, str]]]
+_Inputs = tuple[str, Mapping[str, str], _StoredJudgments, frozenset[tuple[str, str]]]
 """The current guide, document → version, the judge's stored judgments, and the pooled pairs."""
 _Plan = tuple[Sequence[tuple[object, ...]], int, int]
 """The rows to write, the number of rows with new pairs, and the number of pairs outside pools."""
-_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
+_JUDGE_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
 NO_JUDGE = (
     "No judge has judgments yet: `goldgrade import judgments FILE --judge NAME` imports judgments of a judge."
 )
@@ -97,14 +99,8 @@ class JudgeImport:
             sentence = f"{pluralize(self.judgments, 'new judgment')} of the judge {self.judge}. {votes}."
         figures = {"new judgments": self.judgments, "corrections": self.changed, "unchanged": self.unchanged}
         figures |= {"cannot tell": self.cannot_tell, "pairs outside pools": self.outside_pools}
-        return ImportOutcome(
-            changes,
-            sentence,
-            "judgments",
-            figures,
-            self.left_out,
-            describe_judgment_columns(self.fields, self.unread),
-        )
+        remarks = describe_judgment_columns(self.fields, self.unread)
+        return ImportOutcome(changes, sentence, "judgments", figures, self.left_out, remarks)
 
 
 def import_judge(
@@ -132,13 +128,13 @@ def import_judge(
         all problems.
     RefusedError: a person has this name; the project has no corpus; the project changed during the import.
     """
-    asked = fields or JudgmentFields()
-    _check_name_and_fields(store, judge, asked)
-    named = JudgmentFields(**{**vars(asked), "annotator_name": judge, "evidence": ""})
-    file = JudgmentFile(store, path, named, layout, grade_map, skip_unknown, progress)
+    requested_fields = fields or JudgmentFields()
+    _check_name_and_fields(store, judge, requested_fields)
+    judge_fields = JudgmentFields(**{**vars(requested_fields), "annotator_name": judge, "evidence": ""})
+    file = JudgmentFile(store, path, judge_fields, layout, grade_map, skip_unknown, progress)
     left_out = dict(file.left_out)
     try:
-        judgments = _judgments_of_known_queries(file, skip_unknown, left_out)
+        judgments = _keep_known_queries(file, skip_unknown, left_out)
         by_key = merge_judgments(judgments, left_out)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
@@ -159,7 +155,7 @@ def import_judge(
 
 
 def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> None:
-    if not _NAME.fullmatch(judge):
+    if not _JUDGE_NAME.fullmatch(judge):
         raise InputError(f"--judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
     if fields.annotator or fields.annotator_name or fields.annotator_columns:
         raise InputError(
@@ -169,11 +165,12 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
         )
     with store.reading() as cursor:
         people, judges = names_in_use(cursor), {known.judge for known in list_judges(cursor)}
-    other = "" if judge in judges else find_lookalikes([judge], judges).get(judge, "")
-    if other:
+    similar = "" if judge in judges else find_lookalikes([judge], judges).get(judge, "")
+    if similar:
         raise RefusedError(
-            f"The judge {judge!r} differs from the known {other!r} by {describe_lookalike(judge, other)}. "
-            f"Use {other!r} for the same judge. A different judge needs a clearly different name."
+            f"The judge {judge!r} differs from the known {similar!r} by "
+            f"{describe_lookalike(judge, similar)}. Use {similar!r} for the same judge. A different judge "
+            "needs a clearly different name."
         )
     if judge in people or find_lookalikes([judge], people):
         raise RefusedError(
@@ -182,16 +179,16 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
         )
 
 
-def _judgments_of_known_queries(
+def _keep_known_queries(
     file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]
 ) -> list[ImportedJudgment]:
     """Keep the judgments of queries that the project has; a query whose text only the file has is unknown."""
     texts = {query.query_id: query.text for query in file.new_queries}
-    kept = [judgment for judgment in file.judgments if judgment.query_id not in texts]
-    gone = len(file.judgments) - len(kept)
-    if gone and skip_unknown:
-        left_out[UNKNOWN_QUERY] = left_out.get(UNKNOWN_QUERY, 0) + gone
-    elif gone:
+    known = [judgment for judgment in file.judgments if judgment.query_id not in texts]
+    unknown_count = len(file.judgments) - len(known)
+    if unknown_count and skip_unknown:
+        left_out[UNKNOWN_QUERY] = left_out.get(UNKNOWN_QUERY, 0) + unknown_count
+    elif unknown_count:
         first = {row.query_id: row.line for row in reversed(file.judgments) if row.query_id in texts}
         refuse_problems(
             [
@@ -201,7 +198,7 @@ def _judgments_of_known_queries(
             way_out="A file of a judge's judgments adds no queries. Import the queries first (`goldgrade "
             "import queries PATH`), or leave out these rows with --skip-unknown.",
         )
-    return kept
+    return known
 
 
 def _write_judgments(
@@ -220,7 +217,7 @@ def _write_judgments(
         read=lambda cursor: _read_inputs(cursor, judge, judgments),
         plan=lambda inputs: _plan_rows(judgments, inputs),
         write=write,
-        busy=BUSY,
+        busy=CHANGED_MEANWHILE,
     )
 
 
@@ -236,26 +233,26 @@ def _read_inputs(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgmen
         for row in read_judge_judgments(cursor, judge)
     }
     pooled = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-    graded = sorted({given.document_id for given in judgments})
-    versions = snapshot_versions(cursor, current_snapshot(cursor), graded)
+    document_ids = sorted({judgment.document_id for judgment in judgments})
+    versions = snapshot_versions(cursor, current_snapshot(cursor), document_ids)
     return current_guide(cursor).guide_hash, versions, known, frozenset(pooled)
 
 
 def _plan_rows(judgments: Sequence[ImportedJudgment], inputs: _Inputs) -> _Plan:
     guide, versions, stored, pooled = inputs
     rows, now = [], utc_now()
-    new = outside = 0
-    for given in judgments:
-        version = versions[given.document_id]
-        pair = (given.query_id, given.document_id)
-        outside += pair not in pooled
-        known = stored.get((*pair, version))
-        if known is not None and known[1:] == (given.grade, guide):
+    new = outside_pools = 0
+    for judgment in judgments:
+        version, grade = versions[judgment.document_id], judgment.grade
+        pair = (judgment.query_id, judgment.document_id)
+        outside_pools += pair not in pooled
+        previous = stored.get((*pair, version))
+        if previous is not None and previous[1:] == (grade, guide):
             continue
-        new += known is None
-        revision = 0 if known is None else known[0] + 1
-        rows.append((*pair, version, revision, given.grade, given.note, guide, given.submitted_at, now))
-    return rows, new, outside
+        new += previous is None
+        revision = 0 if previous is None else previous[0] + 1
+        rows.append((*pair, version, revision, grade, judgment.note, guide, judgment.submitted_at, now))
+    return rows, new, outside_pools
 
 
 class StoredJudge(NamedTuple):
@@ -304,8 +301,8 @@ def require_judge(cursor: Cursor, name: str) -> StoredJudge:
     judges = {judge.judge: judge for judge in list_judges(cursor)}
     if name in judges:
         return judges[name]
-    have = f"Judges of the project: {', '.join(judges)}." if judges else NO_JUDGE
-    raise NotFoundError(f"The project has no judge {name!r}. {have}")
+    judge_names = f"Judges of the project: {', '.join(judges)}." if judges else NO_JUDGE
+    raise NotFoundError(f"The project has no judge {name!r}. {judge_names}")
 
 
 def read_judge_judgments(cursor: Cursor, name: str) -> list[JudgeJudgment]:

@@ -1,4 +1,4 @@
-"""Figures of systems as files: values of queries, a table for a paper, a summary and JUnit test cases.
+"""The figures of systems, written for other programs: trec_eval's lines, tables, Markdown and JUnit.
 
 Each line of values has a measure, a query and a value; the lines for all queries together come last. Measures
 have trec_eval's names, such as `ndcg_cut_10`; a measure that trec_eval lacks keeps goldgrade's name, such as
@@ -23,70 +23,75 @@ from curation.core.text import pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.fail_if import CheckedCondition
 from curation.evaluation.figures.comparison import describe_deciding_test
+from curation.evaluation.report.cells import format_figure, interval_text
 from curation.evaluation.report.page import EvaluationReport
-from curation.evaluation.report.section import format_figure, format_interval
 from curation.evaluation.scoring.measure_names import Measure, parse_measures
 from curation.releases.export.trec import encode_ids
 from curation.releases.gate_override import mark_name
 
-_SAME = {
+_TREC_NAMES = {
     **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},
     **{name: name for name in ("bpref", "set_recall", "num_ret", "num_rel", "num_rel_ret")},
 }
-_CUT = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "success": "success"}
-_WHOLE = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
-_OF_ALL = ("gm_map",)
+_TREC_NAMES_WITH_DEPTH = {
+    "ndcg": "ndcg_cut",
+    "map": "map_cut",
+    "precision": "P",
+    "recall": "recall",
+    "success": "success",
+}
+_TREC_NAMES_OF_WHOLE_LISTS = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
+_TOTALS_ONLY = ("gm_map",)
 """trec_eval's names of measures that have only a line for all queries."""
 
-_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
+ABOVE, BELOW = "\u2191", "\u2193"
+"""The marks of a system that is distinguished from the baseline."""
+_JUNIT_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
 
 
 def to_trec_name(measure: Measure) -> str:
     """Return trec_eval's name of a measure, or goldgrade's name for a measure that trec_eval lacks."""
     if measure.depth is not None:
-        return f"{_CUT[measure.kind]}_{measure.depth}" if measure.kind in _CUT else measure.name
+        name = _TREC_NAMES_WITH_DEPTH.get(measure.kind)
+        return f"{name}_{measure.depth}" if name else measure.name
     if measure.kind == "iprec":
         return f"iprec_at_recall_{measure.recall:.2f}"
-    return (_SAME | _WHOLE).get(measure.kind, measure.name)
+    return (_TREC_NAMES | _TREC_NAMES_OF_WHOLE_LISTS).get(measure.kind, measure.name)
 
 
 def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
     """Yield the lines of one system, each with its line feed; a sealed part has no lines by query."""
     names = {measure.name: to_trec_name(measure) for measure in parse_measures(evaluation.measures)}
-    printed = 0
-    exported = encode_ids(evaluation.query_ids or ())
+    query_count = 0
+    exported_ids = encode_ids(evaluation.query_ids or ())
     for index, query in enumerate(evaluation.query_ids or ()):
         values = {name: (system.per_query or {})[name][index] for name in evaluation.measures}
         lines = [
-            _line(names[name], exported[query], value)
+            _write_value(names[name], exported_ids[query], value)
             for name, value in values.items()
-            if value is not None and names[name] not in _OF_ALL
+            if value is not None and names[name] not in _TOTALS_ONLY
         ]
-        printed += bool(lines)
+        query_count += bool(lines)
         yield from lines
-    yield _text("runid", "all", " ".join(show_controls(system.name).split()))
-    yield _text("num_q", "all", str(printed))
+    yield _format_line("runid", "all", " ".join(show_controls(system.name).split()))
+    yield _format_line("num_q", "all", str(query_count))
     for name in evaluation.measures:
         value = system.overall[name].value
         if value is not None:
-            yield _line(names[name], "all", value)
+            yield _write_value(names[name], "all", value)
 
 
-def _line(name: str, query: str, value: float) -> str:
-    return _text(name, query, f"{value:.0f}" if name.startswith("num_") else f"{value:6.4f}")
+def _write_value(name: str, query: str, value: float) -> str:
+    return _format_line(name, query, f"{value:.0f}" if name.startswith("num_") else f"{value:6.4f}")
 
 
-def _text(name: str, query: str, value: str) -> str:
+def _format_line(name: str, query: str, value: str) -> str:
     return f"{name:<22}\t{query}\t{value}\n"
-
-
-ABOVE, BELOW = "\u2191", "\u2193"
-"""The marks of a system that is distinguished from the baseline."""
 
 
 def make_system_table(evaluation: Evaluation) -> Table:
     """Make a table with a row for each system and a column for each measure: mean, 95 % interval and mark."""
-    marks, _, about = _comparison_marks(evaluation)
+    marks, _, explanation = _mark_comparisons(evaluation)
     rows = []
     for run in evaluation.runs:
         figures = [
@@ -95,14 +100,16 @@ def make_system_table(evaluation: Evaluation) -> Table:
         rows.append((run.name, *(" ".join(filter(None, cell)) for cell in figures)))
     name = mark_name(evaluation.release, evaluation.mark)
     queries = pluralize(evaluation.queries, "query", "queries")
-    caption = f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {about}"
+    caption = (
+        f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {explanation}"
+    )
     return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))
 
 
 def make_figures_table(evaluation: Evaluation) -> Table:
     """Make a table for programs, with all digits: each measure's mean, interval, number of queries and
     mark."""
-    marks, column, _ = _comparison_marks(evaluation)
+    marks, column, _ = _mark_comparisons(evaluation)
     columns = ["system"]
     for measure in evaluation.measures:
         columns += [measure, f"{measure} low", f"{measure} high", f"{measure} n"]
@@ -118,7 +125,7 @@ def make_figures_table(evaluation: Evaluation) -> Table:
     return Table("", tuple(columns), tuple(rows))
 
 
-def _comparison_marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str]:
+def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str]:
     """Mark each (system, measure) with letters of the leaderboard, or with arrows against the baseline.
 
     Also return the heading of a column of marks, and the sentence of the caption. A single system has no
@@ -127,22 +134,22 @@ def _comparison_marks(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
     overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
     if not overall:
         return {}, "", ""
-    words = describe_deciding_test(overall[0].deciding)
+    deciding_test = describe_deciding_test(overall[0].deciding)
     if evaluation.leaderboards:
         marks = {
             (row.system, measure): row.letters
             for measure, rows in evaluation.leaderboards.items()
             for row in rows
         }
-        return (marks, "group", f"Systems with a common letter cannot be distinguished; {words}.")
+        return (marks, "group", f"Systems with a common letter cannot be distinguished; {deciding_test}.")
     baseline = overall[0].other
     marks = {
         (comparison.system, comparison.measure): ABOVE if comparison.difference > 0 else BELOW
         for comparison in overall
         if comparison.distinguished and comparison.difference
     }
-    about = f"{ABOVE} above and {BELOW} below {baseline}, beyond noise; {words}."
-    return marks, f"against {baseline}", about
+    explanation = f"{ABOVE} above and {BELOW} below {baseline}, beyond noise; {deciding_test}."
+    return marks, f"against {baseline}", explanation
 
 
 def write_markdown(
@@ -170,8 +177,8 @@ def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
             suite, "testcase", classname="goldgrade.evaluate", name=show_controls(condition.condition)
         )
         figures = list(map(show_controls, list_sentences(condition)))
-        about = {} if condition.outcome == "passed" else {"message": figures[0]}
-        ElementTree.SubElement(case, _ELEMENTS[condition.outcome], about).text = "\n".join(figures)
+        attributes = {} if condition.outcome == "passed" else {"message": figures[0]}
+        ElementTree.SubElement(case, _JUNIT_ELEMENTS[condition.outcome], attributes).text = "\n".join(figures)
     ElementTree.indent(suite)
     text = ElementTree.tostring(suite, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -201,7 +208,7 @@ def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Sect
                     row.value,
                     row.reference,
                     row.change,
-                    format_interval(row),
+                    interval_text(row),
                     row.p,
                 )
                 for row in condition.failed

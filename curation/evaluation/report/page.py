@@ -15,46 +15,31 @@ from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
-from curation.evaluation.report.answers import (
-    choose_shown_measures,
-    count_compared_queries,
-    write_answers,
-    write_support_findings,
+from curation.evaluation.report import (
+    answer_sections,
+    comparison_sections,
+    judgment_sections,
+    system_sections,
 )
-from curation.evaluation.report.comparison import write_comparison, write_other_means, write_strata
-from curation.evaluation.report.judged import (
-    make_judge_sections,
-    write_hard_negatives,
-    write_judged,
-    write_refusal,
-)
-from curation.evaluation.report.retrieval_and_answers import write_triple_findings, write_triples
-from curation.evaluation.report.section import choose_headlines, explain_gains, format_figure
-from curation.evaluation.report.systems import (
-    write_context,
-    write_method,
-    write_queries,
-    write_sealed,
-    write_systems,
-)
+from curation.evaluation.report.cells import choose_headlines, explain_gains, format_figure
 from curation.releases.card import say_synthetic
 from curation.releases.gate_override import mark_name, warn_of_override
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
-    write_systems,
-    write_context,
-    write_comparison,
-    write_strata,
-    write_other_means,
-    write_queries,
-    write_refusal,
-    write_judged,
-    write_hard_negatives,
-    write_sealed,
-    write_method,
+    system_sections.write_systems,
+    system_sections.write_context,
+    comparison_sections.write_comparison,
+    comparison_sections.write_strata,
+    comparison_sections.write_other_means,
+    system_sections.write_queries,
+    judgment_sections.write_refusal,
+    judgment_sections.write_judged,
+    judgment_sections.write_hard_negatives,
+    system_sections.write_sealed,
+    system_sections.write_method,
 )
 """The writers of sections in reading order; a writer returns no section if it has nothing to show."""
-DETAILS = (write_queries, write_judged, write_method)
+DETAILS = (system_sections.write_queries, judgment_sections.write_judged, system_sections.write_method)
 """Writers of sections that only the page shows, and the terminal leaves out."""
 
 
@@ -95,7 +80,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     headline = choose_headlines(evaluation)
     sentences = warn_of_override(evaluation.release, evaluation.mark)
     if answers is not None:
-        sentences += write_triple_findings(evaluation, answers)
+        sentences += answer_sections.write_triple_findings(evaluation, answers)
     else:
         sentences += [
             f"{system.name}: "
@@ -127,7 +112,7 @@ def write_report(
     answers: the evaluation of answers on the same parts; the report then begins with retrieval and answers.
     judged: estimates with a judge.
     """
-    triple = [] if answers is None else write_triples(evaluation, answers)
+    triple = [] if answers is None else answer_sections.write_triples(evaluation, answers)
     return EvaluationReport(
         title=(
             f"Evaluation on {mark_name(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}"
@@ -139,8 +124,8 @@ def write_report(
         findings=tuple(write_findings(evaluation, answers)),
         sections=(
             *triple,
-            *write_answers(answers),
-            *make_judge_sections(judged),
+            *answer_sections.write_answers(answers),
+            *judgment_sections.make_judge_sections(judged),
             *write_sections(evaluation),
         ),
         remark=(
@@ -152,7 +137,7 @@ def write_report(
 
 def write_answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     """Write the report of an evaluation that has only answers."""
-    first = choose_shown_measures(evaluation)[0]
+    first = answer_sections.choose_shown_measures(evaluation)[0]
     findings = [
         f"{system.name}: {first} {format_figure(system.overall[first])}, "
         f"{pluralize(system.overall[first].n, 'query', 'queries')}."
@@ -160,14 +145,14 @@ def write_answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     ]
     return EvaluationReport(
         title=(f"Answers on {mark_name(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}"),
-        lead=count_compared_queries(evaluation),
+        lead=answer_sections.count_compared_queries(evaluation),
         findings=(
             *warn_of_override(evaluation.release, evaluation.mark),
             *findings,
-            *write_support_findings(evaluation),
+            *answer_sections.write_support_findings(evaluation),
             *([evaluation.sealed_count.sentence] if evaluation.sealed_count else []),
         ),
-        sections=tuple(write_answers(evaluation)),
+        sections=tuple(answer_sections.write_answers(evaluation)),
         remark=f"Intervals: 95 %, seed {evaluation.seed}. Release id: {evaluation.release_id}.",
     )
 

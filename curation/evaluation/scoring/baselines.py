@@ -33,15 +33,8 @@ from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
-from curation.evaluation.scoring.baseline_systems import (
-    CHUNK_COLUMNS,
-    ChunkedSystem,
-    EngineLists,
-    name_chunked_run,
-    open_engine_searchers,
-    open_searchers,
-    write_run_lines,
-)
+from curation.evaluation.scoring import baseline_systems
+from curation.evaluation.scoring.baseline_systems import ChunkedSystem, EngineLists
 from curation.evaluation.scoring.release import ALL, make_query
 from curation.evaluation.scoring.splitters import parse_splitters
 from curation.ingest.importers.corpus import compute_content_hash
@@ -191,7 +184,9 @@ def write_baselines(
         )
     queries = _queries_of_part(release, part)
     out = out.resolve()
-    labels = [name_chunked_run(name, splitter) for splitter in splitters for name in names] or names
+    labels = [
+        baseline_systems.name_chunked_run(name, splitter) for splitter in splitters for name in names
+    ] or names
     _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, replace)
     documents = [] if engine is not None else _pinned_documents(store, release, progress)
     about = {
@@ -206,9 +201,9 @@ def write_baselines(
     }
     ids = _ExportedIds(release)
     with (
-        open_searchers(store, release, names, documents, splitters, model)
+        baseline_systems.open_searchers(store, release, names, documents, splitters, model)
         if engine is None
-        else open_engine_searchers(store, release, engine, queries, depth, say, progress)
+        else baseline_systems.open_engine_searchers(store, release, engine, queries, depth, say, progress)
     ) as searchers:
         runs = _write_all(out, searchers, queries, ids, about, progress)
     if release.file is None:
@@ -336,11 +331,11 @@ def _write_run(
         if isinstance(system, ChunkedSystem):
             lines += system.lines(query.query_id, hits)
         else:
-            lines += write_run_lines(query_id, hits, system.name, ids.of_hits(hits))
+            lines += baseline_systems.write_run_lines(query_id, hits, system.name, ids.of_hits(hits))
         if not hits:
             empty[system.why_none(query)] += 1
         progress(f"{system.name}: write", done, len(queries))
-    head = [",".join(CHUNK_COLUMNS)] if chunked else []
+    head = [",".join(baseline_systems.CHUNK_COLUMNS)] if chunked else []
     content = "".join(f"{line}\n" for line in [*head, *lines]).encode("utf-8")
     sha256 = hashlib.sha256(content).hexdigest()
     mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)

@@ -28,29 +28,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
+from curation.evaluation.scoring import measure_values, rankings
 from curation.evaluation.scoring.measure_names import CONTEXT, KINDS, Measure
-from curation.evaluation.scoring.measure_values import (
-    JudgedRanks,
-    add_highest_grades,
-    compute_residual,
-    extra_measures,
-    find_judged_ranks,
-    judged_weight_share,
-    trec_eval_measures,
-    weigh_unjudged,
-)
+from curation.evaluation.scoring.measure_values import JudgedRanks
 from curation.evaluation.scoring.qrels import Qrels
-from curation.evaluation.scoring.rankings import (
-    UNJUDGED,
-    Rankings,
-    RunRows,
-    TieCounts,
-    count_ties,
-    find_queries_with_ties,
-    make_run_rows,
-    rank,
-    reorder_ties,
-)
+from curation.evaluation.scoring.rankings import UNJUDGED, Rankings, RunRows, TieCounts
 
 SCORE_FIELDS = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
@@ -108,12 +90,12 @@ def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Se
     ------
     InputError: a score is not a number.
     """
-    return score_rows(make_run_rows(run, qrels), qrels, measures)
+    return score_rows(rankings.make_run_rows(run, qrels), qrels, measures)
 
 
 def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
     """Score the rows of a run."""
-    return score_ranking(rank(rows, qrels), qrels, measures)
+    return score_ranking(rankings.rank(rows, qrels), qrels, measures)
 
 
 def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
@@ -134,7 +116,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         if_none=if_none,
         if_all=if_all,
         returned=ranking.returned,
-        ties=count_ties(ranking),
+        ties=rankings.count_ties(ranking),
     )
 
 
@@ -143,8 +125,8 @@ def _reordered_values(
 ) -> Floats:
     """Compute the values with equal scores in the best or the worst order."""
     reordered_values = values.copy()
-    if len(queries := find_queries_with_ties(ranking)):
-        new_ranking = reorder_ties(ranking, best, qrels.scale[0])
+    if len(queries := rankings.find_queries_with_ties(ranking)):
+        new_ranking = rankings.reorder_ties(ranking, best, qrels.scale[0])
         reordered_values[queries] = compute_values(new_ranking, qrels, measures)[queries]
     reordered_values[:, [measure.of_chunks for measure in measures]] = np.nan
     return reordered_values
@@ -169,12 +151,16 @@ def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure])
     by_engine = [column for column, measure in enumerate(measures) if measure.by_engine]
     if by_engine:
         engine_measures = [measures[column] for column in by_engine]
-        values[:, by_engine] = trec_eval_measures(engine_measures, qrels, find_judged_ranks(qrels, ranking))
+        values[:, by_engine] = measure_values.trec_eval_measures(
+            engine_measures, qrels, measure_values.find_judged_ranks(qrels, ranking)
+        )
     for column, measure in enumerate(measures):
         if measure.kind == "judged":
             values[:, column] = _judged_share(ranking, measure.depth)
         elif not measure.by_engine:
-            values[:, column] = extra_measures(measure, ranking, qrels, qrels.relevant_documents)
+            values[:, column] = measure_values.extra_measures(
+                measure, ranking, qrels, qrels.relevant_documents
+            )
         values[qrels.find_undefined(measure), column] = np.nan
     return values
 
@@ -186,7 +172,7 @@ def _judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure])
         if measure.of_chunks and ranking.chunks is not None:
             shares.append(ranking.chunks.judged_share(measure, len(qrels.query_ids)))
         elif measure.persistence is not None:
-            shares.append(judged_weight_share(ranking, measure.persistence))
+            shares.append(measure_values.judged_weight_share(ranking, measure.persistence))
         elif measure.kind == "rprec":
             shares.append(_judged_share(ranking, qrels.relevant_documents))
         else:
@@ -207,7 +193,7 @@ def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
     residuals = np.full((len(ranking.returned), len(measures)), np.nan)
     for column, measure in enumerate(measures):
         if measure.persistence is not None:
-            residuals[:, column] = compute_residual(ranking, measure.persistence)
+            residuals[:, column] = measure_values.compute_residual(ranking, measure.persistence)
     return residuals
 
 
@@ -230,22 +216,27 @@ def compute_unjudged_bounds(
     The values are NaN for the kinds of `UNBOUNDED`.
     """
     if_none, if_all = values.copy(), values.copy()
-    unjudged, judged = np.flatnonzero(ranking.grade == UNJUDGED), find_judged_ranks(qrels, ranking)
+    unjudged, judged = (
+        np.flatnonzero(ranking.grade == UNJUDGED),
+        measure_values.find_judged_ranks(qrels, ranking),
+    )
     scenarios: dict[int | None, tuple[Ints, JudgedRanks]] = {}
     for depth in {measure.depth for measure in measures}:
         regraded = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
         scenarios[depth] = (
             regraded,
-            add_highest_grades(judged, ranking.query[regraded], ranking.rank[regraded]),
+            measure_values.add_highest_grades(judged, ranking.query[regraded], ranking.rank[regraded]),
         )
     for column, measure in enumerate(measures):
         regraded, scenario = scenarios[measure.depth]
         if measure.kind in UNBOUNDED:
             if_none[:, column] = if_all[:, column] = np.nan
         elif measure.persistence is not None:
-            if_all[:, column] = values[:, column] + weigh_unjudged(ranking, measure.persistence)
+            if_all[:, column] = values[:, column] + measure_values.weigh_unjudged(
+                ranking, measure.persistence
+            )
         elif measure.by_engine:
-            if_all[:, [column]] = trec_eval_measures([measure], qrels, scenario)
+            if_all[:, [column]] = measure_values.trec_eval_measures([measure], qrels, scenario)
         else:
             if_all[:, column] = _regraded_values(measure, ranking, qrels, regraded)
     undefined = np.isnan(values)
@@ -260,7 +251,7 @@ def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded
     relevant = qrels.relevant_documents + np.bincount(
         ranking.query[regraded], minlength=len(ranking.returned)
     )
-    return extra_measures(measure, replace(ranking, grade=grade), qrels, relevant)
+    return measure_values.extra_measures(measure, replace(ranking, grade=grade), qrels, relevant)
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
@@ -285,7 +276,9 @@ def _highest_by(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
         elif measure.kind == "precision":
             highest = np.minimum(relevant, measure.depth or np.inf) / (measure.depth or 1)
         elif measure.kind in ("err", "rbp_graded"):
-            highest = extra_measures(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
+            highest = measure_values.extra_measures(
+                measure, _best_lists(qrels), qrels, qrels.relevant_documents
+            )
         elif measure.persistence is not None:
             highest = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:

@@ -1,5 +1,4 @@
-"""The report's sections on systems: measures with intervals, facts on files, single queries, seal and
-method."""
+"""The report's sections on single systems, and on the method of the evaluation."""
 
 from __future__ import annotations
 
@@ -14,19 +13,19 @@ from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import warn_of_few_queries
-from curation.evaluation.report.section import (
-    format_interval,
-    format_share,
+from curation.evaluation.report.cells import (
     format_with_n,
+    interval_text,
     make_mark,
-    make_measure_table,
+    measure_table,
+    share_text,
 )
 from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
 from curation.releases.gate_override import mark_name
 
 QUERY_BY_QUERY = "Query by query"
-RESULTS = ("won", "lost", "tied", "zero")
-NAMED = 5
+QUERY_RESULTS = ("won", "lost", "tied", "zero")
+NAMED_QUERIES = 5
 """Number of queries that the report names with the largest gains, and with the largest losses."""
 
 
@@ -40,10 +39,10 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     ]
     sentence = f"{headline}: {evaluation.about[headline]}. A query that a run misses counts 0."
     if evaluation.without_relevant:
-        single_text = "query has no relevant document: it is"
-        many = "queries have no relevant document: they are"
+        singular = "query has no relevant document: it is"
+        plural = "queries have no relevant document: they are"
         sentence += (
-            f"\n{pluralize(evaluation.without_relevant, single_text, many)} in no figure of a measure "
+            f"\n{pluralize(evaluation.without_relevant, singular, plural)} in no figure of a measure "
             "that needs a relevant document."
         )
     for remark in _file_remarks(evaluation):
@@ -51,36 +50,40 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     rows = []
     for system in evaluation.runs:
         figure = system.overall[headline]
-        shown = (figure.value, format_interval(figure), figure.n, format_share(figure.judged))
+        shown = (figure.value, interval_text(figure), figure.n, share_text(figure.judged))
         rows.append((system.name, *shown, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
-    of_totals = f"; {', '.join(totals)}: total" if totals else ""
-    every = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{of_totals}"
+    totals_text = f"; {', '.join(totals)}: total" if totals else ""
+    caption = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{totals_text}"
     tables = (
         Table(f"{headline} by system", columns, tuple(rows)),
-        make_measure_table(every, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
+        measure_table(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
         _files_table(evaluation),
         *_seeds_tables(evaluation, headline),
     )
-    few = warn_of_few_queries(figure.n for system in evaluation.runs for figure in system.overall.values())
+    warning = warn_of_few_queries(
+        figure.n for system in evaluation.runs for figure in system.overall.values()
+    )
     remark = "The interval says how far the mean would differ on other queries of the same kind."
     drawing = intervals(f"{headline} of each system", marks)
-    return [Section("Systems", sentence, (drawing,), tables, f"{remark} {few}".rstrip())]
+    return [Section("Systems", sentence, (drawing,), tables, f"{remark} {warning}".rstrip())]
 
 
 def _files_table(evaluation: Evaluation) -> Table:
-    chunked = any(facts.chunks for system in evaluation.runs for facts in system.files)
-    counted = ("chunks", "documents") if chunked else ("places",)
-    others = ("queries missing", "unknown documents", "equal scores", "lines left out")
+    has_chunks = any(facts.chunks for system in evaluation.runs for facts in system.files)
+    count_columns = ("chunks", "documents") if has_chunks else ("places",)
+    other_columns = ("queries missing", "unknown documents", "equal scores", "lines left out")
     rows = []
     for system in evaluation.runs:
         for facts in system.files:
             left_out = "; ".join(f"{count:,} {why}" for why, count in facts.left_out.items()) or "–"
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
-            chunks = (facts.chunks.chunks if facts.chunks else "–",) if chunked else ()
+            chunks = (facts.chunks.chunks if facts.chunks else "–",) if has_chunks else ()
             rows.append((system.name, facts.source, *chunks, *counts, left_out))
-    return Table("Run files for these queries", ("system", "file", *counted, *others), tuple(rows))
+    return Table(
+        "Run files for these queries", ("system", "file", *count_columns, *other_columns), tuple(rows)
+    )
 
 
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
@@ -99,22 +102,20 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
 
 def write_context(evaluation: Evaluation) -> list[Section]:
     """Show recall of evidence against words of context, to help choose chunks."""
-    known = {
-        name: [(words, recall.value) for _, words, recall in points if words and recall.value is not None]
-        for name, points in evaluation.context.items()
-    }
-    few = [[words for k, words, _ in points if k <= 10 and words] for points in evaluation.context.values()]
-    if not any(few):
-        return []
-    widest = float(median(max(words) for words in few if words))
-    drawn = [
-        PlotCurve(name, inside, inside[-1])
-        for name, points in known.items()
-        if (inside := [point for point in points if point[0] <= widest])
+    words_to_10 = [
+        [words for k, words, _ in points if k <= 10 and words] for points in evaluation.context.values()
     ]
+    if not any(words_to_10):
+        return []
+    widest = float(median(max(words) for words in words_to_10 if words))
+    drawn_curves = []
+    for name, points in evaluation.context.items():
+        known = [(words, recall.value) for _, words, recall in points if words and recall.value is not None]
+        if drawn_points := [point for point in known if point[0] <= widest]:
+            drawn_curves.append(PlotCurve(name, drawn_points, drawn_points[-1]))
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
-        (name, k, None if words is None else round(words), recall.value, format_interval(recall))
+        (name, k, None if words is None else round(words), recall.value, interval_text(recall))
         for name, points in evaluation.context.items()
         for k, words, recall in points
     )
@@ -124,9 +125,9 @@ def write_context(evaluation: Evaluation) -> list[Section]:
         "says which differences are certain."
     )
     remark = "Words are counted in the stored text; in scripts without spaces, each character counts."
-    if len(drawn) > MAX_SERIES:
+    if len(drawn_curves) > MAX_SERIES:
         remark += f" The chart shows the first {MAX_SERIES} systems."
-    drawing = curves("Recall of evidence", "words of context", "recall", drawn[:MAX_SERIES], widest)
+    drawing = curves("Recall of evidence", "words of context", "recall", drawn_curves[:MAX_SERIES], widest)
     table = Table("Recall of evidence by number of chunks", columns, rows)
     return [Section("Recall against context", sentence, (drawing,), (table,), remark)]
 
@@ -203,7 +204,7 @@ class QueryValues(NamedTuple):
 
     @property
     def result(self) -> str:
-        """The result of the second system, out of `RESULTS`; `zero` means 0 for both systems."""
+        """The result of the second system, out of `QUERY_RESULTS`; `zero` means 0 for both systems."""
         if not (self.first or self.second):
             return "zero"
         return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
@@ -213,16 +214,16 @@ def write_queries(evaluation: Evaluation) -> list[Section]:
     """Compare the first two systems query by query, or show one system; no section for sealed parts."""
     if evaluation.query_ids is None:
         return []
-    return [_queries_of_one(evaluation) if len(evaluation.runs) == 1 else _queries_of_two(evaluation)]
+    return [_show_one_system(evaluation) if len(evaluation.runs) == 1 else _compare_two_systems(evaluation)]
 
 
-def _queries_of_two(evaluation: Evaluation) -> Section:
+def _compare_two_systems(evaluation: Evaluation) -> Section:
     """Compare the first two systems; the section on comparisons has all pairs of systems."""
     first, second = (system.name for system in evaluation.runs[:2])
-    headline, rows = evaluation.measures[0], _query_values(evaluation, 0, 1)
+    headline, rows = evaluation.measures[0], _collect_query_values(evaluation, 0, 1)
     by_difference = sorted(rows, key=lambda row: (row.difference, row.query_id))
-    worse = [row for row in by_difference[:NAMED] if row.difference < 0]
-    better = [row for row in by_difference[::-1][:NAMED] if row.difference > 0]
+    worse = [row for row in by_difference[:NAMED_QUERIES] if row.difference < 0]
+    better = [row for row in by_difference[::-1][:NAMED_QUERIES] if row.difference > 0]
     labels = {row.query_id: str(number) for number, row in enumerate([*better, *worse], 1)}
     points = [
         PlotPoint(
@@ -233,43 +234,45 @@ def _queries_of_two(evaluation: Evaluation) -> Section:
         )
         for row in rows
     ]
-    equal = sum(row.difference == 0 for row in rows)
+    equal_count = sum(row.difference == 0 for row in rows)
     sentence = (
         f"Each point is a query: {headline} of {first} on the horizontal axis, of {second} on the "
         f"vertical axis. Above the line {second} is "
-        f"better. {equal:,} of {pluralize(len(rows), 'query', 'queries')} have equal values."
+        f"better. {equal_count:,} of {pluralize(len(rows), 'query', 'queries')} have equal values."
     )
     if len(evaluation.runs) > 2:
         sentence += f"\nThe first two of {len(evaluation.runs):,} systems are drawn."
     columns = ("number", "query", "query id", first, second, "difference")
     tables = []
-    for caption, chosen in ((f"{second} gains most", better), (f"{second} loses most", worse)):
+    for caption, named_rows in ((f"{second} gains most", better), (f"{second} loses most", worse)):
         cells = [
             (int(labels[row.query_id]), row.name, row.query_id, row.first, row.second, row.difference)
-            for row in chosen
+            for row in named_rows
         ]
         tables += [Table(caption, columns, tuple(cells))] if cells else []
     drawing = scatter(f"{headline}, query by query", first, second, points)
     return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
 
 
-def _queries_of_one(evaluation: Evaluation) -> Section:
-    headline, rows = evaluation.measures[0], _query_values(evaluation, 0, 0)
-    ordered = sorted(rows, key=lambda row: (row.first, row.query_id))
-    cells = [(row.name, row.query_id, row.first) for row in ordered]
+def _show_one_system(evaluation: Evaluation) -> Section:
+    headline, rows = evaluation.measures[0], _collect_query_values(evaluation, 0, 0)
+    ascending = sorted(rows, key=lambda row: (row.first, row.query_id))
+    cells = [(row.name, row.query_id, row.first) for row in ascending]
     columns, name = ("query", "query id", headline), evaluation.runs[0].name
     tables = (
-        Table(f"Lowest of {name}", columns, tuple(cells[:NAMED])),
-        Table(f"Highest of {name}", columns, tuple(cells[::-1][:NAMED])),
+        Table(f"Lowest of {name}", columns, tuple(cells[:NAMED_QUERIES])),
+        Table(f"Highest of {name}", columns, tuple(cells[::-1][:NAMED_QUERIES])),
     )
-    zero = sum(row.first == 0 for row in rows)
-    sentence = f"{zero:,} of {pluralize(len(rows), 'query', 'queries')} have the value 0."
+    zero_count = sum(row.first == 0 for row in rows)
+    sentence = f"{zero_count:,} of {pluralize(len(rows), 'query', 'queries')} have the value 0."
     return Section(QUERY_BY_QUERY, sentence, (), tables)
 
 
-def _query_values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
+def _collect_query_values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
     """Collect the queries with a value of both systems by the headline measure."""
     headline, texts = evaluation.measures[0], evaluation.query_texts or ()
-    first_values, other = ((evaluation.runs[index].per_query or {})[headline] for index in (first, second))
-    rows = zip(evaluation.query_ids or (), texts, first_values, other, strict=True)
+    first_values, second_values = (
+        (evaluation.runs[index].per_query or {})[headline] for index in (first, second)
+    )
+    rows = zip(evaluation.query_ids or (), texts, first_values, second_values, strict=True)
     return [QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]

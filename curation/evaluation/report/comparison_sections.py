@@ -1,4 +1,4 @@
-"""The report's sections on comparisons of systems and on kinds of queries."""
+"""The report's sections that compare systems, overall and by kind of query."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from curation.evaluation.figures.comparison import (
     select_overall,
 )
 from curation.evaluation.figures.means import choose_listed_values
-from curation.evaluation.report.section import format_figure, format_interval, format_with_n, make_mark
+from curation.evaluation.report.cells import format_figure, format_with_n, interval_text, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
@@ -32,7 +32,7 @@ from curation.releases.coverage import describe_grid, describe_map
 
 MAX_ROWS = 30
 """Maximum number of differences in a drawing; the tables have all differences."""
-AGGREGATED = (
+AGGREGATION_REMARK = (
     "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest "
     "mean of a stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
     "the worst mean is uncertain, too."
@@ -51,12 +51,14 @@ def write_comparison(evaluation: Evaluation) -> list[Section]:
     ]
     overall = select_overall(evaluation.comparisons, measure)
     return [
-        _overall_section(evaluation, measure, overall),
-        *([_strata_section(measure, strata)] if strata else []),
+        _write_overall_comparison(evaluation, measure, overall),
+        *([_write_strata_comparison(measure, strata)] if strata else []),
     ]
 
 
-def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
+def _write_overall_comparison(
+    evaluation: Evaluation, measure: str, compared: Sequence[Comparison]
+) -> Section:
     deciding = compared[0].deciding
     tables = [_differences_table(f"{measure}: differences", compared), _power_table(compared)]
     if board := evaluation.leaderboards.get(measure):
@@ -67,14 +69,14 @@ def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Co
         columns = ("system", measure, "group", "possible ranks", "better than")
         tables.insert(0, Table("Systems with a common letter cannot be distinguished", columns, rows))
     sentence = (
-        f"Differences compare values of the same queries. {about_p(deciding, len(compared))} “Detects” is "
+        f"Differences compare values of the same queries. {describe_p(deciding, len(compared))} “Detects” is "
         "the smallest difference that this many queries would find 80 % of the time."
     )
     by_text = {
         run.name: any(facts.chunks and facts.chunks.twice for facts in run.files) for run in evaluation.runs
     }
-    if parse_measures([measure])[0].of_chunks and (unsure := warn_of_unsure_ranges(by_text)):
-        sentence += f"\n{unsure}"
+    if parse_measures([measure])[0].of_chunks and (warning := warn_of_unsure_ranges(by_text)):
+        sentence += f"\n{warning}"
     note = (
         "A small p says that a difference is more than noise. The interval says how large the "
         "difference may be."
@@ -83,14 +85,14 @@ def _overall_section(evaluation: Evaluation, measure: str, compared: Sequence[Co
     return Section("Comparison", sentence, drawings, tuple(tables), note)
 
 
-def _strata_section(measure: str, compared: Sequence[Comparison]) -> Section:
-    apart = [comparison for comparison in compared if comparison.distinguished]
+def _write_strata_comparison(measure: str, compared: Sequence[Comparison]) -> Section:
+    distinguished = [comparison for comparison in compared if comparison.distinguished]
     sentence = (
-        f"{len(compared):,} comparisons of {measure} were tested together; in {len(apart):,} of them the "
-        "systems can be distinguished."
+        f"{len(compared):,} comparisons of {measure} were tested together; in {len(distinguished):,} of them "
+        "the systems can be distinguished."
     )
     title = f"{measure}: differences by kind of query"
-    drawings = _draw_differences(title, apart if len(compared) > MAX_ROWS else compared)
+    drawings = _draw_differences(title, distinguished if len(compared) > MAX_ROWS else compared)
     return Section("Comparison by kind of query", sentence, drawings, (_differences_table(title, compared),))
 
 
@@ -113,11 +115,11 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     rows = []
     for row in compared:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
-        rows.append((_pair_name(row), row.difference, format_interval(row), *ps, row.n, row.note))
+        rows.append((_pair_name(row), row.difference, interval_text(row), *ps, row.n, row.note))
     return Table(f"{caption}; {describe_deciding_test(compared[0].deciding)}", columns, tuple(rows))
 
 
-def about_p(deciding: str, pairs: int) -> str:
+def describe_p(deciding: str, pairs: int) -> str:
     """Name the test and the correction of p in a sentence."""
     return f"p is from {TESTS[deciding][1]}, with Holm's correction for {pluralize(pairs, 'pair')}."
 
@@ -125,8 +127,8 @@ def about_p(deciding: str, pairs: int) -> str:
 def _power_table(compared: Sequence[Comparison]) -> Table:
     rows = []
     for row in compared:
-        known = row.wins is not None
-        results = f"{row.wins}\u00a0/\u00a0{row.ties}\u00a0/\u00a0{row.losses}" if known else "–"
+        is_known = row.wins is not None
+        results = f"{row.wins}\u00a0/\u00a0{row.ties}\u00a0/\u00a0{row.losses}" if is_known else "–"
         rows.append((_pair_name(row), results, row.effect, row.detectable, row.queries_needed))
     columns = ("systems", "win / tie / loss", "effect", "detects", f"needs for {TARGET_DIFFERENCE:g}")
     return Table("Smallest differences that these queries detect", columns, tuple(rows))
@@ -134,23 +136,23 @@ def _power_table(compared: Sequence[Comparison]) -> Table:
 
 def write_strata(evaluation: Evaluation) -> list[Section]:
     """Show the first measure by kind of query, one section for each facet."""
-    return [_facet_section(evaluation, facet) for facet in evaluation.runs[0].strata]
+    return [_write_facet(evaluation, facet) for facet in evaluation.runs[0].strata]
 
 
-def _facet_section(evaluation: Evaluation, facet: str) -> Section:
+def _write_facet(evaluation: Evaluation, facet: str) -> Section:
     headline = evaluation.measures[0]
     sentence = f"{headline} of each kind of query. A figure of few queries is uncertain; see its interval."
     if evaluation.sealed:
         sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:
         sentence += f"\nThe chart shows the first {MAX_SERIES} systems; the table shows all of them."
-    values, rest = choose_listed_values([system.strata[facet] for system in evaluation.runs])
-    sentence += f"\n{rest}" if rest else ""
+    values, remark = choose_listed_values([system.strata[facet] for system in evaluation.runs])
+    sentence += f"\n{remark}" if remark else ""
     sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
         sentence += f"\n{describe_grid(evaluation.coverage)}"
     title, systems = f"{headline} by {facet}", [system.name for system in evaluation.runs]
-    marked, rows = [], []
+    dot_rows, rows = [], []
     for value in values:
         strata = [system.strata[facet][value] for system in evaluation.runs]
         figures = [stratum.figures.get(headline) for stratum in strata]
@@ -159,11 +161,11 @@ def _facet_section(evaluation: Evaluation, facet: str) -> Section:
             make_mark(name, figure, "not shown" if why else "")
             for name, figure, why in zip(systems, figures, left_out, strict=True)
         ][:MAX_SERIES]
-        if any(drawn.estimate.value is not None for drawn in marks):
-            marked.append(DotRow(value, pluralize(queries, "query", "queries"), marks))
+        if any(mark.estimate.value is not None for mark in marks):
+            dot_rows.append(DotRow(value, pluralize(queries, "query", "queries"), marks))
         cells = ["–" if figure is None else format_with_n(figure, queries) for figure in figures]
         rows.append((value, queries, *cells, next(filter(None, left_out), "")))
-    drawings = (dot_plot(title, systems[:MAX_SERIES], marked),) if marked else ()
+    drawings = (dot_plot(title, systems[:MAX_SERIES], dot_rows),) if dot_rows else ()
     table = Table(title, (facet, "queries", *systems, "note"), tuple(rows))
     return Section(f"By {facet}", sentence, drawings, (table,))
 
@@ -172,22 +174,24 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
     """Show weighted averages of the first measure, and aggregations over the strata of the corpus."""
     headline = evaluation.measures[0]
     columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
-    rows = tuple(_averages_of_system(system, headline) for system in evaluation.runs)
-    drawn = any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic)
+    rows = tuple(_make_averages_row(system, headline) for system in evaluation.runs)
+    has_traffic = any(
+        system.traffic[headline].value is not None for system in evaluation.runs if system.traffic
+    )
     sentence = "The plain mean counts each query the same. "
     sentence += (
         "The estimate for all searches weights each query by the number of searches that the query "
         "represents."
-        if drawn
+        if has_traffic
         else "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
     )
     if evaluation.sealed:
         sentence += "\nA median is the value of a query, so it is not shown for a sealed part."
     means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by weighting", columns, rows),))
-    return [means, *(_summary_section(evaluation, summary) for summary in evaluation.summaries)]
+    return [means, *(_write_summary(evaluation, summary) for summary in evaluation.summaries)]
 
 
-def _summary_section(evaluation: Evaluation, summary: StrataSummary) -> Section:
+def _write_summary(evaluation: Evaluation, summary: StrataSummary) -> Section:
     sentences = [describe_map(evaluation.coverage)] if evaluation.coverage is not None else []
     sentences.append(describe_summary(summary))
     figures = tuple(
@@ -204,7 +208,7 @@ def _summary_section(evaluation: Evaluation, summary: StrataSummary) -> Section:
         Table(f"{summary.measure} over {summary.facet}", ("system", *AGGREGATIONS), figures),
         Table(caption, ("systems", *AGGREGATIONS), rates),
     )
-    shown, remark = tuple(table for table in tables if table.rows), AGGREGATED if figures else ""
+    shown, remark = tuple(table for table in tables if table.rows), AGGREGATION_REMARK if figures else ""
     return Section(f"Over {summary.facet}", "\n".join(sentences), (), shown, remark)
 
 
@@ -212,9 +216,9 @@ def _win_rate_cell(shares: Sequence[float | None]) -> str:
     return "\u00a0/\u00a0".join("–" if share is None else f"{share:.2f}" for share in shares)
 
 
-def _averages_of_system(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
-    others, traffic = system.others[headline], system.traffic.get(headline)
-    worst = f"{others.worst_stratum}: {format_figure(others.worst)}" if others.worst else "–"
+def _make_averages_row(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
+    other_means, traffic = system.others[headline], system.traffic.get(headline)
+    worst = f"{other_means.worst_stratum}: {format_figure(other_means.worst)}" if other_means.worst else "–"
     searches = format_figure(traffic) if traffic else "–"
-    averages = (format_figure(others.macro), format_figure(others.median), worst)
+    averages = (format_figure(other_means.macro), format_figure(other_means.median), worst)
     return (system.name, format_figure(system.overall[headline]), searches, *averages)

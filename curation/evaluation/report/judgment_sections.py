@@ -1,4 +1,4 @@
-"""The report's sections that depend on judgments: judged shares, refusals, hard negatives and judges.
+"""The report's sections on judgments, which show how far a figure depends on them.
 
 The section on judged shares also shows figures with other orders of equal scores. The section on hard
 negatives shows runs on the judged documents with hard negatives and without.
@@ -19,12 +19,12 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
-from curation.evaluation.report.section import (
+from curation.evaluation.report.cells import (
     format_figure,
-    format_interval,
-    format_share,
     format_value,
-    make_measure_table,
+    interval_text,
+    measure_table,
+    share_text,
 )
 from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
@@ -42,16 +42,16 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         "in the whole list"
     )
     tables = [
-        make_measure_table(caption, evaluation, lambda figure: format_share(figure.judged)),
+        measure_table(caption, evaluation, lambda figure: share_text(figure.judged)),
         _bounds_table(evaluation),
     ]
-    if reordered := [
+    if tied_rows := [
         (system.name, figure.worst, figure.value, figure.best)
         for system in evaluation.runs
         if (figure := system.overall[headline]).best is not None and figure.best != figure.worst
     ]:
         columns = ("system", "worst order", "by document id", "best order")
-        tables.append(Table(f"{headline} with equal scores in another order", columns, tuple(reordered)))
+        tables.append(Table(f"{headline} with equal scores in another order", columns, tuple(tied_rows)))
     unjudged = evaluation.pool_unjudged
     pool = (
         "The release has no pool."
@@ -74,12 +74,12 @@ def _bounds_table(evaluation: Evaluation) -> Table:
         return f"{format_value(figure.if_none)}\u00a0/\u00a0{format_value(figure.if_all)}"
 
     caption = "If none / if all of the unjudged documents returned were relevant"
-    passes_over = (
-        "; bpref skips unjudged documents and has neither figure" if "bpref" in evaluation.measures else ""
-    )
-    every = (figure for system in evaluation.runs for figure in system.overall.values())
-    why = explain_reversed_bounds((figure.if_none, figure.if_all) for figure in every)
-    return make_measure_table(f"{caption}{passes_over}{f'. {why}' if why else ''}", evaluation, cell)
+    if "bpref" in evaluation.measures:
+        caption += "; bpref skips unjudged documents and has neither figure"
+    figures = [figure for system in evaluation.runs for figure in system.overall.values()]
+    if why := explain_reversed_bounds((figure.if_none, figure.if_all) for figure in figures):
+        caption += f". {why}"
+    return measure_table(caption, evaluation, cell)
 
 
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
@@ -93,7 +93,7 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
         for measure in evaluation.measures:
             cells = (format_figure(lists.without_hard[measure]), format_figure(lists.with_hard[measure]))
             rows.append(
-                (name, measure, *cells, format_figure(lists.drop[measure]), format_share(lists.returned))
+                (name, measure, *cells, format_figure(lists.drop[measure]), share_text(lists.returned))
             )
     columns = ("system", "measure", "without", "with", "difference", "returned")
     tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
@@ -116,21 +116,21 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
         "0.5 is chance."
     )
     if refusal.contradictory:
-        single = "query is tagged unanswerable and has"
-        many = "queries are tagged unanswerable and have"
-        sentence += f"\n{pluralize(refusal.contradictory, single, many)} a relevant document: left out."
+        singular = "query is tagged unanswerable and has"
+        plural = "queries are tagged unanswerable and have"
+        sentence += f"\n{pluralize(refusal.contradictory, singular, plural)} a relevant document: left out."
     no_row = ("no row, unanswerable", "no row, answerable")
     columns = ("system", "area", "95 %", "refused at 95 % kept", *no_row, "note")
     rows = []
     for name, row in refusals:
         rates = map(format_figure, (row.refused, row.empty_unanswerable, row.empty_answerable))
-        rows.append((name, row.area.value, format_interval(row.area), *rates, row.note))
+        rows.append((name, row.area.value, interval_text(row.area), *rates, row.note))
     table = Table("By system", columns, tuple(rows))
-    drawn = [_refusal_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
-    if not drawn:
+    drawn_curves = [_refusal_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
+    if not drawn_curves:
         return [Section("Unanswerable queries", sentence, (), (table,))]
     axes = ("share of unanswerable that are answered", "share of answerable kept")
-    drawing = curves("Queries that a threshold keeps and lets through", *axes, drawn)
+    drawing = curves("Queries that a threshold keeps and lets through", *axes, drawn_curves)
     remark = "The marker on a line shows the threshold that keeps 95 % of the answerable queries."
     return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]
 
@@ -146,7 +146,7 @@ def make_judge_sections(
     evaluation: JudgedEvaluation | None,
     heading: str = "With a judge",
     graded: str = "the pools of",
-    more: str = "",
+    remark: str = "",
 ) -> list[Section]:
     """Show estimates on all queries that the judge graded; no section where no judge was asked for."""
     if evaluation is None:
@@ -158,7 +158,7 @@ def make_judge_sections(
         "wrong. "
         "Doubt a judge that differs from people on fewer than 10 of these queries. “Saved” is the number "
         "of further queries that people would have to grade without the judge. If “Saved” is below 0, "
-        f"figures from people's grades only are better.{more}"
+        f"figures from people's grades only are better.{remark}"
     )
     if evaluation.not_drawn:
         sentence += f"\n{explain_undrawn_pairs(evaluation)}"

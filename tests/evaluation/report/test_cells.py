@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.core.statistics.estimate import Estimate
-from curation.evaluation.report.section import format_with_n
+from curation.evaluation.report.cells import format_with_n
 
 
 def test_a_figure_of_other_queries_than_those_beside_it_says_how_many() -> None:

@@ -1,25 +1,31 @@
-"""The report's section on the answers of systems.
+"""The report's sections on the answers of systems.
 
 Exact match and F1 are computed from reference answers, and scores of citations from people's marks. People
 graded correctness, support of nuggets and faithfulness.
+
+Where runs were evaluated too, a section shows retrieval next to answers. A run and a file of answers belong
+to one system where they have the same name. The weighted score of nuggets represents all scores of nuggets,
+because it has a value wherever a query has nuggets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
 from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
 from curation.core.reports.tables import Table
+from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
 from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT
 from curation.evaluation.answers.nuggets import NUGGET_SCORES, WEIGHTED
-from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem
-from curation.evaluation.report.judged import make_judge_sections
-from curation.evaluation.report.section import format_figure, format_with_n, make_mark
+from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, Evaluation
+from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.report.cells import format_figure, format_with_n, make_mark
+from curation.evaluation.report.judgment_sections import make_judge_sections
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
 """For each measure, the data that answers are compared with."""
@@ -34,6 +40,11 @@ _DEFINITIONS = {
     FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
 }
 
+SystemFigures = Mapping[str, MeasureFigure | Estimate | None]
+"""Measure → figure of a system; None if the system has no such figure."""
+TRIPLE = "Retrieval, answers, faithfulness"
+GRADED_MEASURES = (CORRECTNESS, FAITHFULNESS)
+
 
 def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
     """Warn about means of support that are too low, and give the first systems' scores with a corrected
@@ -42,14 +53,14 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
     Means of support count 0 for each query without an answer, and otherwise use only graded answers.
     """
     findings = []
-    low = [
+    incomplete = [
         system.name
         for system in evaluation.systems
         if system.ungraded.get(SUPPORT) and system.missing + system.empty
     ]
-    if low:
+    if incomplete:
         why = "not all answers are graded for support, and queries without an answer count 0"
-        findings.append(f"{', '.join(low)}: {why}, so means of nuggets are too low.")
+        findings.append(f"{', '.join(incomplete)}: {why}, so means of nuggets are too low.")
     for run in evaluation.judged.runs[:5] if evaluation.judged else ():
         if (score := run.overall.get(WEIGHTED)) is not None:
             findings.append(
@@ -75,9 +86,11 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
         )
         counts += ["silent on unanswerable", "unanswerable without a row"]
     for system in evaluation.systems:
-        left = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
-        left += [f"{pluralize(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()]
-        sentence += f"\n{system.source}: {'; '.join(left)}." if left else ""
+        remarks = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
+        remarks += [
+            f"{pluralize(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()
+        ]
+        sentence += f"\n{system.source}: {'; '.join(remarks)}." if remarks else ""
     overall = Table(
         f"Means over {pluralize(evaluation.queries, 'query', 'queries')}",
         ("system", *measures, *counts),
@@ -97,23 +110,43 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
     ]
 
 
+def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
+    """Show retrieval, answer quality and faithfulness of each system in one row."""
+    systems = _collect_triples(evaluation, answers)
+    rows = tuple(
+        (name, *(_triple_cell(triple, column) for column in triple)) for name, triple in systems.items()
+    )
+    definitions = define_measures(choose_shown_measures(answers))
+    sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {definitions}"
+    table = Table("Means over queries", ("system", *next(iter(systems.values()))), rows, words=True)
+    return [Section(TRIPLE, sentence, (), (table,), _triple_remark(evaluation, answers))]
+
+
+def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> list[str]:
+    """Give retrieval, answer quality and faithfulness of each of the first systems in a sentence."""
+    first = list(_collect_triples(evaluation, answers).items())[:5]
+    sentences = [
+        f"{name}: {'; '.join(f'{measure} {_triple_cell(triple, measure)}' for measure in triple)}."
+        for name, triple in first
+    ]
+    return [*sentences, *write_support_findings(answers)]
+
+
 def choose_shown_measures(evaluation: AnswerEvaluation) -> list[str]:
     """Choose the measures by which any system has a value."""
-    every = list(evaluation.systems[0].overall)
-    return [
-        measure
-        for measure in every
-        if any(system.overall[measure].value is not None for system in evaluation.systems)
-    ] or every
+    measures = list(evaluation.systems[0].overall)
+    overall = [system.overall for system in evaluation.systems]
+    shown = [name for name in measures if any(figures[name].value is not None for figures in overall)]
+    return shown or measures
 
 
 def count_compared_queries(evaluation: AnswerEvaluation) -> str:
     """Count in a sentence the queries that have references, nuggets or evidence for a comparison."""
     shown = choose_shown_measures(evaluation)
-    have = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
+    names = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
     return (
         f"{evaluation.with_references:,} of {pluralize(evaluation.queries, 'query', 'queries')} have "
-        f"{' or '.join(have)}."
+        f"{' or '.join(names)}."
     )
 
 
@@ -138,9 +171,9 @@ def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> l
         for facet, values in system.strata.items():
             rows = []
             for value, figures in values.items():
-                known = map(figures.figures.get, measures)
-                means = ["–" if mean is None else format_with_n(mean, figures.queries) for mean in known]
-                rows.append((value, figures.queries, *means, figures.left_out or ""))
+                means = map(figures.figures.get, measures)
+                cells = ["–" if mean is None else format_with_n(mean, figures.queries) for mean in means]
+                rows.append((value, figures.queries, *cells, figures.left_out or ""))
             columns = (facet, "queries", *measures, "note")
             tables.append(Table(f"{system.name} by {facet}", columns, tuple(rows)))
     return tables
@@ -160,3 +193,55 @@ def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
         for system in evaluation.systems[:MAX_DRAWN]
     ]
     return dot_plot("Answers of each system", measures, rows)
+
+
+def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
+    """Collect the figures of each system; systems with a run come first."""
+    retrieval = {system.name: system.overall[evaluation.measures[0]] for system in evaluation.runs}
+    answered = {system.name: system.overall for system in answers.systems}
+    shown = keep_weighted_score(choose_shown_measures(answers))
+    computed = [name for name in shown if name not in GRADED_MEASURES]
+    return {
+        name: {
+            f"retrieval, {evaluation.measures[0]}": retrieval.get(name),
+            **{
+                measure: answered.get(name, {}).get(measure)
+                for measure in (*computed, *_choose_graded_measures(shown))
+            },
+        }
+        for name in dict.fromkeys([*retrieval, *answered])
+    }
+
+
+def _choose_graded_measures(shown: Sequence[str]) -> list[str]:
+    """Choose the graded measures with a column; nuggets can replace correctness."""
+    return [
+        measure
+        for measure in GRADED_MEASURES
+        if measure in shown or measure != CORRECTNESS or WEIGHTED not in shown
+    ]
+
+
+def _triple_cell(triple: SystemFigures, name: str) -> str:
+    figure = triple[name]
+    if figure is None:
+        return "not graded" if name in GRADED_MEASURES else "–"
+    return format_figure(figure)
+
+
+def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
+    remarks = []
+    runs, answered = {run.name for run in evaluation.runs}, {system.name for system in answers.systems}
+    if not runs & answered:
+        remarks.append(
+            "No run has the name of a file of answers: give a system's run and its answers the same "
+            "name to see the system in one row."
+        )
+    shown = choose_shown_measures(answers)
+    if missing := [name for name in _choose_graded_measures(shown) if name not in shown]:
+        remarks.append(f"No grades of {' and '.join(missing)} were named.")
+    if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):
+        remarks.append(
+            "The quality of the answers is unknown: there are no reference answers and no graded nuggets."
+        )
+    return " ".join(remarks)
