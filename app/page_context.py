@@ -131,7 +131,7 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
     kinds: the kinds of background jobs that the page shows.
     """
     acts, store = Acts(annotator), project_store()
-    jobs_of(store).start_waiting_process()
+    jobs_of(store).start_spare_process()
     running = jobs_of(store).running_jobs()  # read before the ends: a job that ends meanwhile counts as ended
     with store.reading() as cursor:
         starter = None if annotator.role == "lead" else annotator.name

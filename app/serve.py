@@ -67,7 +67,7 @@ def build(front: bool = True) -> st.App:
         not the page that goldgrade expects.
     """
     sessions()  # fail now, and not at the first request, if the project cannot be read
-    jobs_of(project_store()).keep_process_ready()
+    jobs_of(project_store()).keep_spare_process()
     own_routes = routes()
     middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard), Middleware(UploadLimits)]
     if front:

@@ -43,9 +43,7 @@ def main() -> None:
     """Run the command line; the exit code is 0 done, 1 refused, 2 wrong usage, 130 interrupted, 143
     terminated.
     """
-    former_handlers = {
-        number: signal.signal(number, _end_command) for number in (signal.SIGTERM, signal.SIGINT)
-    }
+    handlers = {number: signal.signal(number, _end_command) for number in (signal.SIGTERM, signal.SIGINT)}
     gc.set_threshold(*GC_THRESHOLDS)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
@@ -71,7 +69,7 @@ def main() -> None:
             jobs.kill_all_jobs()
         if store := sys.modules.get("curation.store"):
             store.close_all()
-        for number, handler in former_handlers.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 

@@ -180,8 +180,7 @@ def _fill_request(
 def _add_baseline(
     sources: Sequence[SystemFile], baseline: str | None
 ) -> tuple[Sequence[SystemFile], str | None]:
-    """Add the run of the baseline before the runs if --baseline names a file; return the name of the
-    baseline, too.
+    """Put the run of the baseline before the runs if --baseline names a file; also return its name.
 
     Raises
     ------

@@ -39,6 +39,7 @@ Page = Annotated[
 QueryName = Annotated[str, typer.Argument(metavar="QUERY", help="The query's id or its text.")]
 
 Request = TypeVar("Request")
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 UNSET = object()
 """The value of an option that was not given, for which the request has its default."""
 
@@ -72,9 +73,7 @@ def with_options_of(
             refuse_invalid(request, lambda option: option.spelling)
             command(request, **values)
 
-        keyword_parameters = [
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own_parameters
-        ]
+        keyword_parameters = [parameter.replace(kind=KEYWORD_ONLY) for parameter in own_parameters]
         parameters = [*chain.from_iterable(map(_option_parameters, options)), *keyword_parameters]
         call_with_request.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         call_with_request.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -124,7 +123,7 @@ def _parameter_type(option: Option) -> tuple[Any, Any]:
 
 def _keyword_parameter(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
     annotation: Any = Annotated[kind, option]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return inspect.Parameter(name, KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _given_value(option: Option, values: dict[str, Any]) -> Any:
@@ -153,9 +152,8 @@ def _read_time(flag: str, text: str) -> datetime:
 
     time = parse_time(text)
     if time is None:
-        raise InputError(
-            f"{flag} {text!r} is not a time; expected for instance 2026-01-31 or 2026-01-31T08:00."
-        )
+        expected = "expected for instance 2026-01-31 or 2026-01-31T08:00"
+        raise InputError(f"{flag} {text!r} is not a time; {expected}.")
     return time
 
 

@@ -201,9 +201,8 @@ def _publish_backup(new: Path, backup: Backup) -> None:
     sums = {name: value for name, value in asdict(backup).items() if name != "path"} | {"form": FORM}
     sums_file = sums_path(new)
     sums_file.touch(OWNER_ONLY)
-    sums_file.write_text(
-        f"{canonical_json(sums | {'taken_at': backup.taken_at.isoformat()})}\n", encoding="utf-8"
-    )
+    sums["taken_at"] = backup.taken_at.isoformat()
+    sums_file.write_text(f"{canonical_json(sums)}\n", encoding="utf-8")
     for source, target in ((sums_file, sums_path(backup.path)), (new, backup.path)):
         sync(source)
         os.link(source, target)  # unlike a rename, a link never replaces a file that was made meanwhile

@@ -129,9 +129,8 @@ def start_due_backup(store: Store, folder: Path | None, now: datetime | None = N
         return None
     request = dump_request(BackupRequest(str(folder), schedule.keep))
     try:
-        return jobs_of(store).start(
-            JOB_KIND, request, COMMAND_LINE, newest_job.job_id if newest_job else None
-        )
+        seen_job_id = newest_job.job_id if newest_job else None
+        return jobs_of(store).start(JOB_KIND, request, COMMAND_LINE, seen_job_id)
     except RefusedError:  # of jobs that are at work, or that another process has just started
         return None
 

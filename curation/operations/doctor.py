@@ -165,12 +165,12 @@ def check_disk(project: Path) -> Iterator[DoctorFinding]:
     with suppress(FileNotFoundError):
         size, free = project.stat().st_size, shutil.disk_usage(project.parent).free
         level: Level = "problem" if free < size else "note" if free < 3 * size else "fine"
-        sentence = f"The file has {format_megabytes(size)}; {format_megabytes(free)} are free on its disk."
+        sentence = f"The file has {megabytes(size)}; {megabytes(free)} are free on its disk."
         if level != "fine":
             sentence += " A backup next to the file, an export or a migration needs the same space again."
         yield DoctorFinding(level, "disk", sentence)
         if index := sum(path.stat().st_size for path in index_folder(project).glob("*")):
-            sentence = f"{index_folder(project).name} ({format_megabytes(index)}) holds the index of BM25. "
+            sentence = f"{index_folder(project).name} ({megabytes(index)}) holds the index of BM25. "
             sentence += "You can delete the folder; a search makes the index again."
             yield DoctorFinding("fine", "disk", sentence)
 
@@ -205,9 +205,7 @@ def check_versions(store: Store) -> Iterator[DoctorFinding]:
     sentence = f"goldgrade {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest}."
     yield DoctorFinding("fine", "versions", sentence)
     for former in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
-        sentence = (
-            f"{former.name} ({format_megabytes(former.stat().st_size)}) is the project before a restore or a "
-        )
+        sentence = f"{former.name} ({megabytes(former.stat().st_size)}) is the project before a restore or a "
         sentence += "migration. Remove the file if you no longer need the former project."
         yield DoctorFinding("note", "versions", sentence)
 
@@ -278,10 +276,8 @@ def check_clock(store: Store) -> Iterator[DoctorFinding]:
         [(last,)] = cursor.execute("SELECT max(happened_at) FROM events").fetchall()
         key = get_setting(cursor, "cookie_key")
     if last is not None and last - utc_now() > MAX_CLOCK_LEAD:
-        sentence = (
-            f"The last event of the audit trail is dated {last:%Y-%m-%d %H:%M} UTC, which is in the future."
-        )
-        yield DoctorFinding("problem", "clock", f"{sentence} Set this machine's clock.")
+        sentence = f"The last event of the audit trail is dated {last:%Y-%m-%d %H:%M} UTC, which is in the "
+        yield DoctorFinding("problem", "clock", f"{sentence}future. Set this machine's clock.")
     if key is None:
         yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
 
@@ -292,7 +288,7 @@ def check_corpus(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")
 
 
-def format_megabytes(size: int) -> str:
+def megabytes(size: int) -> str:
     """Return a size in bytes as megabytes for people."""
     return f"{size / 1e6:,.1f} MB"
 

@@ -73,9 +73,7 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             store, request.path, fields, request.layout, progress, author, withdraw_outside
         )
         with store.reading() as cursor:
-            recognized_markup = guess_markup(
-                document.body for document in first_documents(cursor, SAMPLED_ROWS)
-            )
+            text_markup = guess_markup(document.body for document in first_documents(cursor, SAMPLED_ROWS))
     else:
         imported = import_corpus(
             *(store, request.file, fields, request.layout),
@@ -84,25 +82,15 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             author=author,
             withdraw=withdraw_outside,
         )
-        recognized_markup = guess_markup(preview_file(request).texts_in(imported.fields.body))
-    shown_fields = tuple(
-        field for field in DEFAULT_PRESENTATION.fields if getattr(imported.fields, field.field)
-    )
-    first_presentation = PresentationTemplate(fields=shown_fields)
-    return replace(
-        imported,
-        shown=_set_markup(
-            store, cast("BodyKind | None", markup), recognized_markup, first_presentation, author
-        ),
-    )
+        text_markup = guess_markup(preview_file(request).texts_in(imported.fields.body))
+    shown = tuple(field for field in DEFAULT_PRESENTATION.fields if getattr(imported.fields, field.field))
+    template = PresentationTemplate(fields=shown)
+    requested = cast("BodyKind | None", markup)
+    return replace(imported, shown=_set_markup(store, requested, text_markup, template, author))
 
 
 def _set_markup(
-    store: Store,
-    requested_markup: BodyKind | None,
-    recognized_markup: BodyKind,
-    first_presentation: PresentationTemplate,
-    author: str,
+    store: Store, markup: BodyKind | None, text_markup: BodyKind, template: PresentationTemplate, author: str
 ) -> str:
     """Change the guide so that it shows documents in the requested markup, or in the markup of their text.
 
@@ -110,26 +98,23 @@ def _set_markup(
 
     Parameters
     ----------
-    requested_markup: None keeps the markup of a guide that has a presentation.
-    recognized_markup: the markup that the text looks like.
-    first_presentation: the presentation of a guide that has none yet.
+    markup: the requested markup; None keeps the markup of a guide that has a presentation.
+    text_markup: the markup that the text looks like.
+    template: the presentation of a guide that has none yet.
     """
     with store.reading() as cursor:
         guide = current_guide(cursor)
     presentation = guide.presentation
-    markup: BodyKind = requested_markup or (recognized_markup if presentation is None else presentation.body)
-    if markup != (presentation or PresentationTemplate()).body:
-        changed = replace_presentation(
-            guide, (presentation or first_presentation).model_copy(update={"body": markup})
-        )
-        change = use_guide(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[markup]}.")
-        open_rounds_sentence = (
-            f" Open rounds keep their guide: {', '.join(change.kept)}." if change.kept else ""
-        )
-        return f"The guide shows documents as {MARKUPS[markup]}.{open_rounds_sentence}"
-    if requested_markup is None and markup != recognized_markup:
-        doubt = f"The text looks like {MARKUPS[recognized_markup]}, and the guide shows it as {markup}."
-        return f"{doubt} Say --markup {recognized_markup} if that is wrong."
+    new_markup: BodyKind = markup or (text_markup if presentation is None else presentation.body)
+    if new_markup != (presentation or PresentationTemplate()).body:
+        new_presentation = (presentation or template).model_copy(update={"body": new_markup})
+        changed = replace_presentation(guide, new_presentation)
+        change = use_guide(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[new_markup]}.")
+        remark = f" Open rounds keep their guide: {', '.join(change.kept)}." if change.kept else ""
+        return f"The guide shows documents as {MARKUPS[new_markup]}.{remark}"
+    if markup is None and new_markup != text_markup:
+        doubt = f"The text looks like {MARKUPS[text_markup]}, and the guide shows it as {new_markup}."
+        return f"{doubt} Say --markup {text_markup} if that is wrong."
     return ""
 
 
@@ -174,11 +159,9 @@ def _import_answers(
     store: Store, request: AnswersRequest, progress: Progress, author: str
 ) -> QueryItemsImport:
     """Import reference answers or nuggets."""
-    import_items: Callable[..., QueryItemsImport] = (
-        import_nuggets if request.what == "nuggets" else import_answers
-    )
+    run: Callable[..., QueryItemsImport] = import_nuggets if request.what == "nuggets" else import_answers
     columns = request.columns_of()
-    return import_items(store, request.file, columns, request.layout, request.skip_unknown, progress, author)
+    return run(store, request.file, columns, request.layout, request.skip_unknown, progress, author)
 
 
 def _import_run(store: Store, request: RunRequest, progress: Progress, author: str) -> RunImport:

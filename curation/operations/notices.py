@@ -244,12 +244,9 @@ def _find_notices(store: Store, kinds: NoticeKinds, now: datetime) -> dict[str, 
 
 def _round_notices(states: Sequence[RoundState]) -> dict[str, str]:
     """Make a notice for each open round whose items are all answered."""
-    labeling = [state for state in states if state.kind not in ("imported", "practice") and not state.closed]
-    return {
-        f"round {state.round_id}": f"Round {state.round} is done."
-        for state in labeling
-        if not state.open_items
-    }
+    labeling = [state for state in states if state.kind not in ("imported", "practice")]
+    done = [state for state in labeling if not (state.closed or state.open_items)]
+    return {f"round {state.round_id}": f"Round {state.round} is done." for state in done}
 
 
 def _unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ from curation.store.documents import documents_by_hash, snapshot_versions
 
 HARD_NEGATIVE_MARK = "hard negative"
 JUDGE_FIRST_MARK = "judge first"
-EVALUATED_SUFFIX = " (evaluated)"
+EVALUATED = " (evaluated)"
 """The ending of the name of a system whose run was uploaded for an evaluation."""
 UNRANKED = 1_000_000
 """The rank that orders documents without a rank after all others."""
@@ -37,7 +37,7 @@ WHERE c.query_id = ?
 QUALIFY row_number() OVER (PARTITION BY c.document_id, c.system ORDER BY p.rowid DESC NULLS LAST) = 1
 ORDER BY ALL
 """
-_EVALUATION_RANKS = """
+_RUN_RANKS = """
 SELECT l.document_id, l.system || ?, l.rank
 FROM evaluation_lists l JOIN evaluations e USING (evaluation_id)
 WHERE l.query_id = ?
@@ -135,11 +135,8 @@ def read_documents(
         withheld = read_withheld_ids(cursor, query_id, reader.name)
         votes = read_query_votes(cursor, query_id)
         consensus = {pair.document_id: pair for pair in compute_query_consensus(cursor, votes, query_id)}
-        pairs = {
-            document_id: pair
-            for document_id, pair in consensus.items()
-            if is_open and document_id not in withheld
-        }
+        shown_ids = consensus.keys() - withheld if is_open else ()
+        pairs = {document_id: consensus[document_id] for document_id in shown_ids}
         ranks = _read_ranks(cursor, query_id, with_evaluated=is_open and is_lead)
         votes_of: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for vote in votes.rows.to_pylist():
@@ -157,9 +154,8 @@ def read_documents(
         shown_votes = _sort_votes(votes_of.get(document_id, ()), is_lead) if pair is not None else ()
         decision = decisions.get(document_id) if pair is not None else None
         mark = marks.get(document_id, "")
-        rows.append(
-            QueryDocument(document, ranks.get(document_id, {}), False, pair, shown_votes, mark, decision)
-        )
+        shown_ranks = ranks.get(document_id, {})
+        rows.append(QueryDocument(document, shown_ranks, False, pair, shown_votes, mark, decision))
     rows.sort(key=_sort_key)
     systems = {system for row in rows for system, rank in row.ranks.items() if rank is not None}
     return QueryDocuments(facts, guide, not is_open, tuple(sorted(systems)), tuple(rows))
@@ -175,9 +171,8 @@ def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str
     """Read the ranks of each document by system, from the newest pools and the newest evaluations."""
     ranks: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
     rows = cursor.execute(_POOL_RANKS, [query_id]).fetchall()
-    rows += (
-        cursor.execute(_EVALUATION_RANKS, [EVALUATED_SUFFIX, query_id]).fetchall() if with_evaluated else []
-    )
+    if with_evaluated:
+        rows += cursor.execute(_RUN_RANKS, [EVALUATED, query_id]).fetchall()
     for document_id, system, rank in rows:
         ranks[document_id][system] = rank
     return ranks
@@ -187,20 +182,13 @@ def _read_texts(
     cursor: Cursor, document_ids: Sequence[str], votes_of: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Document]:
     """Read the judged version of each document, or the version of the current corpus where nobody voted."""
-    judged = {
-        document_id: row["content_hash"]
-        for document_id, rows in votes_of.items()
-        for row in rows
-        if row["same_text"]
-    }
+    judged_rows = [row for rows in votes_of.values() for row in rows if row["same_text"]]
+    judged = {row["document_id"]: row["content_hash"] for row in judged_rows}
     unjudged = [document_id for document_id in document_ids if document_id not in judged]
     hashes = judged | snapshot_versions(cursor, get_setting(cursor, "corpus"), unjudged)
     texts = documents_by_hash(cursor, hashes.values())
-    return {
-        document_id: texts[hashes[document_id]]
-        for document_id in document_ids
-        if hashes.get(document_id) in texts
-    }
+    known_ids = [document_id for document_id in document_ids if hashes.get(document_id) in texts]
+    return {document_id: texts[hashes[document_id]] for document_id in known_ids}
 
 
 def _find_marks(
@@ -233,17 +221,12 @@ def _find_marks(
 
 def _sort_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVote, ...]:
     """Make votes of the rows of a document, the highest grade first."""
-    votes = [
-        QueryVote(
-            row["annotator"] if with_names else None,
-            row["grade"],
-            ": ".join(filter(None, (row["reason"], row["note"]))),
-            row["flagged"],
-            row["same_text"],
-        )
-        for row in rows
-        if row["annotator"] is not None
-    ]
+    votes = []
+    for row in rows:
+        if row["annotator"] is not None:
+            annotator = row["annotator"] if with_names else None
+            words = ": ".join(filter(None, (row["reason"], row["note"])))
+            votes.append(QueryVote(annotator, row["grade"], words, row["flagged"], row["same_text"]))
 
     def grade_then_words(vote: QueryVote) -> tuple[int, str]:
         return -1 if vote.grade is None else vote.grade, vote.words
@@ -253,9 +236,5 @@ def _sort_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[Qu
 
 def _sort_key(query_document: QueryDocument) -> tuple[object, ...]:
     ranks = [rank for rank in query_document.ranks.values() if rank is not None]
-    return (
-        query_document.is_withheld,
-        min(ranks, default=UNRANKED),
-        -len(ranks),
-        query_document.document.document_id,
-    )
+    document_id = query_document.document.document_id
+    return query_document.is_withheld, min(ranks, default=UNRANKED), -len(ranks), document_id

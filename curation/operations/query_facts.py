@@ -6,7 +6,7 @@ Annotators read the information need below the query. Only reviewers and leads r
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.text import MAX_NOTE_LENGTH
@@ -103,37 +103,22 @@ def _read_all_facts(cursor: Cursor, query_id: str) -> QueryFacts:
             f"The project has no query with the id {query_id!r}. Open the query from a row that names it, or "
             "copy the whole address again."
         )
-    query_id, text, normalised, source, need, note, *edited_and_drawn, tags, answers, filter_json = row
-    noted_by, stratum, searches, part, retired = edited_and_drawn
+    *identity, need, note, noted_by, stratum, searches, part, retired, tags, answers, filter_json = row
     if searches is None:
-        [(searches,)] = cursor.execute(_SEARCHES_IN_LOGS, [normalised]).fetchall()
-    return QueryFacts(
-        query_id,
-        text,
-        normalised,
-        source,
-        EditedTexts(need, note),
-        noted_by,
-        stratum,
-        searches,
-        part,
-        retired,
-        tags=tuple(tags or ()),
-        answers=tuple(answers or ()),
-        nuggets=read_nuggets(cursor, query_id).get(query_id, ()),
-        proposals=next(iter(read_proposals(cursor, query_id)), None),
-        filter=json.loads(filter_json),
-    )
+        [(searches,)] = cursor.execute(_SEARCHES_IN_LOGS, [identity[2]]).fetchall()
+    stored: list[Any] = [*identity, EditedTexts(need, note), noted_by, stratum, searches, part, retired]
+    nuggets = read_nuggets(cursor, query_id).get(query_id, ())
+    proposals = next(iter(read_proposals(cursor, query_id)), None)
+    stored += [tuple(tags or ()), tuple(answers or ()), nuggets, proposals, json.loads(filter_json)]
+    return QueryFacts(*stored)
 
 
-def edit_texts(
-    store: Store, query_id: str, shown_texts: EditedTexts, new_texts: EditedTexts, author: str
-) -> None:
+def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTexts, author: str) -> None:
     """Store the edited need and note of a query, unless both are unchanged.
 
     Parameters
     ----------
-    shown_texts: the texts that the page showed to the author.
+    shown: the texts that the page showed to the author.
 
     Raises
     ------
@@ -141,8 +126,8 @@ def edit_texts(
     NotFoundError: there is no such query.
     RefusedError: the author is no lead, or a different person has edited the texts meanwhile.
     """
-    new_texts = EditedTexts(new_texts.need.strip(), new_texts.note.strip())
-    text_of = {"information need": new_texts.need, "note": new_texts.note}
+    texts = EditedTexts(texts.need.strip(), texts.note.strip())
+    text_of = {"information need": texts.need, "note": texts.note}
     problems = [problem for name, text in text_of.items() for problem in find_personal_data(name, text)]
     problems += [
         f"The {name} has {len(text):,} characters; expected at most {MAX_NOTE_LENGTH:,}."
@@ -153,18 +138,18 @@ def edit_texts(
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         facts = _read_all_facts(cursor, query_id)
-        if facts.texts == new_texts:
+        if facts.texts == texts:
             return
-        if facts.texts != shown_texts:
+        if facts.texts != shown:
             raise RefusedError(
                 f"{facts.noted_by or 'An import'} has changed the need or the notes since you opened this "
                 "page. Nothing was saved. Copy your words, load the page again, then add your words."
             )
-        columns = {"information_need": new_texts.need or None, "note": new_texts.note, "author": author}
+        columns = {"information_need": texts.need or None, "note": texts.note, "author": author}
         append_revision(cursor, "query_notes", "query_id", query_id, **columns, written_at=utc_now())
-        if new_texts.need != shown_texts.need:
-            cursor.execute(_UPDATE_NEED, [new_texts.need or None, query_id])
-        record_event(cursor, "edit query", {"query": query_id, **new_texts._asdict()}, author)
+        if texts.need != shown.need:
+            cursor.execute(_UPDATE_NEED, [texts.need or None, query_id])
+        record_event(cursor, "edit query", {"query": query_id, **texts._asdict()}, author)
 
 
 def read_withheld_ids(cursor: Cursor, query_id: str, reader: str) -> set[str]:

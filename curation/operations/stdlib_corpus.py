@@ -76,9 +76,7 @@ def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> i
     modules: top-level names of modules, such as json, whose documents are written; None is all modules.
     """
     published = [document for name in _IMPORTED for document in _read_module(name)]
-    defined = [
-        document for name, file in _find_source_files(modules) for document in _read_source(name, file)
-    ]
+    defined = [document for name, file in _list_sources(modules) for document in _read_source(name, file)]
     # Published names come first, so that a text which appears twice keeps its published name.
     documents = _drop_repeats([*_sort_by_dots(published), *_sort_by_dots(defined)])
     if modules is not None:
@@ -120,7 +118,7 @@ def _make_document(name: str, title: str, docstring: object) -> Iterator[StdlibD
 # --- sources that are parsed and never run ----------------------------------------------------------
 
 
-def _find_source_files(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
+def _list_sources(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
     """Yield the dotted name and the source file of each module that may be read, ordered by name."""
     root = Path(sysconfig.get_path("stdlib"))
     for top in sorted(sys.stdlib_module_names if modules is None else modules):
@@ -172,34 +170,31 @@ def _find_public_definitions(body: Iterable[ast.stmt], owner: str) -> Iterator[t
 def _format_source_title(name: str, node: _Definition, *, in_class: bool) -> str:
     if isinstance(node, ast.ClassDef):
         init = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
-        parameters = (
-            _shorten_parameters(_format_source_parameters(init.args, drop_first=True), name) if init else ""
-        )
-        return f"class {name}{parameters}"
+        if init is None:
+            return f"class {name}"
+        return f"class {name}{_shorten_parameters(_format_arguments(init.args, drop_first=True), name)}"
     decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
     if any(decorator.rpartition(".")[2].endswith("property") for decorator in decorators):
         return f"{name} — property"
     drop_first = in_class and "staticmethod" not in decorators
-    return name + _shorten_parameters(_format_source_parameters(node.args, drop_first), name)
+    return name + _shorten_parameters(_format_arguments(node.args, drop_first), name)
 
 
-def _format_source_parameters(args: ast.arguments, drop_first: bool) -> list[str]:
+def _format_arguments(args: ast.arguments, drop_first: bool) -> list[str]:
     """Write the parameters of a definition without annotations, for a title."""
     positional = [*args.posonlyargs, *args.args]
     required: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
-    formatted = [
-        _format_parameter(*pair) for pair in zip(positional, [*required, *args.defaults], strict=True)
-    ]
+    parts = [_format_parameter(*pair) for pair in zip(positional, [*required, *args.defaults], strict=True)]
     if args.posonlyargs:
-        formatted.insert(len(args.posonlyargs), "/")
+        parts.insert(len(args.posonlyargs), "/")
     if drop_first and positional:
-        formatted = formatted[2:] if formatted[1:2] == ["/"] else formatted[1:]
+        parts = parts[2:] if parts[1:2] == ["/"] else parts[1:]
     if args.vararg:
-        formatted.append(f"*{args.vararg.arg}")
+        parts.append(f"*{args.vararg.arg}")
     elif args.kwonlyargs:
-        formatted.append("*")
-    formatted += [_format_parameter(*pair) for pair in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
-    return [*formatted, f"**{args.kwarg.arg}"] if args.kwarg else formatted
+        parts.append("*")
+    parts += [_format_parameter(*pair) for pair in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    return [*parts, f"**{args.kwarg.arg}"] if args.kwarg else parts
 
 
 def _format_parameter(arg: ast.arg, default: ast.expr | None) -> str:
@@ -237,7 +232,7 @@ def _read_module(name: str) -> Iterator[StdlibDocument]:
         if inspect.isclass(value):
             yield from _read_class(qualified, value)
         else:
-            yield from _make_document(qualified, _format_object_title(qualified, value, False), value.__doc__)
+            yield from _make_document(qualified, _format_title(qualified, value, False), value.__doc__)
 
 
 def _read_original_value(module: ModuleType, attribute: str) -> object:
@@ -264,9 +259,7 @@ def _is_published_by(module: str, value: object) -> bool:
 
 
 def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:
-    yield from _make_document(
-        name, f"class {_format_object_title(name, cls, False)}", vars(cls).get("__doc__")
-    )
+    yield from _make_document(name, f"class {_format_title(name, cls, False)}", vars(cls).get("__doc__"))
     # A private base class is an implementation, so this class publishes the methods of the base class.
     bases = [base for base in cls.__mro__ if base is cls or base.__module__.startswith("_")]
     members = {key: value for base in reversed(bases) for key, value in vars(base).items()}
@@ -277,14 +270,13 @@ def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:
         if inspect.isdatadescriptor(member):
             yield from _make_document(qualified, f"{qualified} — property", member.__doc__)
         elif inspect.isroutine(member):
-            bound = isinstance(member, (staticmethod, classmethod)) or inspect.isbuiltin(
-                getattr(cls, attribute)
-            )
-            title = _format_object_title(qualified, getattr(cls, attribute), not bound)
+            method = getattr(cls, attribute)
+            is_bound = isinstance(member, (staticmethod, classmethod)) or inspect.isbuiltin(method)
+            title = _format_title(qualified, method, not is_bound)
             yield from _make_document(qualified, title, member.__doc__)
 
 
-def _format_object_title(name: str, value: object, drop_first: bool) -> str:
+def _format_title(name: str, value: object, drop_first: bool) -> str:
     """Write the name of an object with its signature; `name(...)` for a C function without a known
     signature.
     """
@@ -293,10 +285,10 @@ def _format_object_title(name: str, value: object, drop_first: bool) -> str:
     except (AttributeError, TypeError, ValueError):
         return name if inspect.isclass(value) else f"{name}(...)"
     parameters = list(signature.parameters.values())[1 if drop_first else 0 :]
-    return name + _shorten_parameters(_format_signature_parameters(parameters), name)
+    return name + _shorten_parameters(_format_signature(parameters), name)
 
 
-def _format_signature_parameters(parameters: list[inspect.Parameter]) -> list[str]:
+def _format_signature(parameters: list[inspect.Parameter]) -> list[str]:
     formatted: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
     for index, parameter in enumerate(parameters):

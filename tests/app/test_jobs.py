@@ -354,21 +354,21 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(project: Store) -> None:
 @pytest.mark.slow
 def test_a_process_that_waits_takes_the_next_job_and_says_at_once_what_it_does(project: Store) -> None:
     jobs = Jobs(project)
-    jobs.start_waiting_process()
-    assert jobs._waiting_process is None, "only who serves a project keeps a process"
-    jobs.keep_process_ready()
-    jobs.start_waiting_process()
-    waiting = jobs._waiting_process
-    jobs.start_waiting_process()
+    jobs.start_spare_process()
+    assert jobs._spare is None, "only who serves a project keeps a process"
+    jobs.keep_spare_process()
+    jobs.start_spare_process()
+    waiting = jobs._spare
+    jobs.start_spare_process()
     assert waiting is not None
-    assert jobs._waiting_process is waiting, "one is enough"
+    assert jobs._spare is waiting, "one is enough"
     assert waiting.stdout is not None
     assert json.loads(waiting.stdout.readline()) == ["", 0, 0], "it has imported what jobs need"
     project.close()
     open_store(project.path).close()  # it holds no database
     jobs.start("pool", POOL, "lee", None)
     assert process_of(jobs) == waiting.pid
-    assert jobs._waiting_process is None
+    assert jobs._spare is None
     jobs.wait()
     assert newest_job(project).outcome == "done"
 
@@ -376,10 +376,10 @@ def test_a_process_that_waits_takes_the_next_job_and_says_at_once_what_it_does(p
 @pytest.mark.slow
 def test_a_waiting_process_that_was_killed_costs_no_job(project: Store) -> None:
     jobs = Jobs(project)
-    jobs.keep_process_ready()
-    jobs.start_waiting_process()
-    assert jobs._waiting_process is not None
-    waiting = jobs._waiting_process
+    jobs.keep_spare_process()
+    jobs.start_spare_process()
+    assert jobs._spare is not None
+    waiting = jobs._spare
     waiting.kill()
     waiting.wait()
     jobs.start("pool", POOL, "lee", None)

@@ -21,7 +21,7 @@ from curation.core.text import pluralize
 from curation.ingest.filters import describe_filter
 from curation.ingest.importers.nuggets import parse_nugget_lines, split_nugget_texts, write_nuggets
 from curation.labeling.written_answers.proposals import describe_shares
-from curation.operations.query_documents import EVALUATED_SUFFIX, QueryDocuments, read_documents, sealed_by
+from curation.operations.query_documents import EVALUATED, QueryDocuments, read_documents, sealed_by
 from curation.operations.query_facts import EditedTexts, QueryFacts, edit_texts
 from curation.operations.query_history import query_history
 from curation.people.seal_access import unseal
@@ -183,6 +183,6 @@ def _offer_sending(store: Store, acts: Acts, query_documents: QueryDocuments) ->
         document_id = candidate.document.document_id
         titles[document_id] = candidate.document.title or "Untitled"
         for name in candidate.ranks:
-            if name.endswith(EVALUATED_SUFFIX):
-                run_names[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED_SUFFIX)}"
+            if name.endswith(EVALUATED):
+                run_names[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}"
     send_documents(store, acts, facts.query_id, facts.text, titles, unjudged, run_names)

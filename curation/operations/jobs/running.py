@@ -3,7 +3,7 @@
 Each process that serves a project has one `Jobs` object for the project, which knows only the jobs that it
 started.
 
-A server keeps a process waiting for the next job (`Jobs.start_waiting_process`), because the start of a
+A server keeps a process waiting for the next job (`Jobs.start_spare_process`), because the start of a
 process and its imports take three seconds on a quiet machine, and ten seconds while many people grade.
 """
 
@@ -24,16 +24,9 @@ from typing import Any, NamedTuple
 
 from curation.core import log
 from curation.core.errors import CurationError, RefusedError
+from curation.operations.jobs import stored
 from curation.operations.jobs.files import discard_upload
-from curation.operations.jobs.stored import (
-    Job,
-    find_job,
-    find_requester,
-    is_same_request,
-    may_stop,
-    store_ending,
-    store_job,
-)
+from curation.operations.jobs.stored import Job, find_author, is_same, may_stop
 from curation.operations.registry import OPERATIONS, clash
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Annotator, Store
@@ -66,23 +59,21 @@ class Jobs:
         self._store = store
         self._lock = threading.Lock()
         self._running: list[_RunningJob] = []
-        self._keeps_waiting_process = False
-        self._waiting_process: subprocess.Popen[bytes] | None = None
+        self._keeps_spare = False
+        self._spare: subprocess.Popen[bytes] | None = None
 
-    def keep_process_ready(self) -> None:
-        """Keep a process waiting for the next job, from the next `start_waiting_process` on; for programs
+    def keep_spare_process(self) -> None:
+        """Keep a process waiting for the next job, from the next `start_spare_process` on; for programs
         that serve a project.
         """
-        self._keeps_waiting_process = True
+        self._keeps_spare = True
 
-    def start_waiting_process(self) -> None:
+    def start_spare_process(self) -> None:
         """Start the process that waits for the next job, if one is to be kept."""
         with self._lock:
-            if self._keeps_waiting_process and (
-                self._waiting_process is None or self._waiting_process.poll() is not None
-            ):
+            if self._keeps_spare and (self._spare is None or self._spare.poll() is not None):
                 with suppress(OSError):  # the job itself will say why
-                    self._waiting_process = self._start_process()
+                    self._spare = self._start_process()
 
     def start(self, kind: str, parameters: Mapping[str, Any], author: str, seen_job_id: str | None) -> Job:
         """Start a job and return at once; a repeated request returns the job of the first request.
@@ -101,14 +92,14 @@ class Jobs:
         """
         with self._lock:
             for running in self._list_running():
-                if is_same_request(running.job, kind, parameters, author):
+                if is_same(running.job, kind, parameters, author):
                     return running.job
             with self._store.reading() as cursor:
-                hindrance = self._find_hindrance(kind, find_requester(cursor, author))
+                hindrance = self._find_hindrance(kind, find_author(cursor, author))
             if hindrance is not None:
                 raise RefusedError(hindrance)
             check = partial(OPERATIONS[kind].refuse, parameters=parameters)
-            job, is_new = store_job(self._store, kind, parameters, author, seen_job_id, check)
+            job, is_new = stored.store_job(self._store, kind, parameters, author, seen_job_id, check)
             if is_new:
                 self._launch(job)
         return job
@@ -121,21 +112,19 @@ class Jobs:
         RefusedError, NotFoundError: `author` is neither a lead nor the person who started the job.
         """
         with self._lock:
-            running_job = next(
-                (running for running in self._list_running() if running.job.job_id == job_id), None
-            )
+            target = next((running for running in self._list_running() if running.job.job_id == job_id), None)
         with self._store.reading() as cursor:
             annotator = require_annotators(cursor, [author])[0]
-        if running_job is None or not may_stop(running_job.job, annotator):
+        if target is None or not may_stop(target.job, annotator):
             require_role(annotator, "lead")
-        if running_job is None:
+        if target is None:
             return
-        running_job.stopped_by = author
-        running_job.process.terminate()
+        target.stopped_by = author
+        target.process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            running_job.process.wait(GRACE_SECONDS)
-        running_job.process.kill()
-        running_job.watcher.join()
+            target.process.wait(GRACE_SECONDS)
+        target.process.kill()
+        target.watcher.join()
 
     def kill_all(self) -> None:
         """Kill the jobs at work because the program ends; no ending of these jobs is stored."""
@@ -184,14 +173,14 @@ class Jobs:
         return f"{doing} ({started}). {limit}: wait, or stop it."
 
     def _launch(self, job: Job) -> None:
-        process, self._waiting_process = self._waiting_process, None
+        process, self._spare = self._spare, None
         try:
             if process is None or not _send_id(process, job.job_id):
                 process = self._start_process()
                 _send_id(process, job.job_id)
         except OSError as error:
             message = f"The process of the job could not be started: {error}."
-            store_ending(self._store, job.job_id, "failed", message)
+            stored.store_ending(self._store, job.job_id, "failed", message)
         else:
             self._running.append(_RunningJob(self._store, job, process))
 
@@ -239,12 +228,12 @@ class _RunningJob:
             return
         outcome, message = self._describe_ending()
         with suppress(CurationError):  # while the file is locked, the job has no ending and counts as stopped
-            store_ending(self._store, self.job.job_id, outcome, message)
+            stored.store_ending(self._store, self.job.job_id, outcome, message)
             self._log_failure()
 
     def _log_failure(self) -> None:
         with self._store.reading() as cursor:
-            job = find_job(cursor, self.job.job_id)
+            job = stored.find_job(cursor, self.job.job_id)
         if job.outcome not in (None, "done"):
             level = logging.ERROR if job.outcome == "failed" else logging.WARNING
             why = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
@@ -259,9 +248,8 @@ class _RunningJob:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"
         code = self.process.returncode
         cause = f"by {signal.Signals(-code).name}" if code < 0 else f"with the exit status {code}"
-        return "failed", (
-            f"The process of the job was ended {cause} before its end; perhaps memory ran out. {kept}"
-        )
+        message = f"The process of the job was ended {cause} before its end; perhaps memory ran out."
+        return "failed", f"{message} {kept}"
 
 
 def jobs_of(store: Store) -> Jobs:

@@ -53,12 +53,12 @@ def store_job(
     NotFoundError, RefusedError: the person is unknown or may not ask, or another job was started meanwhile.
     """
     with store.transaction() as cursor:
-        requester = find_requester(cursor, started_by)
+        requester = find_author(cursor, started_by)
         require_role(requester, *OPERATIONS[kind].roles)
         last = last_job(cursor)
         if last is not None and last.job_id != seen_job_id:
             is_repeated = last.job_id == _next_job_id(seen_job_id)
-            if is_repeated and is_same_request(last, kind, parameters, started_by):
+            if is_repeated and is_same(last, kind, parameters, started_by):
                 return last, False
             if not may_stop(last, requester):
                 raise RefusedError("Another job was started meanwhile: try again.")
@@ -79,14 +79,14 @@ def may_stop(job: Job, annotator: Annotator) -> bool:
     return annotator.role == "lead" or job.started_by == annotator.name
 
 
-def find_requester(cursor: Cursor, name: str) -> Annotator:
+def find_author(cursor: Cursor, name: str) -> Annotator:
     """Find the author of a request; the command line, which the schedule uses, has the rights of a lead."""
     if name == COMMAND_LINE:
         return Annotator(name, "lead", imported=False)
     return require_annotators(cursor, [name])[0]
 
 
-def is_same_request(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
+def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
     """Tell whether a job has this kind, these parameters and this author."""
     is_same_start = (job.kind, job.started_by) == (kind, started_by)
     return is_same_start and canonical_json(job.parameters) == canonical_json(parameters)

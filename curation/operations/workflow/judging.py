@@ -15,12 +15,8 @@ from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.marks import read_marks
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.consensus.votes import read_votes
-from curation.labeling.rounds.pace import (
-    AnnotatorWork,
-    count_daily_answers,
-    forecast_end,
-    read_annotators_work,
-)
+from curation.labeling.rounds import pace
+from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.practice import read_practice_statuses
 from curation.labeling.rounds.rounds import RoundState, compute_answered_share, read_round_states
 from curation.operations.workflow.preparing import Preparation
@@ -85,14 +81,14 @@ def read_rounds(cursor: Cursor) -> RoundProgress:
     )
 
 
-def people_stage(round_progress: RoundProgress) -> Stage:
+def people_stage(progress: RoundProgress) -> Stage:
     """Make the stage of people; a project with imported judgments only needs no annotator."""
     add = Action("Add people", "team", "goldgrade people add NAME")
-    if round_progress.annotators:
-        names = join_names(round_progress.annotators)
-        line = f"{pluralize(len(round_progress.annotators), 'annotator')}: {names}."
+    if progress.annotators:
+        names = join_names(progress.annotators)
+        line = f"{pluralize(len(progress.annotators), 'annotator')}: {names}."
         return Stage("people", "done", line, replace(add, label="See the people"))
-    if round_progress.open_rounds or round_progress.finished or round_progress.imported:
+    if progress.open_rounds or progress.finished or progress.imported:
         return Stage("people", "done", "No annotator; leads and reviewers can judge, too.", add)
     return Stage(
         "people",
@@ -103,61 +99,58 @@ def people_stage(round_progress: RoundProgress) -> Stage:
 
 
 def round_stage(
-    round_progress: RoundProgress, work: Sequence[AnnotatorWork], preparation: Preparation, now: datetime
+    progress: RoundProgress, work: Sequence[AnnotatorWork], facts: Preparation, now: datetime
 ) -> Stage:
     """Make the stage of rounds: the progress of open rounds, or the pairs that wait for a round."""
-    is_pool_newer = preparation.pool is not None and (
-        round_progress.opened_at is None or preparation.pool.built_at > round_progress.opened_at
+    is_pool_newer = facts.pool is not None and (
+        progress.opened_at is None or facts.pool.built_at > progress.opened_at
     )
-    is_judged = bool(round_progress.finished or round_progress.imported)
+    is_judged = bool(progress.finished or progress.imported)
     open_round = Action(OPEN, "rounds", "goldgrade round open NAME --annotators a,b", {"part": OPEN})
-    if round_progress.open_rounds:
-        stage = _open_rounds_stage(round_progress, work, now)
-    elif preparation.unassigned_pairs and (is_pool_newer or not is_judged):
-        state: State = "needs attention" if round_progress.finished else "not begun"
-        line = f"{pluralize(preparation.unassigned_pairs, 'pair waits', 'pairs wait')} to be judged"
-        can_judge = f"{pluralize(len(round_progress.annotators), 'annotator')} can judge"
-        who = can_judge if round_progress.annotators else "the project has no annotator yet"
+    if progress.open_rounds:
+        stage = _open_rounds_stage(progress, work, now)
+    elif facts.unassigned_pairs and (is_pool_newer or not is_judged):
+        state: State = "needs attention" if progress.finished else "not begun"
+        line = f"{pluralize(facts.unassigned_pairs, 'pair waits', 'pairs wait')} to be judged"
+        can_judge = f"{pluralize(len(progress.annotators), 'annotator')} can judge"
+        who = can_judge if progress.annotators else "the project has no annotator yet"
         stage = Stage("round", state, f"{line}; {who}.", open_round)
     elif is_judged:
-        rounds = f"{pluralize(round_progress.finished, 'round')} judged" if round_progress.finished else ""
-        files = pluralize(round_progress.imported, "file") if round_progress.imported else ""
+        rounds = f"{pluralize(progress.finished, 'round')} judged" if progress.finished else ""
+        files = pluralize(progress.imported, "file") if progress.imported else ""
         counts = filter(None, [rounds, files and f"{files} of judgments imported"])
         see = Action("See the rounds", "rounds", "goldgrade round status")
         stage = Stage("round", "done", f"{' · '.join(counts)}. No round is open.", see)
     else:
         stage = Stage("round", "not begun", "People judge the documents of each query.", open_round)
-    if round_progress.failed:
-        who = f"{join_names(round_progress.failed)} did not pass practice and cannot begin."
+    if progress.failed:
+        who = f"{join_names(progress.failed)} did not pass practice and cannot begin."
         people = Action("See who practises", "team", "goldgrade practice NAME")
         stage = replace(stage, state="needs attention", line=f"{who} {stage.line}", action=people)
     return stage
 
 
-def _open_rounds_stage(round_progress: RoundProgress, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
-    item_count = round_progress.answered + round_progress.unanswered
-    names = join_names([state.round for state in round_progress.open_rounds])
-    line = (
-        f"{names}: {round_progress.answered:,} of {item_count:,} answered ({percent(round_progress.share)})."
-    )
-    newest = round_progress.open_rounds[-1].round
-    progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
-    stage = Stage("round", "at work", line, progress, count_daily_answers(work, now))
-    paused = [state.round for state in round_progress.open_rounds if state.paused]
+def _open_rounds_stage(progress: RoundProgress, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
+    item_count = progress.answered + progress.unanswered
+    names = join_names([state.round for state in progress.open_rounds])
+    line = f"{names}: {progress.answered:,} of {item_count:,} answered ({percent(progress.share)})."
+    newest = progress.open_rounds[-1].round
+    see_progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
+    stage = Stage("round", "at work", line, see_progress, pace.count_daily_answers(work, now))
+    paused = [state.round for state in progress.open_rounds if state.paused]
     if paused:
-        manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})
-        return replace(
-            stage, state="needs attention", line=f"{line} Paused: {join_names(paused)}.", action=manage
-        )
+        manage = replace(see_progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})
+        line += f" Paused: {join_names(paused)}."
+        return replace(stage, state="needs attention", line=line, action=manage)
     last_answer = {annotator.annotator: annotator.answered[-1] for annotator in work if annotator.answered}
-    since = max(last_answer.values(), default=round_progress.open_rounds[-1].opened_at)
+    since = max(last_answer.values(), default=progress.open_rounds[-1].opened_at)
     if now - since > MAX_SILENCE:
         line += f" Nobody has answered since {since:%d %b %Y}."
         return replace(stage, state="needs attention", line=line)
     recent = [name for name, at in last_answer.items() if now - at <= RECENT]
     if recent:
         line += f" In the last hour: {join_names(recent)}."
-    if (done_at := forecast_end(work, now)[0]) is not None:
+    if (done_at := pace.forecast_end(work, now)[0]) is not None:
         line += f" Done about {done_at:%d %b}."
     return replace(stage, line=line)
 
@@ -166,7 +159,7 @@ def read_annotator_work(store: Store, rounds: Sequence[RoundState]) -> list[Anno
     """Read the work of each annotator, summed over the rounds."""
     work_of: defaultdict[str, list[AnnotatorWork]] = defaultdict(list)
     for state in rounds:
-        for work in read_annotators_work(store, state.round):
+        for work in pace.read_annotators_work(store, state.round):
             work_of[work.annotator].append(work)
     return [
         AnnotatorWork(

@@ -88,74 +88,71 @@ def read_preparation(cursor: Cursor) -> Preparation:
     )
 
 
-def import_stage(preparation: Preparation) -> Stage:
+def import_stage(facts: Preparation) -> Stage:
     """Make the stage of imports: documents, and logs or queries."""
     corpus = Action("Import a corpus", "import", "goldgrade import corpus PATH", {"kind": "corpus"})
-    queries = Action(
-        "Import a log or queries", "import", "goldgrade import traffic PATH", {"kind": "traffic"}
-    )
-    if not (preparation.documents or preparation.logs or preparation.queries):
+    command = "goldgrade import traffic PATH"
+    queries = Action("Import a log or queries", "import", command, {"kind": "traffic"})
+    if not (facts.documents or facts.logs or facts.queries):
         line = "The project is empty. goldgrade needs documents, and a log of searches or a list of queries."
         return Stage("import", "not begun", line, corpus)
     counts = []
-    if preparation.documents:
-        origin = " of engines" if preparation.all_from_engines else ""
-        counts.append(pluralize(preparation.documents, "document") + origin)
-    if preparation.logs:
-        counts.append(f"{pluralize(preparation.log_rows, 'row')} of {pluralize(preparation.logs, 'log')}")
-    if preparation.runs:
-        counts.append(pluralize(preparation.runs, "run"))
+    if facts.documents:
+        origin = " of engines" if facts.all_from_engines else ""
+        counts.append(pluralize(facts.documents, "document") + origin)
+    if facts.logs:
+        counts.append(f"{pluralize(facts.log_rows, 'row')} of {pluralize(facts.logs, 'log')}")
+    if facts.runs:
+        counts.append(pluralize(facts.runs, "run"))
     line = " · ".join(counts)
-    if not preparation.documents:
-        line = line or pluralize(preparation.queries, "query", "queries")
+    if not facts.documents:
+        line = line or pluralize(facts.queries, "query", "queries")
         return Stage("import", "at work", f"{line}. The documents are missing.", corpus)
-    if not (preparation.logs or preparation.queries):
+    if not (facts.logs or facts.queries):
         line += ". A log of searches or a list of queries is missing."
         return Stage("import", "at work", line, queries)
     import_more = Action("Import more", "import", "goldgrade import run PATH")
     return Stage("import", "done", f"{line}.", import_more)
 
 
-def sample_stage(preparation: Preparation) -> Stage:
+def sample_stage(facts: Preparation) -> Stage:
     """Make the stage of the sample: the active queries."""
     draw = Action("Draw a sample", "queries", "goldgrade sample --size 200", {"part": "Sample"})
     see_sample = Action("See the sample", "queries", "goldgrade tags", {"part": "Sample"})
-    if preparation.sample is not None:
-        sample, other_queries = preparation.sample, preparation.queries - preparation.sample.size
+    if facts.sample is not None:
+        sample, other_queries = facts.sample, facts.queries - facts.sample.size
         queries = pluralize(sample.size, "query", "queries")
         line = f"{queries} drawn from the traffic on {sample.drawn_at:%d %b %Y}"
         if other_queries > 0:
             line += f", and {pluralize(other_queries, 'other')}"
         return Stage("sample", "done", f"{line}.", see_sample)
-    if preparation.queries:
-        line = (
-            f"{pluralize(preparation.queries, 'query', 'queries')}, imported or written; no query is drawn "
-        )
+    if facts.queries:
+        line = f"{pluralize(facts.queries, 'query', 'queries')}, imported or written; no query is drawn "
         return Stage("sample", "done", f"{line}from traffic.", see_sample)
-    if preparation.logs:
-        line = f"Nothing is drawn from the {pluralize(preparation.log_rows, 'row')} of traffic yet."
+    if facts.logs:
+        line = f"Nothing is drawn from the {pluralize(facts.log_rows, 'row')} of traffic yet."
         return Stage("sample", "not begun", line, draw)
     return Stage("sample", "not begun", "A sample draws queries from the log for judging.", draw)
 
 
-def pool_stage(preparation: Preparation) -> Stage:
+def pool_stage(facts: Preparation) -> Stage:
     """Make the stage of the pool: the documents to be judged."""
     build = Action("Build the pool", "queries", "goldgrade pool --systems bm25 --depth 10", {"part": "Pool"})
-    unpooled_count = preparation.queries - preparation.pooled_queries
+    unpooled_count = facts.queries - facts.pooled_queries
     without = f"{pluralize(unpooled_count, 'query has', 'queries have')} no document to judge"
-    if not preparation.pairs:
+    if not facts.pairs:
         line = "A pool finds the documents that people judge for each query."
         if unpooled_count:
             line = f"{without} yet."
         return Stage("pool", "not begun", line, build)
-    queries = pluralize(preparation.pooled_queries, "query", "queries")
-    line = f"{pluralize(preparation.pairs, 'pair')} of {queries}"
-    if preparation.pool is not None:
-        line += f", from {join_names(preparation.pool.systems)}"
-    if unpooled_count and (preparation.pool is None or preparation.queries > preparation.pool.queries):
-        state: State = "at work" if preparation.pool is None else "needs attention"
-        since = "" if preparation.pool is None else ", and came after the pool"
+    queries = pluralize(facts.pooled_queries, "query", "queries")
+    line = f"{pluralize(facts.pairs, 'pair')} of {queries}"
+    if facts.pool is not None:
+        line += f", from {join_names(facts.pool.systems)}"
+    if unpooled_count and (facts.pool is None or facts.queries > facts.pool.queries):
+        state: State = "at work" if facts.pool is None else "needs attention"
+        since = "" if facts.pool is None else ", and came after the pool"
         return Stage("pool", state, f"{line}. {without}{since}.", build)
-    newer = " The corpus is newer than the pool." if preparation.is_pool_stale else ""
+    newer = " The corpus is newer than the pool." if facts.is_pool_stale else ""
     see_pool = Action("See the pool", "queries", "goldgrade pool --contributions last", {"part": "Pool"})
     return Stage("pool", "done", f"{line}.{newer}", see_pool)

@@ -119,7 +119,7 @@ def build_stages(
             state.newest is not None, state.quarter, state.work, figures.due if figures else None
         ),
     ]
-    return _add_job_states(stages, state.jobs, running)
+    return _add_jobs(stages, state.jobs, running)
 
 
 def build_release_stages(store: Store, state: WorkflowState, gate: Gate) -> list[Stage]:
@@ -138,9 +138,7 @@ def build_release_stages(store: Store, state: WorkflowState, gate: Gate) -> list
     ]
 
 
-def _add_job_states(
-    stages: Sequence[Stage], jobs: Sequence[Job], running: Collection[str] | None
-) -> list[Stage]:
+def _add_jobs(stages: Sequence[Stage], jobs: Sequence[Job], running: Collection[str] | None) -> list[Stage]:
     """Add the jobs that are at work, and the job that was started last, to the stages.
 
     Parameters
@@ -151,13 +149,12 @@ def _add_job_states(
     shown = [job for job in jobs if job is jobs[-1] or job.job_id in (running or ())]
     unfinished = [job for job in shown if job.kind in OPERATIONS and job.outcome not in ("done", "stopped")]
     job_of = {OPERATIONS[job.kind].stage: job for job in unfinished}
-    return [
-        _add_job_state(stage, job_of[stage.name], running) if stage.name in job_of else stage
-        for stage in stages
-    ]
+    return [_add_job(stage, job_of.get(stage.name), running) for stage in stages]
 
 
-def _add_job_state(stage: Stage, job: Job, running: Collection[str] | None) -> Stage:
+def _add_job(stage: Stage, job: Job | None, running: Collection[str] | None) -> Stage:
+    if job is None:
+        return stage
     doing = OPERATIONS[job.kind].in_progress
     if job.outcome is not None:
         message = (job.message or "").splitlines()

@@ -12,18 +12,13 @@ from curation.operations.workflow.judging import SettledGrades
 from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import DONE, OPEN, PLANNED, QuarterWork, present_quarter, read_work
 from curation.relabeling.staleness import RelabelingCalendar
+from curation.releases import release_rows
 from curation.releases.gate_override import describe_shortfall, mark_name, read_overrides
-from curation.releases.release_rows import (
-    ReleaseRow,
-    count_graded_pairs,
-    count_half_judged,
-    list_releases,
-    say_half_judged,
-)
+from curation.releases.release_rows import ReleaseRow
 from curation.releases.sealed_log import SealedEvaluation, read_sealed_evaluations
 from curation.store import Cursor
 
-RELABEL_PARAMETERS = {"stage": "Re-label"}
+RELABEL_PAGE = {"stage": "Re-label"}
 """The parameters that open re-labeling on the page Releases."""
 RECENT = timedelta(days=7)
 """The time for which a sealed evaluation by a person who is no lead asks for attention."""
@@ -67,7 +62,7 @@ class NewestRelease(NamedTuple):
 
 def read_newest(cursor: Cursor) -> NewestRelease | None:
     """Read the newest release; None before the first release."""
-    rows = list_releases(cursor)
+    rows = release_rows.list_releases(cursor)
     if not rows:
         return None
     row = rows[-1]
@@ -81,7 +76,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 
 
 def freeze_stage(
-    newest_release: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
+    newest: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
 ) -> Stage:
     """Make the stage of the freeze: the newest release, and the answers since.
 
@@ -92,7 +87,7 @@ def freeze_stage(
     page, command = "releases", "goldgrade freeze NAME"
     freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
     shut_gate = describe_shut_gate(gate) if grades.judged else ""
-    if newest_release is None:
+    if newest is None:
         line = "The first release fixes the settled grades."
         if shut_gate:
             line = shut_gate
@@ -102,51 +97,44 @@ def freeze_stage(
             see_gate = Action("See the gate", page, "goldgrade gate", {"stage": "Gate"})
             return Stage("freeze", "needs attention", line, see_gate)
         return Stage("freeze", "not begun", line, freeze)
-    count = count_graded_pairs(newest_release.row)
+    count = release_rows.count_graded_pairs(newest.row)
     size = "altered since" if count is None else pluralize(count, "grade")
-    line = (
-        f"{newest_release.name}: {size}, frozen on {newest_release.row.frozen_at:%d %b %Y} by "
-        f"{newest_release.row.frozen_by}."
-    )
-    if newest_release.answers_since:
-        answers = pluralize(newest_release.answers_since, "answer or decision", "answers and decisions")
+    line = f"{newest.name}: {size}, frozen on {newest.row.frozen_at:%d %b %Y} by {newest.row.frozen_by}."
+    if newest.answers_since:
+        answers = pluralize(newest.answers_since, "answer or decision", "answers and decisions")
         line += f" {answers} came since."
         if is_settled:
             again = replace(freeze, label="Freeze again")
             return Stage("freeze", "needs attention", f"{line} {shut_gate}".rstrip(), again)
-    for sentence in say_half_judged(count_half_judged(newest_release.row)):
+    for sentence in release_rows.say_half_judged(release_rows.count_half_judged(newest.row)):
         return Stage("freeze", "needs attention", f"{line} {sentence}", freeze)
     return Stage("freeze", "done", line, Action("See the releases", page, "goldgrade releases"))
 
 
-def evaluate_stage(newest_release: NewestRelease | None, now: datetime) -> Stage:
+def evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
     """Make the stage of evaluations on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
-    if newest_release is None:
+    if newest is None:
         line = "An evaluation scores systems on a release, with intervals."
         return Stage("evaluate", "not begun", line, score)
-    name = newest_release.name
-    if not (newest_release.evaluations or newest_release.sealed):
+    name = newest.name
+    if not (newest.evaluations or newest.sealed):
         return Stage("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
     counts = []
-    if newest_release.evaluations:
-        systems = pluralize(newest_release.systems, "system")
-        counts.append(f"{pluralize(newest_release.evaluations, 'evaluation')} of {systems}")
-    if newest_release.sealed:
-        counts.append(pluralize(newest_release.sealed, "sealed evaluation"))
+    if newest.evaluations:
+        systems = pluralize(newest.systems, "system")
+        counts.append(f"{pluralize(newest.evaluations, 'evaluation')} of {systems}")
+    if newest.sealed:
+        counts.append(pluralize(newest.sealed, "sealed evaluation"))
     line = f"{name}: {' · '.join(counts)}."
-    recent = [
-        evaluation for evaluation in newest_release.by_others if now - evaluation.evaluated_at <= RECENT
-    ]
+    recent = [row for row in newest.by_others if now - row.evaluated_at <= RECENT]
     if recent:
         last = recent[-1]
         verb = "was refused to evaluate" if last.refused else "evaluated"
         parts, day = ", ".join(last.parts), f"{last.evaluated_at:%d %b}"
         line += f" {last.evaluated_by} {verb} {last.system} on {parts} on {day}."
-        see_evaluators = Action(
-            "See who evaluated", "releases", f"goldgrade releases {newest_release.row.name}"
-        )
-        return Stage("evaluate", "needs attention", line, see_evaluators)
+        see_who = Action("See who evaluated", "releases", f"goldgrade releases {newest.row.name}")
+        return Stage("evaluate", "needs attention", line, see_who)
     return Stage("evaluate", "done", line, score)
 
 
@@ -175,7 +163,7 @@ def relabel_stage(
     has_release: whether the project has a release.
     due: the re-labeling that is due; None if it was not read.
     """
-    see_due = Action("See what is due", "releases", "goldgrade relabel plan --due", RELABEL_PARAMETERS)
+    see_due = Action("See what is due", "releases", "goldgrade relabel plan --due", RELABEL_PAGE)
     if not has_release:
         line = "Re-labeling begins with the first release: people judge a part again each quarter."
         return Stage("re-label", "not begun", line, see_due)
@@ -184,12 +172,11 @@ def relabel_stage(
         if work.state not in (OPEN, DONE):
             line = f"{line} The round {work.round!r} was closed before: reopen it."
             return Stage("re-label", "needs attention", line, see_due)
-        parameters = {**RELABEL_PARAMETERS, "quarter": "Report"}
+        parameters = {**RELABEL_PAGE, "quarter": "Report"}
         see_report = Action("See what changed", "releases", "goldgrade relabel report", parameters)
         return Stage("re-label", "at work" if work.state == OPEN else "done", line, see_report)
-    plan = Action(
-        "Plan the quarter", "releases", "goldgrade relabel plan", {**RELABEL_PARAMETERS, "quarter": "Plan"}
-    )
+    parameters = {**RELABEL_PAGE, "quarter": "Plan"}
+    plan = Action("Plan the quarter", "releases", "goldgrade relabel plan", parameters)
     if work is not None:
         line = f"{quarter} is planned: {pluralize(work.pairs, 'pair')}. Its round is not open yet."
         command = "goldgrade relabel open --annotators a,b"
