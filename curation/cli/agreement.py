@@ -1,4 +1,4 @@
-"""`goldgrade agreement`, `gate` and `judge`: the agreement of annotators, and of a judge with people."""
+"""The agreement commands: of annotators (`agreement`), of a judge with people (`judge`), and its `gate`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.invocation import actor, is_json, project_store, seal_reason
+from curation.cli.invocation import actor, is_json, open_seal, project_store, seal_reason
 from curation.cli.options import Page, Seed, refuse_unused
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import app
@@ -66,9 +66,9 @@ def judge(
         with store.reading() as cursor:
             judges = list_judges(cursor)
         columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last import (UTC)")
-        listed = Table("Judges", columns, tuple(map(tuple, judges)))
-        none = () if judges else (f"The project has no judge. {NO_JUDGE}",)
-        show(PlainResult(none, (listed,)), as_json={"judges": judges})
+        table = Table("Judges", columns, tuple(map(tuple, judges)))
+        sentences = () if judges else (f"The project has no judge. {NO_JUDGE}",)
+        show(PlainResult(sentences, (table,)), as_json={"judges": judges})
         return
     if release is None:
         refuse_unused(context, "only parts of a release are sealed; add --release", "reason")
@@ -124,41 +124,33 @@ def agreement(
     from curation.agreement.report_sections import make_agreement_page
     from curation.agreement.round_findings import check_round
     from curation.agreement.signals import compute_annotator_details
-    from curation.people.seal_access import unseal
 
     details = breakdown not in (None, BreakdownBy.ANNOTATOR) or page is not None or is_json()
     store = project_store()
-    report = make_agreement_report(
-        store,
-        round_name,
-        seed,
-        details=details,
-        access=unseal(store, "report agreement", seal_reason(), actor()),
-    )
-    quality = None
-    if round_name is not None:
-        quality = check_round(store, round_name, report)
-    people = []
+    access = open_seal(store, "report agreement")
+    report = make_agreement_report(store, round_name, seed, details=details, access=access)
+    quality = None if round_name is None else check_round(store, round_name, report)
+    annotators = []
     if page is not None or breakdown is BreakdownBy.ANNOTATOR:
-        people = compute_annotator_details(store, round_name, seed)
+        annotators = compute_annotator_details(store, round_name, seed)
     if page is not None:
-        write_file(page, make_agreement_page(report, people))
-    asked = breakdown if breakdown is not BreakdownBy.ANNOTATOR else None
-    result = as_object(report, asked)
+        write_file(page, make_agreement_page(report, annotators))
     if breakdown is BreakdownBy.ANNOTATOR:
-        result["by"] = {"annotator": people}
+        result = build_json(report, None) | {"by": {"annotator": annotators}}
+    else:
+        result = build_json(report, breakdown)
     if quality is not None:
-        result["quality"] = _quality_object(quality)
-    emit(result, lambda: _print_report(report, breakdown, people, quality, page))
+        result["quality"] = _build_quality_json(quality)
+    emit(result, lambda: _print_report(report, breakdown, annotators, quality, page))
 
 
-def _quality_object(quality: RoundQuality) -> dict[str, object]:
+def _build_quality_json(quality: RoundQuality) -> dict[str, object]:
     findings = [{"annotator": name, **finding._asdict()} for name, finding in quality.findings]
     checks = {"checks": quality.checks, "conclusion": quality.conclusion}
     return {"not_checked": quality.not_checked, "findings": findings, **checks}
 
 
-def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[str, Any]:
+def build_json(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[str, Any]:
     """Make one JSON object of the report; a breakdown limits the parts of the report to its groups."""
     result: dict[str, Any] = to_json_value(report)
     between = result["between"]
@@ -176,7 +168,7 @@ def as_object(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[st
 def _print_report(
     report: AgreementReport,
     breakdown: BreakdownBy | None,
-    people: Sequence[AnnotatorMetrics],
+    annotators: Sequence[AnnotatorMetrics],
     quality: RoundQuality | None,
     page: Path | None,
 ) -> None:
@@ -188,16 +180,16 @@ def _print_report(
     if report.round_name:
         say(f"Agreement in round {report.round_name}.")
     overall, within, consensus = report_sections.make_overview(report)
-    detailed = []
+    details = []
     if breakdown is BreakdownBy.ANNOTATOR:
-        detailed = [
-            report_sections.make_annotators_section(people),
-            report_sections.make_feedback_section(people),
+        details = [
+            report_sections.make_annotators_section(annotators),
+            report_sections.make_feedback_section(annotators),
         ]
     elif breakdown and report.details:
-        detailed = [report_sections.make_breakdown_sections(report, report.details)[breakdown.value]]
-    further = report_sections.make_evidence_sections(report.evidence)
-    show_sections(filter(None, [overall, *detailed, *further, within, consensus]))
+        details = [report_sections.make_breakdown_sections(report, report.details)[breakdown.value]]
+    evidence = report_sections.make_evidence_sections(report.evidence)
+    show_sections(filter(None, [overall, *details, *evidence, within, consensus]))
     if quality is not None:
         show(quality)
     say("", *list_findings(report))
@@ -252,9 +244,9 @@ def gate(
     store = project_store()
     with store.reading() as cursor:
         demand = read_demand(cursor)
-    asked = {"alpha": alpha, "consistency": consistency, "single_judge": single_annotator}
-    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    if given:
-        set_demand(store, demand._replace(**given), actor())
-    now = compute_gate(store)
-    show(now, as_json={"open": now.open, "checks": now.checks, "note": now.note})
+    options = {"alpha": alpha, "consistency": consistency, "single_judge": single_annotator}
+    changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if changes:
+        set_demand(store, demand._replace(**changes), actor())
+    gate = compute_gate(store)
+    show(gate, as_json={"open": gate.open, "checks": gate.checks, "note": gate.note})

@@ -1,6 +1,4 @@
-"""`goldgrade answers`: tasks in which people write reference answers, proposed nuggets, and answers to
-grade.
-"""
+"""`goldgrade answers`: tasks in which people write or grade answers."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from typing import Annotated
 import typer
 
 from curation.cli.file_options import Encoding, Format, layout_of
-from curation.cli.invocation import actor, find_query_id, project_store, seal_reason
-from curation.cli.language_model import MostCalls, Parallel, Send, Sender
-from curation.cli.options import ReleaseName, refuse_unused, with_options_of
+from curation.cli.invocation import actor, find_query_id, open_seal, project_store, seal_reason
+from curation.cli.language_model import CallSender, MaxCalls, Parallel, Send
+from curation.cli.options import ReleaseName, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, note, show
 from curation.cli.program import command_group
 from curation.core.errors import InputError
@@ -32,7 +30,7 @@ def answers_open(
     request: AnswerTaskRequest,
     context: typer.Context,
     name: TaskName,
-    reopen: Annotated[bool, typer.Option("--reopen", help="Open this closed task again, unchanged.")] = False,
+    reopen: Annotated[bool, switch("--reopen", "Open this closed task again, unchanged.")] = False,
 ) -> None:
     """Open an answer task.
 
@@ -84,7 +82,6 @@ def answers_status(
         list_answer_tasks,
         read_answer_task_status,
     )
-    from curation.people.seal_access import unseal
 
     store = project_store()
     if name is None:
@@ -96,7 +93,7 @@ def answers_status(
     elif query is None:
         show(read_answer_task_status(store, name))
     else:
-        access = unseal(store, f"show the answers of {name}", seal_reason(), actor())
+        access = open_seal(store, f"show the answers of {name}")
         show(read_answer_case(store, name, find_query_id(store, query), actor(), access=access))
 
 
@@ -121,10 +118,10 @@ def answers_nuggets(
         typer.Option(help="A query, by id or text. Repeatable.", show_default="every query without nuggets"),
     ] = None,
     send: Send = False,
-    calls: MostCalls = None,
+    calls: MaxCalls = None,
     parallel: Parallel = 4,
     proposed: Annotated[
-        bool, typer.Option("--proposed", help="List waiting proposals, and count accepted proposals.")
+        bool, switch("--proposed", "List waiting proposals, and count accepted proposals.")
     ] = False,
 ) -> None:
     """Have a model propose the facts that a good answer has.
@@ -143,31 +140,26 @@ def answers_nuggets(
       goldgrade answers nuggets --proposed
     """
     if proposed:
-        refuse_unused(
-            context, "no nugget is proposed; leave --proposed out", "query", "send", "calls", "parallel"
-        )
+        reason = "no nugget is proposed; leave --proposed out"
+        refuse_unused(context, reason, "query", "send", "calls", "parallel")
         _print_proposals()
         return
-    from curation.labeling.written_answers.proposals import (
-        build_proposal_calls,
-        parse_nuggets,
-        store_proposals,
-    )
+    from curation.labeling.written_answers import proposals
     from curation.queries.coverage.language_model.chat import model_name
 
-    store, sender = project_store(), Sender(send, calls, parallel)
-    model_calls, cut, missing = build_proposal_calls(store, model_name(), query or (), actor())
+    store, sender = project_store(), CallSender(send, calls, parallel)
+    model_calls, cut, missing = proposals.build_proposal_calls(store, model_name(), query or (), actor())
     note(*describe_left_out(missing))
-    if not sender.ask(store, [*model_calls.values()], parse_nuggets, cut):
+    if not sender.send(store, [*model_calls.values()], proposals.parse_nuggets, cut):
         return
-    numbers = store_proposals(store, model_calls, actor())
-    total, none = sum(numbers.values()), list(numbers.values()).count(0)
+    nugget_counts = proposals.store_proposals(store, model_calls, actor())
+    total, without = sum(nugget_counts.values()), list(nugget_counts.values()).count(0)
     sentence = (
-        f"{pluralize(total, 'nugget')} proposed for {pluralize(len(numbers), 'query', 'queries')}; for "
-        f"{none:,} of these the model found no fact. Next: people review them on the page of each query. "
+        f"{pluralize(total, 'nugget')} proposed for {pluralize(len(nugget_counts), 'query', 'queries')}; for "
+        f"{without:,} of these the model found no fact. Next: people review them on the page of each query. "
         "goldgrade answers nuggets --proposed lists the waiting proposals."
     )
-    emit({"proposed": numbers, "left_out": missing, "sent": sender.spent}, sentence)
+    emit({"proposed": nugget_counts, "left_out": missing, "sent": sender.spending}, sentence)
 
 
 def _print_proposals() -> None:
@@ -175,16 +167,11 @@ def _print_proposals() -> None:
 
     with project_store().reading() as cursor:
         proposals = read_proposals(cursor)
-    listed = [
-        {"query_id": proposal.query_id, "model": proposal.model, "taken": proposal.taken}
-        for proposal in proposals
-    ]
-    waiting = tuple(
-        (proposal.query_id, proposal.model, len(proposal.proposed))
-        for proposal in proposals
-        if proposal.written is None
-    )
-    table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), waiting)
+    waiting = [proposal for proposal in proposals if proposal.written is None]
+    rows = tuple((proposal.query_id, proposal.model, len(proposal.proposed)) for proposal in waiting)
+    table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), rows)
+    names = ("query_id", "model", "taken")
+    listed = [{name: getattr(proposal, name) for name in names} for proposal in proposals]
     sentences = describe_shares(proposals) or ["No model has proposed nuggets."]
     show(PlainResult(tuple(sentences), (table,)), as_json={"proposals": listed})
 

@@ -1,4 +1,4 @@
-"""`goldgrade app`: serve a project to browsers."""
+"""`goldgrade app`: serve the project to browsers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from curation.cli.output import say
 from curation.cli.program import app
 from curation.core import default_paths, log
 
-BACKUP_TO = "GOLDGRADE_BACKUP_TO"
+BACKUP_VARIABLE = "GOLDGRADE_BACKUP_TO"
 
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
 
@@ -33,14 +33,14 @@ def serve_project(
     sys.path.insert(0, str(default_paths.HOME))
     from app.serve import serve
 
-    def ready(address: str, first: str) -> None:
+    def announce(address: str, sentences: str) -> None:
         say(f"goldgrade is at {address} (stop with Ctrl+C)")
-        say(*first.splitlines())
+        say(*sentences.splitlines())
         sys.stdout.flush()  # whoever reads this through a pipe waits for it
         if browser:
             webbrowser.open(address)
 
-    serve(project, host, port, ready, images_from, backup_to)
+    serve(project, host, port, announce, images_from, backup_to)
 
 
 @app.command("app")
@@ -63,7 +63,7 @@ def serve_app(
     backup_to: Annotated[
         Path | None,
         typer.Option(
-            envvar=BACKUP_TO,
+            envvar=BACKUP_VARIABLE,
             file_okay=False,
             exists=True,
             help="Folder for the backups that leads schedule. Default: none.",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from curation.cli.invocation import release_store
-from curation.cli.options import AnyRelease, refuse_unused, split_commas
+from curation.cli.options import AnyRelease, refuse_unused, split_list, switch
 from curation.cli.output import note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
@@ -38,9 +38,7 @@ def baseline(
     ] = None,
     engine: Annotated[str | None, typer.Option(help="Engine to ask instead of systems.")] = None,
     rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Overwrite files with the same names.")
-    ] = False,
+    overwrite: Annotated[bool, switch("--overwrite", "Overwrite files with the same names.")] = False,
 ) -> None:
     """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run
     file.
@@ -59,7 +57,7 @@ def baseline(
     from curation.retrieval.engines.client import EngineClient
     from curation.retrieval.engines.template import find_engine
 
-    store, client, system_names = release_store(), None, split_commas(systems)
+    store, client, system_names = release_store(), None, split_list(systems)
     if engine is not None:
         refuse_unused(context, "--engine asks an engine", "systems", "model", "chunks")
         with store.reading() as cursor:
@@ -79,7 +77,7 @@ def baseline(
             model=model,
             replace=overwrite,
             engine=client,
-            chunks=split_commas(chunks or ""),
+            chunks=split_list(chunks or ""),
             say=note,
             progress=progress,
         )

@@ -1,4 +1,4 @@
-"""`goldgrade coverage`: show which regions of the corpus the queries test, and get queries for gaps."""
+"""`goldgrade coverage`: the regions of the corpus that queries test, and new queries for the others."""
 
 from __future__ import annotations
 
@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.invocation import actor, project_store
-from curation.cli.language_model import NOT_SENT, MostCalls, Send, spending_sentences
-from curation.cli.options import (
-    Limit,
-    Seed,
-    given_flags,
-    option,
-    refuse_unused,
-    split_commas,
-    with_options_of,
-)
+from curation.cli.language_model import NOT_SENT, MaxCalls, Send, describe_spending
+from curation.cli.options import Limit, Seed, find_flags, option, refuse_unused, split_list, with_options_of
 from curation.cli.output import emit, note, say, show, write_file
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
@@ -53,7 +45,7 @@ def coverage_command(
     request: CoverageRequest,
     context: typer.Context,
     gaps: Annotated[
-        bool, typer.Option("--gaps", help=("List the regions without a query, with their documents."))
+        bool, typer.Option("--gaps", help="List the regions without a query, with their documents.")
     ] = False,
     rename: Annotated[
         str | None, typer.Option(help="Give a region a name, such as '4=USB hubs'.", metavar="NUMBER=NAME")
@@ -115,11 +107,10 @@ def _rename_region(text: str) -> None:
 
     number, _, name = text.partition("=")
     if not number.strip().isdecimal():
-        raise InputError(
-            f"--rename {text}: expected the number of a region and its name, such as 4=USB hubs."
-        )
-    named = rename_cluster(project_store(), int(number), name, actor())
-    emit(named, f"Cluster {named.number} is called {named.name!r}.")
+        expected = "expected the number of a region and its name, such as 4=USB hubs"
+        raise InputError(f"--rename {text}: {expected}.")
+    cluster = rename_cluster(project_store(), int(number), name, actor())
+    emit(cluster, f"Cluster {cluster.number} is called {cluster.name!r}.")
 
 
 def _list_gaps(model: str, limit: int) -> None:
@@ -153,9 +144,8 @@ def _evaluate_runs(
     if release is None:
         return None
     request = EvaluateRequest(release, by=(), seed=seed)
-    return choose_values(
-        evaluate_runs(project_store(), release, parse_run_files(runs), request, progress=progress)
-    )
+    run_files = parse_run_files(runs)
+    return choose_values(evaluate_runs(project_store(), release, run_files, request, progress=progress))
 
 
 @coverage.command("write")
@@ -180,7 +170,7 @@ def coverage_write(
     seed: Seed = 0,
     model: Annotated[str, option(CoverageRequest, "model")] = DEFAULT_MODEL,
     send: Send = False,
-    calls: MostCalls = None,
+    calls: MaxCalls = None,
 ) -> None:
     """Have queries written for untested regions, or list queries.
 
@@ -212,9 +202,8 @@ def coverage_write(
     if annotators is None:
         refuse_unused(context, "nobody is asked to write; add --annotators", "region")
         if purpose is Purpose.unanswerable:
-            raise InputError(
-                "--purpose unanswerable is for people: a model cannot know what the corpus lacks."
-            )
+            reason = "a model cannot know what the corpus lacks"
+            raise InputError(f"--purpose unanswerable is for people: {reason}.")
     if annotators is None and share is None:
         refuse_unused(context, "nothing is to be written; add --annotators or --share", "queries", "purpose")
         _list_written()
@@ -222,7 +211,7 @@ def coverage_write(
         _open_tasks(queries, annotators or "", purpose, region, seed)
     elif annotators is not None:
         raise InputError("--annotators has people write, --share a language model; expected one of them.")
-    elif "queries" in given_flags(context) or send:
+    elif "queries" in find_flags(context) or send:
         from curation.queries.coverage.language_model.writing_plan import WritingRequest
 
         request = WritingRequest(queries, share, seed, embedding=model, fill=purpose is Purpose.few)
@@ -237,7 +226,7 @@ def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | N
     from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
     from curation.queries.coverage.writing.tasks import open_tasks
 
-    names = split_commas(annotators)
+    names = split_list(annotators)
     fill = purpose is Purpose.few
     kind = UNANSWERABLE if purpose is Purpose.unanswerable else GAP
     show(open_tasks(project_store(), queries, names, seed, kind, actor(), region=region, fill=fill))
@@ -251,36 +240,36 @@ def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> N
 
     store, name, endpoint = project_store(), model_name(), find_endpoint() if send else None
     with progress_bar() as progress:
-        work = plan_writing(store, request, name, prices_set(), progress)
+        plan = plan_writing(store, request, name, prices_set(), progress)
     if endpoint is None:
-        emit({"model": name, "would_send": work}, f"{model_at()}: {work.sentence} {NOT_SENT}")
+        emit({"model": name, "would_send": plan}, f"{model_at()}: {plan.sentence} {NOT_SENT}")
         return
-    note(f"{model_at()}: {work.sentence}")
+    note(f"{model_at()}: {plan.sentence}")
     with progress_bar() as progress:
         written = write_queries(store, request, Asking(endpoint, calls), actor(), progress)
-    note(*spending_sentences(written.spent))
+    note(*describe_spending(written.spent))
     show(written)
 
 
 def _list_written() -> None:
-    from curation.queries.coverage.writing.coverage_queries import (
-        coverage_queries,
-        judged_origins,
-        origins_table,
-    )
+    from curation.queries.coverage.writing import coverage_queries
     from curation.queries.coverage.writing.tasks import batch_table, batches
     from curation.queries.unanswerable import written_table, written_unanswerable
 
     store = project_store()
     with store.reading() as cursor:
-        written, checks, tasks = coverage_queries(cursor), written_unanswerable(cursor), batches(cursor)
-    models = judged_origins(store)
+        written, checks, tasks = (
+            coverage_queries.coverage_queries(cursor),
+            written_unanswerable(cursor),
+            batches(cursor),
+        )
+    models = coverage_queries.judged_origins(store)
     result = {
         "queries": [{**query._asdict(), "detail": json.loads(query.detail)} for query in written],
         "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
         "tasks": tasks,
         "models": models,
     }
-    tables = (batch_table(tasks), written_table(written, checks), origins_table(models))
-    nobody = () if written else ("Nobody has written a query for coverage yet.",)
-    show(PlainResult(nobody, tables), as_json=result)
+    tables = (batch_table(tasks), written_table(written, checks), coverage_queries.origins_table(models))
+    sentences = () if written else ("Nobody has written a query for coverage yet.",)
+    show(PlainResult(sentences, tables), as_json=result)

@@ -1,6 +1,4 @@
-"""`goldgrade consensus`, `disputes` and `decide_pair`: the rule that makes a grade of votes, disputes, and
-decisions.
-"""
+"""The commands that settle grades: the rule of `consensus`, its `disputes`, and how to `decide` them."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.file_options import map_option, mapped, target
-from curation.cli.invocation import actor, find_query_id, project_store, seal_reason, stated_reason
-from curation.cli.options import Limit, given_flags, refuse_unused, with_options_of
+from curation.cli.file_options import map_option, open_target, read_columns
+from curation.cli.invocation import actor, find_query_id, open_seal, project_store, stated_reason
+from curation.cli.options import Limit, find_flags, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, print_table, print_tables, say, say_dry_run, say_withheld, show
 from curation.cli.program import app
 from curation.core.errors import InputError
@@ -46,9 +44,7 @@ def consensus(
     round_name: Annotated[
         str | None, typer.Option("--round", help="Count only the pairs of this round.", show_default="all")
     ] = None,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also list every pair with its grade and its votes.")
-    ] = False,
+    pairs: Annotated[bool, switch("--pairs", "Also list every pair with its grade and its votes.")] = False,
 ) -> None:
     """Show or set the rule by which votes become a grade. The command also shows the estimated errors of
     annotators.
@@ -75,31 +71,31 @@ def consensus(
     from curation.labeling.consensus.rule import describe_replaced_rule, read_rule, set_rule
     from curation.labeling.consensus.votes import read_votes
     from curation.labeling.rounds.rounds import find_round
-    from curation.people.seal_access import SEALED, unseal
+    from curation.people.seal_access import SEALED
 
     if not pairs:
         refuse_unused(context, "no pair is listed; add --pairs", "reason")
     store = project_store()
     with store.reading() as cursor:
-        now = read_rule(cursor)
+        rule = read_rule(cursor)
         round_id = find_round(cursor, round_name).round_id if round_name else None
-    chosen = {name: getattr(request, name) for name in vars(request).keys() & given_flags(context)}
-    if chosen:
-        set_rule(store, replace(now, **chosen), actor())
+    changes = {name: getattr(request, name) for name in vars(request).keys() & find_flags(context)}
+    if changes:
+        set_rule(store, replace(rule, **changes), actor())
     with store.reading() as cursor:
-        votes, replaced = read_votes(cursor, round_id), describe_replaced_rule(cursor)
+        votes, replaced_rule = read_votes(cursor, round_id), describe_replaced_rule(cursor)
     pair_grades, annotator_errors = compute_consensus(votes), estimate_errors(votes)
     counts = pair_grades.counts
     result = {"settings": votes.rule.settings, "consensus": counts, "errors": annotator_errors}
     listed: list[dict[str, Any]] = []
     if pairs:
-        access = unseal(store, "list the consensus on pairs", seal_reason(), actor())
+        access = open_seal(store, "list the consensus on pairs")
         listed = [_pair_json(pair, access) for pair in pair_grades]
         result |= {"pairs": listed, "sealed": sum(pair["how"] == SEALED for pair in listed)}
 
-    def text() -> None:
-        if replaced:
-            say(replaced)
+    def print_consensus() -> None:
+        if replaced_rule:
+            say(replaced_rule)
         print_tables(counts.table)
         if annotator_errors is not None:
             show_sections([build_error_section(annotator_errors)])
@@ -108,7 +104,7 @@ def consensus(
             print_table("Pairs", columns, [_pair_row(*pair.values()) for pair in listed])
             say_withheld(sum(pair["how"] == SEALED for pair in listed))
 
-    emit(result, text)
+    emit(result, print_consensus)
 
 
 def _pair_json(pair: PairConsensus, access: SealAccess) -> dict[str, Any]:
@@ -130,10 +126,9 @@ def _pair_row(*values: Any) -> tuple[object, ...]:
 @app.command("disputes")
 def disputes(
     limit: Limit = 20,
-    decided: Annotated[bool, typer.Option("--decided", help="Show decided pairs too.")] = False,
+    decided: Annotated[bool, switch("--decided", "Show decided pairs too.")] = False,
     answers: Annotated[
-        bool,
-        typer.Option("--reference-answers", help="List the queries whose written answers differ instead."),
+        bool, switch("--reference-answers", "List the queries whose written answers differ instead.")
     ] = False,
 ) -> None:
     """List disputed pairs, or queries whose answers differ.
@@ -151,14 +146,13 @@ def disputes(
     """
     from curation.labeling.consensus.disputes import list_disputes
     from curation.labeling.written_answers.decisions import find_answer_disputes
-    from curation.people.seal_access import unseal
 
     store = project_store()
     if answers:
         then = "Next: goldgrade answers status TASK --query QUERY_ID, goldgrade decide QUERY_ID --task TASK"
         show(find_answer_disputes(store, actor()), then, limit=limit)
         return
-    access = unseal(store, "list disputes", seal_reason(), actor())
+    access = open_seal(store, "list disputes")
     then = 'Next: goldgrade decide QUERY_ID DOCUMENT_ID --grade G --reason "..."'
     show(list_disputes(store, decided, access), then, limit=limit)
 
@@ -169,12 +163,12 @@ def decide(
     query: Annotated[str | None, typer.Argument(help="The query's id or its text.")] = None,
     document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
     grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
-    unjudgeable: Annotated[bool, typer.Option("--unjudgeable", help="Decide that no grade fits.")] = False,
+    unjudgeable: Annotated[bool, switch("--unjudgeable", "Decide that no grade fits.")] = False,
     evidence: Annotated[
         list[str] | None, typer.Option(help="Words of the document that show the grade. Repeatable.")
     ] = None,
     second_opinion: Annotated[
-        bool, typer.Option("--second-opinion", help="Ask one more annotator instead, and decide later.")
+        bool, switch("--second-opinion", "Ask one more annotator instead, and decide later.")
     ] = False,
     unclear: Annotated[str | None, typer.Option(help="Note a question that the guide leaves open.")] = None,
     file: Annotated[
@@ -182,10 +176,10 @@ def decide(
     ] = None,
     map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
     every_pair: Annotated[
-        bool, typer.Option("--all", help="With --file: decide all its judged pairs, disputed or not.")
+        bool, switch("--all", "With --file: decide all its judged pairs, disputed or not.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --file: say what would be decided, and decide nothing.")
+        bool, switch("--dry-run", "With --file: say what would be decided, and decide nothing.")
     ] = False,
     task: Annotated[
         str | None, typer.Option(help="Decide the reference answers of QUERY in this answer task.")
@@ -195,7 +189,7 @@ def decide(
     ] = None,
     merged: Annotated[str, typer.Option(help="With --task: one more answer, in the reviewer's words.")] = "",
     unanswerable: Annotated[
-        bool, typer.Option("--unanswerable", help="With --task: the corpus does not answer the query.")
+        bool, switch("--unanswerable", "With --task: the corpus does not answer the query.")
     ] = False,
 ) -> None:
     """Decide a disputed pair, the pairs of a file, or answers.
@@ -221,7 +215,7 @@ def decide(
     if file is not None:
         if query is not None:
             raise typer.BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
-        _decide_file(file, mapped(map, *FIELDS), every_pair, dry_run)
+        _decide_file(file, read_columns(map, *FIELDS), every_pair, dry_run)
         return
     if query is None or (document is None) != (kind == "task"):
         raise typer.BadParameter(
@@ -235,15 +229,15 @@ def decide(
 
         ruling = AnswerRuling(pick or (), merged, unanswerable, stated_reason())
         answer = decide_answers(store, task, query_id, ruling, actor())
-        what = " / ".join(answer.answers) or "the corpus does not answer it"
-        emit(answer, f"Decided: {what} (decision {answer.revision + 1} on this query).")
+        decided = " / ".join(answer.answers) or "the corpus does not answer it"
+        emit(answer, f"Decided: {decided} (decision {answer.revision + 1} on this query).")
     elif second_opinion:
         from curation.labeling.consensus.second_opinions import ask_opinion
 
         round_name, asked_at = ask_opinion(store, query_id, document or "", actor())
         sentence = f"One more annotator of {round_name} gets the pair; then the pair returns to the list."
-        asked = {"query_id": query_id, "document_id": document, "round": round_name, "asked_at": asked_at}
-        emit(asked, sentence)
+        pair = {"query_id": query_id, "document_id": document}
+        emit({**pair, "round": round_name, "asked_at": asked_at}, sentence)
     elif unclear is not None:
         from curation.guides.questions import ask_about_pair
 
@@ -262,25 +256,27 @@ def _kind_of_decision(context: typer.Context) -> str:
     ------
     InputError: the options name two kinds, or an option of a different kind was given.
     """
-    kinds = [name for name in given_flags(context) if name in OPTIONS_OF]
+    kinds = [name for name in find_flags(context) if name in OPTIONS_OF]
     if len(kinds) > 1:
-        flags = " and ".join(given_flags(context)[name] for name in kinds)
+        flags = " and ".join(find_flags(context)[name] for name in kinds)
         raise InputError(f"{flags}: expected one of them at a time.")
     kind = kinds[0] if kinds else ""
     for other, options in OPTIONS_OF.items():
         if other != kind and options:
-            what = f"no {other} is decided; name it with --{other}" if other else "they are of a decided pair"
-            refuse_unused(context, what, *options)
+            reason = (
+                f"no {other} is decided; name it with --{other}" if other else "they are of a decided pair"
+            )
+            refuse_unused(context, reason, *options)
     return kind
 
 
 def _decide_pair(store: Store, pair: tuple[str, str], grade: int | None, evidence: Sequence[str]) -> None:
     from curation.labeling.consensus.adjudication import decide_pair
 
-    read, spans = _locate_evidence(store, *pair, evidence) if evidence else (None, ())
-    decision = decide_pair(store, *pair, grade, stated_reason(), actor(), None, read, spans)
-    what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
-    sentence = f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer})."
+    content_hash, spans = _locate_evidence(store, *pair, evidence) if evidence else (None, ())
+    decision = decide_pair(store, *pair, grade, stated_reason(), actor(), None, content_hash, spans)
+    decided = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
+    sentence = f"Decided: {decided} (decision {decision.revision + 1} on this pair, by {decision.reviewer})."
     emit(decision, sentence)
 
 
@@ -290,7 +286,7 @@ def _decide_file(file: Path, columns: Sequence[str | None], every_pair: bool, dr
     from curation.labeling.consensus.adjudication import import_decisions
 
     proposals = read_decision_lines(file, DecisionFields(*columns), stated_reason())
-    decided = import_decisions(target(dry_run), proposals, actor(), every_pair, file)
+    decided = import_decisions(open_target(dry_run), proposals, actor(), every_pair, file)
     say_dry_run(dry_run)
     show(decided)
 
@@ -298,12 +294,10 @@ def _decide_file(file: Path, columns: Sequence[str | None], every_pair: bool, dr
 def _locate_evidence(
     store: Store, query_id: str, document_id: str, quotes: Sequence[str]
 ) -> tuple[str | None, Spans]:
-    """Find the version of a pair's document that a reviewer reads, and the places of the quotes in the
-    version.
-    """
+    """Find the version of a document that a reviewer reads, by its hash, and the spans of quotes in it."""
     from curation.ingest.importers.evidence_cells import StatedEvidence, locate_evidence
     from curation.labeling.consensus.disputes import read_case
 
     case = read_case(store, query_id, document_id)
-    stated = [StatedEvidence(None, None, quote) for quote in quotes]
-    return case.dispute.content_hash, locate_evidence(stated, document_id, case.document.body)
+    evidence = [StatedEvidence(None, None, quote) for quote in quotes]
+    return case.dispute.content_hash, locate_evidence(evidence, document_id, case.document.body)

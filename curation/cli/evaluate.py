@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
-from curation.cli.evaluate_output import (
-    OUT,
-    check_endings,
-    emit_answers,
-    emit_evaluation,
-    emit_headlines,
-    refuse_unwritable,
-    select_by_ending,
-)
-from curation.cli.file_options import map_option, mapped
+from curation.cli import evaluate_output
+from curation.cli.evaluate_output import OUT, select_by_ending
+from curation.cli.file_options import map_option, read_columns
 from curation.cli.invocation import actor, release_store
 from curation.cli.options import AnyRelease, with_options_of
 from curation.cli.output import note
@@ -141,21 +134,21 @@ def evaluate(
     from curation.evaluation.fail_if import check_conditions, read_conditions
 
     store, files, conditions = release_store(), out or [], read_conditions(fail_if or ())
-    check_endings(files, bool(conditions))
+    evaluate_output.check_endings(files, bool(conditions))
     request = _fill_request(request, name, run or [], answers or [], graded or ())
     systems = list(dict.fromkeys(system for system, _ in request.runs))
-    refuse_unwritable(files, systems, _list_inputs(store, request))
+    evaluate_output.refuse_unwritable(files, systems, _list_inputs(store, request))
     columns = _read_columns(map, request)
     with progress_bar() as progress, _map_chunks(store, request, progress) as request:
         work = _prepare(store, request, files, conditions, columns, progress)
         headlines, of_answers, judged, evaluation = evaluate(work)
     if headlines:
-        emit_headlines(headlines)
+        evaluate_output.emit_headlines(headlines)
     elif evaluation is None:
-        emit_answers(of_answers, files)
+        evaluate_output.emit_answers(of_answers, files)
     else:
         checked = check_conditions(evaluation, conditions, request.baseline) if conditions else ()
-        emit_evaluation(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
+        evaluate_output.emit_evaluation(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
         if status := _exit_code(checked):
             raise typer.Exit(status)
 
@@ -234,7 +227,7 @@ def _read_columns(pairs: Sequence[str] | None, request: EvaluateRequest) -> dict
     InputError: a column of queries could be about the runs or about the answers.
     """
     fields = (*RUN_FIELDS, *ANSWER_FIELDS)
-    columns = dict(zip(fields, mapped(pairs, *fields), strict=True))
+    columns = dict(zip(fields, read_columns(pairs, *fields), strict=True))
     if request.answers and request.runs and columns["query"] is not None:
         refuse_problems(
             ["--map query could be about the runs or about the answers, because both are given"],

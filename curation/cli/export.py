@@ -56,19 +56,22 @@ def export(
     from curation.releases.release_rows import SUFFIX
 
     if out.suffix == SUFFIX:
-        unfit = ("format", "parts", "without_grades", "unjudged", "negatives", "licence")
-        refuse_unused(context, "a packed release contains the whole release", *unfit)
+        unused = ("format", "parts", "without_grades", "unjudged", "negatives", "licence")
+        refuse_unused(context, "a packed release contains the whole release", *unused)
         _pack_release(name, out)
         return
     if format in FORMATS and not FORMATS[format].takes_negatives:
-        others = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
-        refuse_unused(context, f"only {others} have negatives", "negatives")
+        formats = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
+        refuse_unused(context, f"only {formats} have negatives", "negatives")
     with progress_bar(OPERATIONS["export"]) as progress:
-        exported = export_release(
-            release_store(), replace(request, name=name, format=format), out, actor(), progress
-        )
-    sheets = [NO_FORMULAS] if any(file.endswith((".csv", ".tsv")) for file in exported.files) else []
-    show(exported, *sheets, f"The export is in {exported.out}. release id: {exported.release_id}")
+        request = replace(request, name=name, format=format)
+        exported = export_release(release_store(), request, out, actor(), progress)
+    is_sheet = any(file.endswith((".csv", ".tsv")) for file in exported.files)
+    show(
+        exported,
+        *([NO_FORMULAS] if is_sheet else []),
+        f"The export is in {exported.out}. release id: {exported.release_id}",
+    )
 
 
 def _pack_release(name: str, out: Path) -> None:

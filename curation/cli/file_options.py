@@ -1,4 +1,4 @@
-"""Options of commands that read a file: its layout, its columns, and a dry run."""
+"""The options of commands that read a file, such as its layout and its columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from curation.cli.invocation import project_store
-from curation.cli.options import option
+from curation.cli.options import option, switch
 from curation.ingest.readers.fields import FileField, parse_column_map
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.requests import ImportRequest
@@ -18,9 +18,7 @@ Encoding = Annotated[str, option(ImportRequest, "encoding")]
 Columns = Annotated[str | None, option(ImportRequest, "columns")]
 NoHeader = Annotated[bool, option(ImportRequest, "no_header")]
 Format = Annotated[str | None, option(ImportRequest, "format")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what the command would do, or why not. Change nothing.")
-]
+DryRun = Annotated[bool, switch("--dry-run", "Say what the command would do, or why not. Change nothing.")]
 
 
 def layout_of(
@@ -32,12 +30,11 @@ def layout_of(
 
 def map_option(*fields: str) -> Any:
     """Make the option --map of a command that reads these fields of a file."""
-    listed = f"Fields: {', '.join(fields)}."
-    help = f"Column of a field, as in {fields[0]}=name. Repeatable. {listed}"
+    help = f"Column of a field, as in {fields[0]}=name. Repeatable. Fields: {', '.join(fields)}."
     return typer.Option("--map", metavar="FIELD=COLUMN", help=help)
 
 
-def mapped(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
+def read_columns(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
     """Return the column of each field, in the order of the fields; None for a field that --map lacks.
 
     Raises
@@ -48,6 +45,6 @@ def mapped(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
     return [columns.get(name) for name in fields]
 
 
-def target(dry_run: bool) -> Store:
+def open_target(dry_run: bool) -> Store:
     """Open the project for an import; with --dry-run the project keeps nothing."""
     return Rehearsal(project_store()) if dry_run else project_store()

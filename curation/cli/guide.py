@@ -1,6 +1,4 @@
-"""`goldgrade guide`: show and change the labeling guide, compare its versions, and answer questions about
-it.
-"""
+"""`goldgrade guide`: see and change the labeling guide, with its versions and its questions."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.invocation import actor, is_json, project_store, stated_reason
-from curation.cli.options import refuse_unused
+from curation.cli.options import refuse_unused, switch
 from curation.cli.output import emit, say, show
 from curation.cli.program import command_group
 from curation.core.operation import PlainResult
@@ -46,15 +44,13 @@ def guide_use(
     ] = None,
     same_grades: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--same-grades",
-            help="The meaning of the grades is unchanged: labels stay fresh. Without this option they stay "
+            "The meaning of the grades is unchanged: labels stay fresh. Without this option they stay "
             "fresh only if nothing but the presentation of documents changes.",
         ),
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what the change would mean. Change nothing.")
-    ] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Say what the change would mean. Change nothing.")] = False,
 ) -> None:
     """Make a guide the current guide. Each judgment keeps the version under which it was given.
 
@@ -94,15 +90,13 @@ def guide_show(
         str | None,
         typer.Argument(help="A version, by the beginning of its hash, or a file; else the current guide."),
     ] = None,
-    source: Annotated[
-        bool, typer.Option("--source", help="Print the guide as a file, to be edited.")
-    ] = False,
+    source: Annotated[bool, switch("--source", "Print the guide as a file, to be edited.")] = False,
     against: Annotated[
         str | None, typer.Option(help="Show the guide's differences from this version or file.")
     ] = None,
-    versions: Annotated[bool, typer.Option("--versions", help="List all versions instead.")] = False,
+    versions: Annotated[bool, switch("--versions", "List all versions instead.")] = False,
     questions: Annotated[
-        bool, typer.Option("--questions", help="List the questions of people about the guide.")
+        bool, switch("--questions", "List the questions of people about the guide.")
     ] = False,
 ) -> None:
     """Show a guide, its changes, its versions or questions.
@@ -147,7 +141,7 @@ def guide_answer(
     question: Annotated[str, typer.Argument(help="The question, by the beginning of its id.")],
     words: Annotated[str, typer.Argument(help="The answer.")],
     asker_only: Annotated[
-        bool, typer.Option("--asker-only", help="Show the answer only to the person who asked.")
+        bool, switch("--asker-only", "Show the answer only to the person who asked.")
     ] = False,
 ) -> None:
     """Answer a question about the guide, or change its answer. Annotators read the answer next to the guide.
@@ -207,9 +201,8 @@ def _effects_json(effects: GuideEffects, uses: list[str]) -> dict[str, object]:
 
 
 def _difference_json(difference: GuideDifference) -> dict[str, object]:
-    grades = [
-        {"value": grade.value, "kind": grade.kind, "changed": grade.changed} for grade in difference.grades
-    ]
+    names = ("value", "kind", "changed")
+    grades = [{name: getattr(grade, name) for name in names} for grade in difference.grades]
     return {
         "before": difference.before.guide_hash,
         "after": difference.after.guide_hash,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.file_options import DryRun, target
+from curation.cli.file_options import DryRun, open_target
 from curation.cli.import_engine import (
     Rate,
     asks_engine,
@@ -17,7 +17,7 @@ from curation.cli.import_engine import (
     refresh_from_engine,
 )
 from curation.cli.invocation import actor, project_store, stated_reason
-from curation.cli.options import option, refuse_others, with_options_of
+from curation.cli.options import option, refuse_others, switch, with_options_of
 from curation.cli.output import emit, print_table, say, say_dry_run, show
 from curation.cli.program import command_group
 from curation.cli.progress import progress_bar
@@ -100,7 +100,7 @@ def import_traffic_command(
             show_default=False,
         ),
     ] = None,
-    list_logs: Annotated[bool, typer.Option("--list", help="List the logs of the project.")] = False,
+    list_logs: Annotated[bool, switch("--list", "List the logs of the project.")] = False,
     delete: Annotated[
         str | None,
         typer.Option(metavar="LOG", help="Delete a log and its rows. LOG is the beginning of its id."),
@@ -255,9 +255,9 @@ def import_answers_command(
     path: RecordsFile,
     nuggets: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--nuggets",
-            help="Import nuggets, the facts that a good answer has. Fields: query, nugget, importance.",
+            "Import nuggets, the facts that a good answer has. Fields: query, nugget, importance.",
         ),
     ] = False,
     dry_run: DryRun = False,
@@ -284,7 +284,7 @@ def import_collection_command(
     request: CollectionRequest,
     path: Annotated[Path, typer.Argument(help="A folder with the collection's files, a zip, or one file.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what each file is taken for and what would be imported.")
+        bool, switch("--dry-run", "Say what each file is taken for and what would be imported.")
     ] = False,
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
@@ -317,7 +317,7 @@ def _import_file(request: ImportRequest, path: str | None, dry_run: bool) -> Non
 
     request = set_file(request, path or "")
     with progress_bar(OPERATIONS["import"]) as progress:
-        imported = import_file(target(dry_run), request, progress, actor())
+        imported = import_file(open_target(dry_run), request, progress, actor())
     outcome = imported.outcome
     figures = Table("", tuple(outcome.figures), (tuple(outcome.figures.values()),))
     say_dry_run(dry_run)

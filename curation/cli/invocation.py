@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from curation.core.errors import InputError
 
 if TYPE_CHECKING:
+    from curation.people.seal_access import SealAccess
     from curation.store import Store
 
 JSON = "--json"
@@ -105,6 +106,13 @@ def required_reason() -> str:
     if reason := stated_reason():
         return reason
     raise InputError('No reason was given, and this is logged with one; add --reason "why".')
+
+
+def open_seal(store: Store, purpose: str) -> SealAccess:
+    """Open the seal of releases for a purpose, if --reason was given; else sealed values are left out."""
+    from curation.people.seal_access import unseal
+
+    return unseal(store, purpose, seal_reason(), actor())
 
 
 def find_query_id(store: Store, name: str) -> str:

@@ -1,6 +1,4 @@
-"""Calls to a language model by a command: options that allow them, and sentences on the calls that are
-sent.
-"""
+"""The calls that a command sends to a language model, and the options that allow them."""
 
 from __future__ import annotations
 
@@ -24,47 +22,49 @@ Send = Annotated[
         help="Send texts to the language model of GOLDGRADE_LLM_URL. Without this option nothing is sent.",
     ),
 ]
-MostCalls = Annotated[
+MaxCalls = Annotated[
     int | None, typer.Option("--calls", min=1, help="Maximum number of requests to send.", show_default="all")
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Number of calls that are sent at the same time.")]
 NOT_SENT = "Nothing was sent: add --send to send the calls."
 
 
-class Sender:
-    """Sends calls within one limit of requests; `spent` counts the requests that were sent."""
+class CallSender:
+    """Sends calls if --send was given; `spending` says what was sent.
 
-    def __init__(self, send: bool, most_calls: int | None, parallel: int) -> None:
-        self._send, self._most, self._parallel = send, most_calls, parallel
-        self.spent: ModelSpending | None = None
+    max_calls: the maximum number of requests; None is no limit.
+    parallel: number of calls that are sent at the same time.
+    """
 
-    def ask(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
-        """Send the calls; without --send print how many calls would be sent, and return False."""
+    def __init__(self, send: bool, max_calls: int | None, parallel: int) -> None:
+        self._send, self._max_calls, self._parallel = send, max_calls, parallel
+        self.spending: ModelSpending | None = None
+
+    def send(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
+        """Send the calls; without --send print how many calls would be sent, and return False.
+
+        cut: number of characters of long documents that the calls leave out.
+        """
         from curation.queries.coverage.language_model import answers, chat
 
         work = answers.plan_calls(store, calls, chat.prices_set())
-        sentence = f"{chat.model_at()}: {work_sentence(work)}"
+        sentence = f"{chat.model_at()}: {describe_work(work)}"
         if cut:
-            sentence += (
-                f" Only the first {answers.MAX_TEXT_LENGTH:,} characters of a long document are sent; "
-            )
-            sentence += f"{cut:,} characters are not sent."
+            sentence += f" Only the first {answers.MAX_TEXT_LENGTH:,} characters of a long document are "
+            sentence += f"sent; {cut:,} characters are not sent."
         if work.calls and not self._send:
             result = {"model": chat.model_name(), "would_send": work, "cut": cut}
             emit(result, f"{sentence} {NOT_SENT}")
         elif work.calls:
             note(sentence)
-            most = self._most and max(0, self._most - (self.spent.requests if self.spent else 0))
+            asking = answers.Asking(chat.find_endpoint(), self._max_calls, self._parallel)
             with progress_bar() as progress:
-                spent = answers.ask(
-                    store, calls, check, answers.Asking(chat.find_endpoint(), most, self._parallel), progress
-                )
-            note(*spending_sentences(spent))
-            self.spent = answers.add_spending(self.spent, spent) if self.spent else spent
+                self.spending = answers.ask(store, calls, check, asking, progress)
+            note(*describe_spending(self.spending))
         return self._send or not work.calls
 
 
-def work_sentence(work: ModelWork) -> str:
+def describe_work(work: ModelWork) -> str:
     """Say how many calls there are to send, how long their texts are, and their price."""
     price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
     return (
@@ -73,14 +73,17 @@ def work_sentence(work: ModelWork) -> str:
     )
 
 
-def spending_sentences(spent: ModelSpending) -> list[str]:
+def describe_spending(spending: ModelSpending) -> list[str]:
     """Say how many requests were sent, and how many calls have an answer."""
-    price = "" if spent.price is None else f", {spent.price:.4f} by the prices set"
+    price = "" if spending.price is None else f", {spending.price:.4f} by the prices set"
+    calls = pluralize(spending.calls, "call")
     sentences = [
-        f"{pluralize(spent.requests, 'request')} sent: {spent.tokens_read:,} tokens read and "
-        f"{spent.tokens_written:,} written{price}. {spent.answered:,} of {pluralize(spent.calls, 'call')} "
-        f"have an answer, {spent.stored:,} of them from before."
+        f"{pluralize(spending.requests, 'request')} sent: {spending.tokens_read:,} tokens read and "
+        f"{spending.tokens_written:,} written{price}. {spending.answered:,} of {calls} "
+        f"have an answer, {spending.stored:,} of them from before."
     ]
-    if spent.uncounted:
-        sentences.append(f"The endpoint did not count the tokens of {pluralize(spent.uncounted, 'answer')}.")
-    return sentences + describe_left_out(spent.left_out)
+    if spending.uncounted:
+        sentences.append(
+            f"The endpoint did not count the tokens of {pluralize(spending.uncounted, 'answer')}."
+        )
+    return sentences + describe_left_out(spending.left_out)

@@ -32,7 +32,6 @@ Limit = Annotated[
         min=0, callback=lambda rows: rows or sys.maxsize, help="Rows to show; 0: all. --json prints all rows."
     ),
 ]
-Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
 Page = Annotated[
     Path | None, typer.Option("--html", help="Also write the output as one HTML file.", show_default="none")
 ]
@@ -49,7 +48,7 @@ def with_options_of(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for each field of a request, and call the command with the request.
 
-    A field `reason` is filled by the option --reason of `goldgrade` itself.
+    A field `reason` is build_request by the option --reason of `goldgrade` itself.
 
     Parameters
     ----------
@@ -83,6 +82,11 @@ def with_options_of(
     return decorate
 
 
+def switch(spelling: str, help: str) -> Any:
+    """Make an option without a value, such as --dry-run."""
+    return typer.Option(spelling, help=help)
+
+
 def option(request_class: type[Any], name: str, **settings: Any) -> Any:
     """Make the option of one field, for a command that defines its options itself."""
     field = find_option(request_class, name)
@@ -93,8 +97,8 @@ def _option_parameters(option: Option) -> list[inspect.Parameter]:
     """Make the parameters of a field: its option, and the flag that switches the field off."""
     switch_parameters = []
     if option.switch is not None:
-        switch = typer.Option(option.switch.flag, help=option.switch.help)
-        switch_parameters.append(_keyword_parameter(f"no_{option.name}", bool, False, switch))
+        off = switch(option.switch.flag, option.switch.help)
+        switch_parameters.append(_keyword_parameter(f"no_{option.name}", bool, False, off))
         if option.kind is bool:
             return switch_parameters
     spelling = option.spelling
@@ -138,7 +142,7 @@ def _given_value(option: Option, values: dict[str, Any]) -> Any:
     if option.kind is datetime:
         return _read_time(option.spelling, value)
     if _is_list(option.kind):
-        texts = split_commas(value) if option.is_comma_separated else value
+        texts = split_list(value) if option.is_comma_separated else value
         return tuple(map(option.parse, texts)) if option.parse else tuple(texts)
     return option.parse(value) if option.parse else value
 
@@ -157,7 +161,7 @@ def _read_time(flag: str, text: str) -> datetime:
     return time
 
 
-def given_flags(context: typer.Context) -> dict[str, str]:
+def find_flags(context: typer.Context) -> dict[str, str]:
     """Map each parameter that was given on the command line to its option."""
     return {
         parameter.name: parameter.opts[0]
@@ -173,7 +177,7 @@ def refuse_unused(context: typer.Context, reason: str, *unused_names: str) -> No
     ------
     InputError: such an option was given. The error names the options and the reason.
     """
-    unused = [flag for name, flag in given_flags(context).items() if not unused_names or name in unused_names]
+    unused = [flag for name, flag in find_flags(context).items() if not unused_names or name in unused_names]
     if "reason" in unused_names and seal_reason() is not None:
         unused.append("--reason")
     if unused:
@@ -182,7 +186,7 @@ def refuse_unused(context: typer.Context, reason: str, *unused_names: str) -> No
 
 def refuse_others(context: typer.Context, reason: str, *allowed_names: str) -> None:
     """Refuse all options except the allowed ones."""
-    if refused := [name for name in given_flags(context) if name not in allowed_names]:
+    if refused := [name for name in find_flags(context) if name not in allowed_names]:
         refuse_unused(context, reason, *refused)
 
 
@@ -191,6 +195,6 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def split_commas(names: str) -> list[str]:
+def split_list(names: str) -> list[str]:
     """Split a text at its commas."""
     return [name.strip() for name in names.split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""`goldgrade people`: list, add and change the people of a project, their roles and how they sign in."""
+"""`goldgrade people`: the people of a project, with their roles and their ways to sign in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.invocation import project_store
-from curation.cli.options import given_flags, refuse_unused
+from curation.cli.options import find_flags, refuse_unused, switch
 from curation.cli.output import emit, print_table, say
 from curation.cli.program import command_group
 from curation.core.errors import InputError
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from curation.store import Store
 
 NewName = Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")]
-Link = Annotated[bool, typer.Option("--link", help="Make a link by which they choose a password.")]
+Link = Annotated[bool, switch("--link", "Make a link by which they choose a password.")]
 Address = Annotated[str, typer.Option(help="Address of the app, as people open it.")]
-LOCAL = "http://localhost:8501"
+LOCAL_ADDRESS = "http://localhost:8501"
 people = command_group("people", "List, add and change the people of the project.")
 
 
 @people.command("list")
 def people_list(
     sign_ins: Annotated[
-        bool, typer.Option("--sign-ins", help="List the open sign-ins instead, the last used first.")
+        bool, switch("--sign-ins", "List the open sign-ins instead, the last used first.")
     ] = False,
 ) -> None:
     """List all people with their role and their ways to sign in.
@@ -44,17 +44,17 @@ def people_list(
         accounts, open_sign_ins = list_accounts(cursor), list_sign_ins(cursor)
     if sign_ins:
         columns = ["id", "name", "browser", "network", "since", "last used"]
-        at = "{:%d %b %H:%M}".format
+        format_time = "{:%d %b %H:%M}".format
         rows = [
-            (sign_in[0][:8], sign_in[1], *sign_in[3:5], at(sign_in.since), at(sign_in.last_used))
-            for sign_in in open_sign_ins
+            (row[0][:8], row[1], *row[3:5], format_time(row.since), format_time(row.last_used))
+            for row in open_sign_ins
         ]
-        listed = {"sign_ins": [sign_in._asdict() for sign_in in open_sign_ins]}
-        emit(listed, lambda: print_table("Open sign-ins (UTC)", columns, rows))
+        result = {"sign_ins": [row._asdict() for row in open_sign_ins]}
+        emit(result, lambda: print_table("Open sign-ins (UTC)", columns, rows))
         return
-    everybody = [{**account._asdict(), "active": account.active} for account in accounts]
-    roles = [(account.name, account.role, account.ways) for account in accounts]
-    emit({"people": everybody}, lambda: print_table("People", ["name", "role", "signs in"], roles))
+    account_rows = [(account.name, account.role, account.ways) for account in accounts]
+    people = [{**account._asdict(), "active": account.active} for account in accounts]
+    emit({"people": people}, lambda: print_table("People", ["name", "role", "signs in"], account_rows))
 
 
 @people.command("add")
@@ -69,10 +69,10 @@ def people_add(
         typer.Option(help="Address for sign-in through an identity provider. No password is asked for."),
     ] = None,
     password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
+        bool, switch("--password-stdin", "Read the password from standard input, its first line.")
     ] = False,
     link: Link = False,
-    address: Address = LOCAL,
+    address: Address = LOCAL_ADDRESS,
 ) -> None:
     """Add a person who can sign in. The command asks for the password twice.
 
@@ -107,9 +107,9 @@ def people_set(
         str | None, typer.Option(help="What they may do from now on, open pages included.")
     ] = None,
     deactivate: Annotated[
-        bool, typer.Option("--deactivate", help="End access at once. Earlier judgments remain and count.")
+        bool, switch("--deactivate", "End access at once. Earlier judgments remain and count.")
     ] = False,
-    activate: Annotated[bool, typer.Option("--activate", help="Allow the person to sign in again.")] = False,
+    activate: Annotated[bool, switch("--activate", "Allow the person to sign in again.")] = False,
     email: Annotated[
         str | None, typer.Option(help="Let the person sign in with this address. The provider confirms it.")
     ] = None,
@@ -117,8 +117,8 @@ def people_set(
         str | None, typer.Option(help="Remove this address. Sign-ins with this address end within seconds.")
     ] = None,
     link: Link = False,
-    no_link: Annotated[bool, typer.Option("--no-link", help="Withdraw the link.")] = False,
-    address: Address = LOCAL,
+    no_link: Annotated[bool, switch("--no-link", "Withdraw the link.")] = False,
+    address: Address = LOCAL_ADDRESS,
     end: Annotated[
         str | None, typer.Option("--end-sign-ins", help="End the sign-in with this id, or 'all' sign-ins.")
     ] = None,
@@ -140,7 +140,7 @@ def people_set(
     """
     from curation.people import accounts
 
-    changes = [flag for option, flag in given_flags(context).items() if option not in ("name", "address")]
+    changes = [flag for option, flag in find_flags(context).items() if option not in ("name", "address")]
     if len(changes) != 1:
         raise InputError(
             f"{' and '.join(changes)}: expected one change at a time."
@@ -153,14 +153,14 @@ def people_set(
     if link:
         _make_link(store, name, None, address)
     elif role or deactivate:
-        _change_work(store, name, role)
+        _change_role(store, name, role)
     elif activate:
         emit(accounts.activate(store, name), f"{name} can sign in again.")
     elif email or no_email:
         change = accounts.add_identity if email else accounts.remove_identity
         identity = change(store, name, email or no_email or "")
-        can = "signs in" if email else "no longer signs in"
-        emit({**identity, "removed": not email}, f"{name} {can} as {identity['email']}.")
+        verb = "signs in" if email else "no longer signs in"
+        emit({**identity, "removed": not email}, f"{name} {verb} as {identity['email']}.")
     elif end is not None:
         ended = accounts.end_sign_ins(store, name, "" if end == "all" else end)
         emit({"name": name, "ended": ended}, f"Ended {pluralize(ended, 'sign-in')} of {name}.")
@@ -172,14 +172,14 @@ def people_set(
 def _make_link(store: Store, name: str, role: str | None, address: str) -> None:
     from curation.people.accounts import invite, link_of
 
-    made = invite(store, name, role)
-    link = link_of(address, made.token)
-    result = {"name": name, "role": made.role, "expires": made.expires, "link": link}
-    sentence = f"{name} is {made.role}. This link works once, until {made.expires:%d %b %Y %H:%M} UTC:"
+    invitation = invite(store, name, role)
+    role, expires, link = invitation.role, invitation.expires, link_of(address, invitation.token)
+    result = {"name": name, "role": role, "expires": expires, "link": link}
+    sentence = f"{name} is {role}. This link works once, until {expires:%d %b %Y %H:%M} UTC:"
     emit(result, lambda: say(sentence, link))
 
 
-def _change_work(store: Store, name: str, role: str | None) -> None:
+def _change_role(store: Store, name: str, role: str | None) -> None:
     """Give an annotator the role, or deactivate them without one; the rounds get their open items back."""
     from curation.labeling.rounds.leaving import change_role, deactivate_annotator
 

@@ -1,4 +1,4 @@
-"""`goldgrade pool` and `goldgrade negatives`: documents to be judged, and hard negatives."""
+"""The commands that select documents of queries: `pool` for judging, `negatives` for training."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.invocation import actor, project_store, seal_reason
-from curation.cli.options import Limit, given_flags, refuse_others, refuse_unused, with_options_of
+from curation.cli.invocation import open_seal, project_store
+from curation.cli.options import Limit, find_flags, refuse_others, refuse_unused, with_options_of
 from curation.cli.output import NO_FORMULAS, note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
@@ -23,8 +23,8 @@ from curation.pooling.request import PoolRequest
 if TYPE_CHECKING:
     from curation.labeling.judged_elsewhere import WrittenPairs
 
-_OUT_ALONE = frozenset({"out", "text", "seed"})
-"""Options with which the command writes pairs and builds no pool."""
+_EXPORT_OPTIONS = frozenset({"out", "text", "seed"})
+"""If only these options are given, the command writes pairs and builds no pool."""
 negatives = typer.Typer()
 app.add_typer(negatives, name="negatives")
 
@@ -50,10 +50,9 @@ def negatives_command(request: HardNegativesRequest, context: typer.Context, lim
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
     from curation.negatives.hard_negatives import hard_negatives
-    from curation.people.seal_access import unseal
 
     store = project_store()
-    access = unseal(store, "list hard negatives", seal_reason(), actor())
+    access = open_seal(store, "list hard negatives")
     show(hard_negatives(store, request, access), limit=limit)
 
 
@@ -77,19 +76,18 @@ def negatives_audit(request: AuditRequest, context: typer.Context) -> None:
     """
     from curation.negatives.audit import open_audit
     from curation.negatives.audit_rate import audit_report
-    from curation.people.seal_access import unseal
 
     store = project_store()
-    access = unseal(store, "audit assumed negatives", seal_reason(), actor())
+    access = open_seal(store, "audit assumed negatives")
     if not request.annotators:
-        opens = ("size", "seed", "overlap", "depth", "threshold", "systems", "model")
-        refuse_unused(context, "these options open an audit; add --annotators", *opens)
+        unused = ("size", "seed", "overlap", "depth", "threshold", "systems", "model")
+        refuse_unused(context, "these options open an audit; add --annotators", *unused)
         show(audit_report(store, request.name, access))
         return
     with progress_bar() as progress:
         audit = open_audit(store, request, progress, access)
-    next_ = f"Next: goldgrade app; then goldgrade negatives audit --round {audit.opened.round}"
-    show(audit, next_, limit=20)
+    then = f"Next: goldgrade app; then goldgrade negatives audit --round {audit.opened.round}"
+    show(audit, then, limit=20)
 
 
 @app.command()
@@ -163,7 +161,7 @@ def pool(
     else:
         check_output(out, text)  # before a pool is built that would be stored all the same
     store = project_store()
-    if out is not None and not given_flags(context).keys() - _OUT_ALONE:
+    if out is not None and not find_flags(context).keys() - _EXPORT_OPTIONS:
         written = export_pairs(store, out, request.seed, text)
         show(PlainResult(tuple(_pair_sentences(written))), as_json=written)
         return

@@ -12,7 +12,7 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from curation import __version__
 from curation.cli.invocation import JSON, begin_call, list_unread_options
-from curation.cli.renamed import renamed_sentences
+from curation.cli.renamed import explain_renamed
 from curation.core.default_paths import DEFAULTS, find_project_file
 
 STEPS = {
@@ -74,7 +74,7 @@ class ProgramGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own_options, command = divide_arguments(args)
-        if not ctx.resilient_parsing and (sentences := renamed_sentences(command)):
+        if not ctx.resilient_parsing and (sentences := explain_renamed(command)):
             print(*(f"goldgrade: {sentence}" for sentence in sentences), sep="\n", file=sys.stderr)
             raise typer.Exit(2)
         return super().parse_args(ctx, [*own_options, *command])

@@ -1,16 +1,16 @@
-"""`goldgrade init`, `status`, `backup`, `restore` and `doctor`: commands about the whole project."""
+"""The commands about a whole project: `init`, `status`, `backup`, `restore` and `doctor`."""
 
 from __future__ import annotations
 
 import shutil
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from curation.cli.invocation import project_path, project_store
-from curation.cli.options import refuse_others
+from curation.cli.options import refuse_others, switch
 from curation.cli.output import emit, note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
@@ -25,7 +25,7 @@ def doctor(
     folder: Annotated[
         list[Path] | None, typer.Option(help="A folder in which exports are written. Repeatable.")
     ] = None,
-    clean: Annotated[bool, typer.Option("--clean", help="Remove leftovers of killed processes.")] = False,
+    clean: Annotated[bool, switch("--clean", "Remove leftovers of killed processes.")] = False,
 ) -> None:
     """Examine the project while it is in use. The exit code is 1 if you must act.
 
@@ -70,16 +70,14 @@ def backup(
 
     if file.endswith("/"):
         make_folder(Path(file))
-    taken = back_up(project_store(), Path(file))
-    show(taken, f"The backup is in {taken.path}.")
+    written = back_up(project_store(), Path(file))
+    show(written, f"The backup is in {written.path}.")
 
 
 @app.command()
 def restore(
     file: Annotated[Path, typer.Argument(help="A backup.")],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Move an existing project aside, and keep it.")
-    ] = False,
+    replace: Annotated[bool, switch("--replace", "Move an existing project aside, and keep it.")] = False,
 ) -> None:
     """Restore a backup as the project. The backup is compared with its sums and read whole first.
 
@@ -154,12 +152,12 @@ def _make_project(path: Path | None) -> None:
 def _build_demo(folder: Path) -> None:
     from curation.operations.demo import PASSWORD, PEOPLE, build_demo
 
-    began = time.monotonic()
+    started_at = time.monotonic()
     with progress_bar() as progress:
         project, is_new = build_demo(
             folder, default_paths.SAMPLE, lambda step: note(f"demo: {step}"), progress
         )
-    seconds = time.monotonic() - began if is_new else 0.0
+    seconds = time.monotonic() - started_at if is_new else 0.0
     rows = tuple((name, PASSWORD, role) for name, role in PEOPLE.items())
     sentences = (
         f"demo: {f'built in {seconds:.0f} s:' if is_new else 'found'} {project}",
@@ -175,18 +173,17 @@ def _write_demo_files(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     corpus = folder / "stdlib.jsonl"
     documents = write_stdlib_corpus(corpus)
-    others = [Path(shutil.copy(file, folder)).name for file in sorted(default_paths.SAMPLE.glob("*.csv"))]
-    sentence = f"Wrote {pluralize(documents, 'document')} to {corpus}, and {', '.join(others)}."
-    emit({"corpus": corpus, "documents": documents, "files": others}, sentence)
+    files = [Path(shutil.copy(file, folder)).name for file in sorted(default_paths.SAMPLE.glob("*.csv"))]
+    sentence = f"Wrote {pluralize(documents, 'document')} to {corpus}, and {', '.join(files)}."
+    emit({"corpus": corpus, "documents": documents, "files": files}, sentence)
 
 
 @app.command()
 def status(
     notify: Annotated[
         bool,
-        typer.Option(
-            "--notify",
-            help="Only send the notices that are due, each once. A running app sends notices itself.",
+        switch(
+            "--notify", "Only send the notices that are due, each once. A running app sends notices itself."
         ),
     ] = False,
 ) -> None:
@@ -207,8 +204,8 @@ def status(
 
     store = project_store()
     if notify:
-        made = send_due(store)
-        emit({"attempts": made}, f"{pluralize(made, 'attempt')} to send a notice.")
+        attempts = send_due(store)
+        emit({"attempts": attempts}, f"{pluralize(attempts, 'attempt')} to send a notice.")
         return
     figures = read_figures(store)
     stages = build_stages(read_state(store), figures)
@@ -218,9 +215,7 @@ def status(
     next_sentence = "Nothing waits."
     if following is not None:
         next_sentence = f"Next: {following.action.label} ({following.action.command})"
-    about_stages = {"next": following and following.name, "stages": stages}
-    show(
-        PlainResult((*backups, next_sentence), (Table("The path", ("stage", "state", "what"), rows),)),
-        *figures.not_computed,
-        as_json=about_stages | {"backups": backups, "left_out": figures.not_computed},
-    )
+    table = Table("The path", ("stage", "state", "what"), rows)
+    result: dict[str, Any] = {"next": following and following.name, "stages": stages, "backups": backups}
+    result["left_out"] = figures.not_computed
+    show(PlainResult((*backups, next_sentence), (table,)), *figures.not_computed, as_json=result)

@@ -1,4 +1,4 @@
-"""`goldgrade sample`, `query` and `tags`: the queries to be judged, and their tags."""
+"""The commands about the queries to judge: `sample` draws them, `query` adds one, `tags` labels them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.file_options import Columns, Encoding, Format, NoHeader, layout_of, map_option, mapped
+from curation.cli.file_options import Columns, Encoding, Format, NoHeader, layout_of, map_option, read_columns
 from curation.cli.invocation import actor, project_store
-from curation.cli.options import option, refuse_others, refuse_unused, with_options_of
+from curation.cli.options import option, refuse_others, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, show
 from curation.cli.program import app, command_group
 from curation.cli.progress import run_operation
@@ -28,7 +28,7 @@ def tags(
     queries: Annotated[
         list[str] | None, typer.Argument(help="Ids or texts of queries to tag with --set and --unset.")
     ] = None,
-    find: Annotated[bool, typer.Option("--find", help="Tag all current queries by rule.")] = False,
+    find: Annotated[bool, switch("--find", "Tag all current queries by rule.")] = False,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A tag that the named queries have. Repeatable.")
     ] = None,
@@ -72,13 +72,13 @@ def tags(
       goldgrade tags --declare error-code --declare device
       goldgrade tags --file reviewed.jsonl --map query=question --map tag=kinds --as ada
     """
-    sets = bool(queries or set_ or unset)
-    if sum((find, sets, bool(declare), file is not None)) > 1:
+    sets_tags = bool(queries or set_ or unset)
+    if sum((find, sets_tags, bool(declare), file is not None)) > 1:
         raise InputError("--find, --set and --unset, --declare and --file do different work; expected one.")
     if file is None:
-        of_file = ("map", "format", "encoding", "columns", "no_header")
-        refuse_unused(context, "no file is read; name one with --file", *of_file)
-    if find or sets or declare or file is not None:
+        file_options = ("map", "format", "encoding", "columns", "no_header")
+        refuse_unused(context, "no file is read; name one with --file", *file_options)
+    if find or sets_tags or declare or file is not None:
         refuse_unused(context, "no queries are listed", "tag")
     from curation.ingest.importers.query_tags import declare_tags
     from curation.queries import stored_tags
@@ -88,15 +88,15 @@ def tags(
         from curation.operations.registry import OPERATIONS
 
         show(run_operation(OPERATIONS["tags"], TagsRequest()))
-    elif sets:
+    elif sets_tags:
         show(stored_tags.set_tags(store, queries or [], set_ or [], unset or [], actor()))
     elif declare:
         added = declare_tags(store, declare, actor())
-        before = len(set(declare)) - len(added)
-        emit({"added": added}, f"{pluralize(len(added), 'tag')} added, {before:,} known before.")
+        known_count = len(set(declare)) - len(added)
+        emit({"added": added}, f"{pluralize(len(added), 'tag')} added, {known_count:,} known before.")
     elif file is not None:
         layout = layout_of(format, encoding, columns, no_header)
-        query_column, tag_column = mapped(map, "query", "tag")
+        query_column, tag_column = read_columns(map, "query", "tag")
         show(stored_tags.import_tags(store, file, actor(), query_column, tag_column, layout))
     else:
         tagged = stored_tags.tagged_queries(store, tag)
@@ -139,9 +139,9 @@ def sample(
     quota: Annotated[list[str] | None, option(DrawRequest, "quotas")] = None,
     top_up: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--top-up",
-            help="Add queries to the current sample, and remove no query. The sample then has at least each "
+            "Add queries to the current sample, and remove no query. The sample then has at least each "
             "--quota, or --size queries.",
         ),
     ] = False,
@@ -178,13 +178,13 @@ def sample(
     from curation.queries.requests import read_quotas
 
     if top_up:
-        why = "--top-up draws like the current sample, and takes only --size and --quota"
-        refuse_others(context, why, "size", "quota", "top_up")
+        reason = "--top-up draws like the current sample, and takes only --size and --quota"
+        refuse_others(context, reason, "size", "quota", "top_up")
     elif size is None:
         raise InputError("No --size was given; expected how many queries to draw, for instance --size 200.")
     quotas = read_quotas(quota or [], size)
-    asked: TopUpRequest | DrawRequest = TopUpRequest(size, quotas)
-    if size is not None and not top_up:
-        asked = replace(request, size=size, quotas=quotas)
-    report = run_operation(OPERATIONS["top up" if top_up else "sample"], asked)
+    if size is None or top_up:
+        report = run_operation(OPERATIONS["top up"], TopUpRequest(size, quotas))
+    else:
+        report = run_operation(OPERATIONS["sample"], replace(request, size=size, quotas=quotas))
     show(report, *report.warnings)

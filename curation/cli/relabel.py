@@ -1,4 +1,4 @@
-"""`goldgrade relabel`: plan, open and report the re-labeling of a quarter."""
+"""`goldgrade relabel`: the re-labeling of a quarter, from its plan to its report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from curation.cli.invocation import actor, project_store
-from curation.cli.options import Page, refuse_unused, with_options_of
+from curation.cli.options import Page, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import command_group
 from curation.cli.progress import progress_bar, run_operation
@@ -18,7 +18,7 @@ from curation.relabeling.request import PlanRequest, QuarterRequest
 
 relabeling = command_group("relabel", "Judge a part of the gold set again, blind, each quarter.")
 
-DUE = 3
+EXIT_DUE = 3
 """The exit code of `relabel plan --due` where re-labeling is due."""
 
 PlanName = Annotated[
@@ -35,11 +35,9 @@ def relabel_plan(
         datetime | None,
         typer.Option(formats=["%Y-%m-%d"], help="A day of the quarter.", show_default="the clock's"),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what the plan would be. Store nothing.")
-    ] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Say what the plan would be. Store nothing.")] = False,
     due: Annotated[
-        bool, typer.Option("--due", help="Show how stale the gold set is, and what is due. Plan nothing.")
+        bool, switch("--due", "Show how stale the gold set is, and what is due. Plan nothing.")
     ] = False,
     stored: Annotated[
         str | None,
@@ -72,18 +70,18 @@ def relabel_plan(
     from curation.relabeling.sections import plan_result, stored_plan_result
     from curation.relabeling.stored_plans import show_plan
 
-    plans = ("fraction", "seed", "overlap", "dry_run")
+    plan_options = ("fraction", "seed", "overlap", "dry_run")
     day = today.date() if today else None
     if due:
-        refuse_unused(context, "--due plans nothing", "stored", *plans)
+        refuse_unused(context, "--due plans nothing", "stored", *plan_options)
         _print_due(day)
     elif stored is not None:
-        refuse_unused(context, "--stored plans nothing", "today", *plans)
-        shown = show_plan(project_store(), stored)
-        show(stored_plan_result(shown), as_json=shown)
+        refuse_unused(context, "--stored plans nothing", "today", *plan_options)
+        stored_plan = show_plan(project_store(), stored)
+        show(stored_plan_result(stored_plan), as_json=stored_plan)
     else:
-        made = make_plan(project_store(), request, day, actor(), dry_run=dry_run)
-        show(plan_result(made, dry_run), as_json=made)
+        plan = make_plan(project_store(), request, day, actor(), dry_run=dry_run)
+        show(plan_result(plan, dry_run), as_json=plan)
 
 
 def _print_due(today: date | None) -> None:
@@ -93,7 +91,7 @@ def _print_due(today: date | None) -> None:
     set_staleness = staleness(project_store(), today)
     show(due_result(set_staleness), as_json=set_staleness)
     if set_staleness.calendar.is_due:
-        raise typer.Exit(DUE)
+        raise typer.Exit(EXIT_DUE)
 
 
 @relabeling.command("open")
@@ -112,8 +110,8 @@ def relabel_open(request: QuarterRequest, plan: PlanName = None) -> None:
     if not request.annotators:
         raise InputError("No --annotators were given; expected names with commas between.")
     opened = run_operation(OPERATIONS["relabel"], replace(request, plan=plan))
-    begin = "Next: goldgrade app, then goldgrade relabel report"
-    show(opened, *([] if request.dry_run else [begin]))
+    then = "Next: goldgrade app, then goldgrade relabel report"
+    show(opened, *([] if request.dry_run else [then]))
 
 
 @relabeling.command("report")

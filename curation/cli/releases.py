@@ -1,4 +1,4 @@
-"""`goldgrade freeze`, `releases`, `verify`, `export` and `diff`: releases of the gold set."""
+"""The commands about releases of the gold set: `freeze`, `releases`, `verify` and `diff`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.invocation import actor, project_store, release_store, seal_reason
-from curation.cli.options import AnyRelease, Licence, Limit, ReleaseName, refuse_unused, with_options_of
+from curation.cli.options import AnyRelease, Limit, ReleaseName, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, say, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
@@ -21,6 +21,8 @@ from curation.releases.requests import FreezeRequest
 if TYPE_CHECKING:
     from curation.releases.freeze.freeze import Frozen
 
+Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
+
 
 @app.command()
 @with_options_of(FreezeRequest)
@@ -29,7 +31,7 @@ def freeze(
     context: typer.Context,
     name: ReleaseName,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what speaks against a freeze. Freeze nothing.")
+        bool, switch("--dry-run", "Say what speaks against a freeze. Freeze nothing.")
     ] = False,
 ) -> None:
     """Freeze the current gold set under a name. The release id is a hash of its content.
@@ -57,10 +59,10 @@ def freeze(
         show(PlainResult((), (check_table(checks),)), as_json={"checks": checks})
         return
     frozen = run_operation(OPERATIONS["freeze"], replace(request, name=name))
-    show(frozen, *_further_sentences(frozen))
+    show(frozen, *_list_next_steps(frozen))
 
 
-def _further_sentences(frozen: Frozen) -> Iterator[str]:
+def _list_next_steps(frozen: Frozen) -> Iterator[str]:
     """Yield the sentences that only the command prints: ids, the coverage map, and the next command."""
     from curation.releases.freeze.draft import CHANGED
 
@@ -71,8 +73,8 @@ def _further_sentences(frozen: Frozen) -> Iterator[str]:
         yield frozen.coverage
     if CHANGED in frozen.left_out:
         yield "Judge these again (`goldgrade round open NAME --again`), or keep them with --allow-changed."
-    form = "leaderboard" if frozen.sealed else "beir"
-    yield f"Next: goldgrade export {frozen.name} --format {form} --out DIR"
+    format = "leaderboard" if frozen.sealed else "beir"
+    yield f"Next: goldgrade export {frozen.name} --format {format} --out DIR"
 
 
 @app.command()
@@ -119,9 +121,7 @@ def releases(
             metavar="RELEASE", help="A release. For --card also an id or a packed release's file."
         ),
     ] = None,
-    card: Annotated[
-        bool, typer.Option("--card", help="Print the release's data-set card (Markdown) instead.")
-    ] = False,
+    card: Annotated[bool, switch("--card", "Print the release's data-set card (Markdown) instead.")] = False,
     licence: Licence = "unknown",
     sealed_limit: Annotated[
         int | None,
@@ -155,13 +155,13 @@ def releases(
     elif card:
         _print_card(name, licence)
     else:
-        from curation.releases.overview import show_release as show_release
+        from curation.releases.overview import show_release
 
         show(show_release(project_store(), name))
 
 
-def _limit_sentence(number: int) -> str:
-    return f"Each evaluator has {pluralize(number, 'sealed evaluation')} a month for each sealed part."
+def _limit_sentence(limit: int) -> str:
+    return f"Each evaluator has {pluralize(limit, 'sealed evaluation')} a month for each sealed part."
 
 
 def _list_releases() -> None:
@@ -173,8 +173,10 @@ def _list_releases() -> None:
     listed = all_releases(store)
     with store.reading() as cursor:
         limit = read_monthly_limit(cursor)
-    nothing = "Nothing is frozen yet. Next: goldgrade freeze NAME"
-    result = PlainResult((_limit_sentence(limit) if listed else nothing,), (make_release_table(listed),))
+    sentence = "Nothing is frozen yet. Next: goldgrade freeze NAME"
+    if listed:
+        sentence = _limit_sentence(limit)
+    result = PlainResult((sentence,), (make_release_table(listed),))
     show(result, as_json={"releases": listed, "sealed_limit": limit})
 
 
@@ -184,8 +186,8 @@ def _print_card(name: str, licence: str) -> None:
 
     release = load_release(release_store(), name)
     text = write_card(release, licence)
-    about = {"name": name, "licence": licence, "limits": list_limits(release), "card": text}
-    emit(about, lambda: print(text, end=""))
+    result = {"name": name, "licence": licence, "limits": list_limits(release), "card": text}
+    emit(result, lambda: print(text, end=""))
 
 
 @app.command("diff")

@@ -1,4 +1,4 @@
-"""Former names of commands and options, and the commands that do their work now.
+"""The former names of commands and options, with the names that replaced them.
 
 A key is the first words of a command, or an option of a command; an option without a command belongs to all
 commands. `goldgrade` answers a former name before it parses the arguments.
@@ -102,19 +102,15 @@ row."""
 _FIELD = re.compile(r"--([a-z]+(?:-[a-z]+)*)-field")
 
 
-def renamed_sentences(arguments: Sequence[str]) -> list[str]:
+def explain_renamed(arguments: Sequence[str]) -> list[str]:
     """Make a sentence for each former name in a command line without the options of `goldgrade` itself."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     words = [argument.partition("=")[0] for argument in options]
-    gone = [
-        f"`goldgrade {key}` is `goldgrade {now}` now."
-        for key, now in RENAMED.items()
-        if _is_typed(key, words)
-    ]
-    fields = (match for match in map(_FIELD.fullmatch, words) if match)
-    return gone + [
-        f"{match[0]} COLUMN is called --map {match[1].replace('-', '_')}=COLUMN." for match in fields
-    ]
+    typed = [key for key in RENAMED if _is_typed(key, words)]
+    sentences = [f"`goldgrade {key}` is `goldgrade {RENAMED[key]}` now." for key in typed]
+    for option in filter(None, map(_FIELD.fullmatch, words)):
+        sentences.append(f"{option[0]} COLUMN is called --map {option[1].replace('-', '_')}=COLUMN.")
+    return sentences
 
 
 def _is_typed(key: str, words: Sequence[str]) -> bool:

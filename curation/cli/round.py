@@ -1,4 +1,4 @@
-"""`goldgrade round` and `goldgrade practice`: rounds of labeling, and practice on known pairs before them."""
+"""The commands about rounds of labeling: `round`, and `practice` rounds on known pairs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.file_options import map_option, mapped
-from curation.cli.invocation import actor, project_store, required_reason, seal_reason, stated_reason
-from curation.cli.options import RoundName, refuse_others, refuse_unused, with_options_of
+from curation.cli.file_options import map_option, read_columns
+from curation.cli.invocation import (
+    actor,
+    open_seal,
+    project_store,
+    required_reason,
+    seal_reason,
+    stated_reason,
+)
+from curation.cli.options import RoundName, refuse_others, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, print_table, show
 from curation.cli.program import app, command_group
 from curation.core.digests import to_json_value
@@ -31,7 +38,7 @@ def round_open(
     request: RoundRequest,
     name: RoundName,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what items each annotator would get. Open nothing.")
+        bool, switch("--dry-run", "Say what items each annotator would get. Open nothing.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write each query's probability of being drawn, as CSV.")
@@ -84,7 +91,6 @@ def round_status_command(
     from curation.labeling.rounds.pilot import compute_pilot_report
     from curation.labeling.rounds.rounds import read_round_states
     from curation.labeling.rounds.status import read_round_status
-    from curation.people.seal_access import unseal
 
     store = project_store()
     if name is None:
@@ -92,7 +98,7 @@ def round_status_command(
         with store.reading() as cursor:
             states = read_round_states(cursor)
         columns = ["name", "kind", "opened (UTC)", "state", "open items"]
-        rows = [(each.round, each.kind, each.opened_at, each.state, each.open_items) for each in states]
+        rows = [(row.round, row.kind, row.opened_at, row.state, row.open_items) for row in states]
         emit({"rounds": states}, lambda: print_table("Rounds", columns, rows))
         return
     status = read_round_status(store, name)
@@ -100,11 +106,11 @@ def round_status_command(
         refuse_unused(context, "only a pilot's disagreement can be sealed", "reason")
         show(status)
         return
-    access = unseal(store, f"report the pilot {name}", seal_reason(), actor())
+    access = open_seal(store, f"report the pilot {name}")
     report = compute_pilot_report(store, name, access=access)
-    both = PlainResult((*status.sentences, *report.sentences), (*get_tables(status), *get_tables(report)))
+    result = PlainResult((*status.sentences, *report.sentences), (*get_tables(status), *get_tables(report)))
     then = "Next: revise the guide, `goldgrade guide use FILE`, and open the round under it."
-    show(both, then, as_json={**to_json_value(status), "pilot": report})
+    show(result, then, as_json={**to_json_value(status), "pilot": report})
 
 
 @rounds.command("set")
@@ -206,7 +212,7 @@ def practice(
         refuse_unused(context, "no file is read; name one with --file", "map")
     store = project_store()
     if request.annotators:
-        columns = dict(zip(FIELDS, mapped(map, *FIELDS), strict=True))
+        columns = dict(zip(FIELDS, read_columns(map, *FIELDS), strict=True))
         request = replace(request, name=name, file=file, fields=columns, reason=seal_reason())
         show(open_practice(store, request, actor()), "Next: goldgrade app")
         return

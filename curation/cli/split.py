@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli.invocation import is_json, project_store
-from curation.cli.options import Page, refuse_others, refuse_unused, with_options_of
+from curation.cli.options import Page, refuse_others, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
@@ -25,13 +24,10 @@ def split(
     request: SplitRequest,
     context: typer.Context,
     dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Say what the split would be, with its largest groups. Store nothing."
-        ),
+        bool, switch("--dry-run", "Say what the split would be, with its largest groups. Store nothing.")
     ] = False,
     shown: Annotated[
-        bool, typer.Option("--certificate", help="Show the certificate of the current split. Make no split.")
+        bool, switch("--certificate", "Show the certificate of the current split. Make no split.")
     ] = False,
     release: Annotated[
         str | None,
@@ -58,8 +54,8 @@ def split(
     from curation.splits.operations import preview_split
 
     if shown:
-        taken = ("shown", "release", "page")
-        refuse_others(context, "the current split is shown, and no split is made", *taken)
+        reason = "the current split is shown, and no split is made"
+        refuse_others(context, reason, "shown", "release", "page")
         _show_certificate(release, page)
         return
     refuse_unused(context, "a stored split has a certificate; add --certificate", "release", "page")
@@ -82,14 +78,15 @@ def _show_certificate(release: str | None, page: Path | None) -> None:
         certificate = read_visible_certificate(cursor, release)
     if page is not None:
         write_file(page, make_certificate_page(certificate, release))
-    emit(certificate, lambda: _print_certificate(certificate, [f"Wrote the page to {page}."] if page else []))
+    emit(certificate, lambda: _print_certificate(certificate, page))
 
 
-def _print_certificate(certificate: Certificate, further: Sequence[str] = ()) -> None:
-    """Print the main findings, then all sections of the page."""
+def _print_certificate(certificate: Certificate, page: Path | None = None) -> None:
+    """Print the main findings, all sections of the certificate, and the name of the written page."""
     from curation.core.reports.terminal import show_sections
     from curation.splits.certificate_page import build_sections, summarize_certificate
 
     say(*summarize_certificate(certificate))
     show_sections(build_sections(certificate))
-    say(*further)
+    if page is not None:
+        say(f"Wrote the page to {page}.")
