@@ -1,4 +1,4 @@
-"""goldgrade in Python: run the steps of a project, read its releases, and evaluate systems on them.
+"""The Python interface of goldgrade: projects and their releases as objects.
 
     import goldgrade
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from goldgrade.releases import Release
 
 __all__ = ["Error", "Project", "Release", "create", "open", "release"]
-_LATER = {"Error": "curation.core.errors:CurationError", "Project": "goldgrade.projects:Project"}
-_LATER["Release"] = "goldgrade.releases:Release"
+_LAZY = {"Error": "curation.core.errors:CurationError", "Project": "goldgrade.projects:Project"}
+_LAZY["Release"] = "goldgrade.releases:Release"
 
 
 def create(path: str | Path, guide: str | Path | None = None) -> Project:
@@ -58,14 +58,14 @@ def release(name: str | Path, project: str | Path | None = None) -> Release:
     return Release(store_at(_project_file(project)), str(name))
 
 
-def _project_file(given: str | Path | None) -> Path:
+def _project_file(path: str | Path | None) -> Path:
     from curation.core.default_paths import find_project_file
 
-    return Path(given) if given else find_project_file()
+    return Path(path) if path else find_project_file()
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, inside = _LATER[name].partition(":")
-    return getattr(import_module(module), inside)
+    module, _, attribute = _LAZY[name].partition(":")
+    return getattr(import_module(module), attribute)

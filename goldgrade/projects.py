@@ -1,4 +1,4 @@
-"""A project in Python: the steps from a log to a release."""
+"""A project in Python: a method for each step from a log to a release."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ class Project:
 
     def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
         """Draw queries from the traffic; each query is stored with its inclusion probability."""
-        report: SampleReport = self._step("sample", size=size, seed=seed, **options)
+        report: SampleReport = self._run_step("sample", size=size, seed=seed, **options)
         return report
 
     def pool(
         self, systems: Sequence[str] = ("bm25",), *, depth: int = 10, seed: int = 0, **options: Any
     ) -> PoolReport:
         """Find the documents to judge: the first `depth` documents of each system, and random documents."""
-        report: PoolReport = self._step("pool", systems=systems, depth=depth, seed=seed, **options)
+        report: PoolReport = self._run_step("pool", systems=systems, depth=depth, seed=seed, **options)
         return report
 
     def coverage(self, **options: Any) -> CoverageReport:
         """Measure which regions of the corpus the queries cover; needs the packages of the extra `dense`."""
-        report: CoverageReport = self._step("coverage", **options)
+        report: CoverageReport = self._run_step("coverage", **options)
         return report
 
     def agreement(self, round: str | None = None) -> AgreementReport:
@@ -83,13 +83,14 @@ class Project:
         """Split the graded queries without leakage; `parts` maps names to fractions, by default 0.7 dev
         and 0.3 test. With `paraphrase=None` the split needs no embedding model.
         """
-        given = {} if parts is None else {"parts": tuple(parts.items())}
-        report: SplitReport = self._step("split", seed=seed, **given, **options)
+        if parts is not None:
+            options["parts"] = tuple(parts.items())
+        report: SplitReport = self._run_step("split", seed=seed, **options)
         return report
 
     def freeze(self, name: str, **options: Any) -> Frozen:
         """Freeze the present grades under a name; `release_id` of the result is the hash of the content."""
-        frozen: Frozen = self._step("freeze", name=name, **options)
+        frozen: Frozen = self._run_step("freeze", name=name, **options)
         return frozen
 
     def release(self, name: str) -> Release:
@@ -109,11 +110,17 @@ class Project:
         """
         self._store.close()
 
-    def _step(self, called: str, /, **values: Any) -> Any:
-        step = OPERATIONS[called]
-        known = flatten_request(build_request(step.request, {}))
-        if unknown := values.keys() - known.keys():
-            listed = ", ".join(known)
-            raise InputError(f"{', '.join(sorted(unknown))}: no option of {called}; it has {listed}.")
-        request = read_request(step.request, asdict(build_request(step.request, values)))
-        return step.run(self._store, request, silent, COMMAND_LINE)
+    def _run_step(self, step: str, /, **values: Any) -> Any:
+        """Run the operation of a step for a request with these values.
+
+        Raises
+        ------
+        InputError: a value belongs to no option of the step.
+        """
+        operation = OPERATIONS[step]
+        options = flatten_request(build_request(operation.request, {}))
+        if unknown := values.keys() - options.keys():
+            names = ", ".join(sorted(unknown))
+            raise InputError(f"{names}: no option of {step}; it has {', '.join(options)}.")
+        request = read_request(operation.request, asdict(build_request(operation.request, values)))
+        return operation.run(self._store, request, silent, COMMAND_LINE)

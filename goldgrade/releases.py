@@ -1,4 +1,4 @@
-"""A release in Python: its queries, documents and grades, and evaluation of systems on the release."""
+"""A release in Python: read its content, and evaluate systems on it."""
 
 from __future__ import annotations
 
@@ -43,45 +43,45 @@ class Release:
     @property
     def id(self) -> str:
         """The hash of the release's content."""
-        return self._opened.row.release_id
+        return self._release.row.release_id
 
     @property
     def parts(self) -> dict[str, int]:
         """The number of queries in each part of the split."""
-        return dict(self._opened.header["queries"])
+        return dict(self._release.header["queries"])
 
     @property
     def sealed(self) -> tuple[str, ...]:
         """The parts whose grades are sealed."""
-        return tuple(sealed_parts(self._opened.header))
+        return tuple(sealed_parts(self._release.header))
 
     @property
     def mark(self) -> str | None:
         """A warning that the release was frozen despite the agreement gate; None if the release passed the
         gate.
         """
-        return self._opened.mark
+        return self._release.mark
 
     def queries(self, part: str | None = None) -> dict[str, str]:
         """Read the text of each query by its id."""
-        parts, rows = choose_parts(self._opened, part), self._opened.rows("queries")
+        parts, rows = choose_parts(self._release, part), self._release.rows("queries")
         return {row["query_id"]: row["text"] for row in rows if row["part"] in parts}
 
     def qrels(self, part: str | None = None, *, reason: str | None = None) -> dict[str, dict[str, int]]:
         """Read the grades by query id and document id, as ir_measures, pytrec_eval and ranx take them."""
-        parts = choose_parts(self._opened, part)
-        open_sealed(self._store, self._opened, "read in Python", reason, parts=parts)
+        parts = choose_parts(self._release, part)
+        open_sealed(self._store, self._release, "read in Python", reason, parts=parts)
         grades: dict[str, dict[str, int]] = {query: {} for query in self.queries(part)}
-        for row in self._opened.walk("qrels"):
+        for row in self._release.walk("qrels"):
             if row["query_id"] in grades:
                 grades[row["query_id"]][row["document_id"]] = row["grade"]
-        return {query: grades for query, grades in grades.items() if grades}
+        return {query: query_grades for query, query_grades in grades.items() if query_grades}
 
     def documents(self) -> Iterator[Document]:
         """Yield the documents ordered by id, with `document_id`, `title`, `body`, `url`, `metadata`
         (JSON) and more.
         """
-        return (document for _, document in self._opened.documents(self._store) if document is not None)
+        return (document for _, document in self._release.documents(self._store) if document is not None)
 
     def evaluate(
         self,
@@ -108,13 +108,13 @@ class Release:
         from curation.evaluation.request import EvaluateRequest
         from curation.evaluation.scoring.system_files import SystemFile
 
-        wanted = None if measures is None else _names(measures)
+        names = None if measures is None else _list_names(measures)
         request = EvaluateRequest(
-            self.name, part, wanted, _names(by), reason=reason, relevant=relevant, seed=seed
+            self.name, part, names, _list_names(by), reason=reason, relevant=relevant, seed=seed
         )
-        with _run_files(runs) as files:
+        with _write_run_files(runs) as files:
             sources = [SystemFile(name, path) for name, path in files.items()]
-            return evaluate_runs(self._store, self._opened, sources, request)
+            return evaluate_runs(self._store, self._release, sources, request)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
         """Search the release's documents with baselines, and write a run file of each system into the
@@ -139,21 +139,21 @@ class Release:
         return verify(self._store, self.name)
 
     @cached_property
-    def _opened(self) -> FrozenRelease:
+    def _release(self) -> FrozenRelease:
         return load_release(self._store, self.name)
 
 
-def _names(given: str | Sequence[str]) -> Sequence[str]:
-    """Make a sequence of names from a single name."""
-    return [given] if isinstance(given, str) else given
+def _list_names(names: str | Sequence[str]) -> Sequence[str]:
+    """Make a sequence of names, also from a single name."""
+    return [names] if isinstance(names, str) else names
 
 
 @contextmanager
-def _run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
+def _write_run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
     """Give each run a file (a temporary file for a run in memory); errors name the run, not the file."""
     with TemporaryDirectory() as folder:
         files = {
-            name: _run_file(run, Path(folder) / f"{index}.json")
+            name: _find_run_file(run, Path(folder) / f"{index}.json")
             for index, (name, run) in enumerate(runs.items())
         }
         try:
@@ -161,12 +161,12 @@ def _run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]
         except InputError as error:
             for name, path in files.items():
                 if error.path == path and path.parent == Path(folder):
-                    called = Path(f"the run {name!r}")
-                    raise InputError(error.problems, path=called, way_out=error.way_out) from None
+                    run_name = Path(f"the run {name!r}")
+                    raise InputError(error.problems, path=run_name, way_out=error.way_out) from None
             raise
 
 
-def _run_file(run: Run | str | Path, path: Path) -> Path:
+def _find_run_file(run: Run | str | Path, path: Path) -> Path:
     """Return the file of a run; a run in memory is written to `path`."""
     if not isinstance(run, Mapping):
         return Path(run)

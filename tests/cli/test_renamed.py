@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.cli.renamed import RENAMED, renamed_sentences
+from curation.cli.renamed import RENAMED, explain_renamed
 from docs import make_commands
 from tests.support.command_line import invoke
 
@@ -27,14 +27,12 @@ def test_what_is_called_otherwise_is_answered_on_standard_error_with_exit_2(line
 
 
 def test_each_option_that_is_called_otherwise_has_its_sentence() -> None:
-    assert (
-        len(renamed_sentences(["evaluate", "v1", "--html", "--summary", "md=a", "--query-field", "q"])) == 3
-    )
+    assert len(explain_renamed(["evaluate", "v1", "--html", "--summary", "md=a", "--query-field", "q"])) == 3
 
 
 @pytest.mark.parametrize("line", ["agreement --breakdown pair", "import corpus -- --html", "sweep leakage"])
 def test_what_there_is_gets_no_such_sentence(line: str) -> None:
-    assert renamed_sentences(line.split()) == []
+    assert explain_renamed(line.split()) == []
 
 
 def test_old_words_are_no_command_or_option_and_new_words_are() -> None:

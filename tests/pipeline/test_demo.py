@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from curation.agreement.report import make_agreement_report
-from curation.cli.relabel import DUE
+from curation.cli.relabel import EXIT_DUE
 from curation.evaluation.stored_evaluations import list_evaluations, read_report
 from curation.labeling.consensus.disputes import list_disputes
 from curation.labeling.rounds.status import read_round_status
@@ -113,7 +113,7 @@ def test_runs_of_chunks_of_two_sizes_are_compared_by_the_evidence(built: Built) 
 def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(built: Built) -> None:
     command = ["--project", str(built.store.path), "relabel"]
     done = invoke([*command, "plan", "--due", "--json"])
-    assert done.exit_code == DUE
+    assert done.exit_code == EXIT_DUE
     status = json.loads(done.stdout)
     assert set(status["calendar"]["reasons"]) >= {
         "pairs whose document changed",
