@@ -23,7 +23,7 @@ from curation.core.request import DEFAULT_MODEL
 from curation.evaluation.figures.aggregations import AGGREGATIONS, summarize_strata
 from curation.evaluation.scoring.facets import CLUSTER, Facet
 from curation.evaluation.scoring.measure_names import parse_measures
-from curation.evaluation.scoring.qrels import qrels_of
+from curation.evaluation.scoring.qrels import make_qrels
 from curation.evaluation.scoring.run_scores import score_run
 from curation.ingest.importers.queries import read_active_queries
 from curation.pooling.systems import Systems
@@ -53,7 +53,7 @@ def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
         documents, queries = current_corpus(cursor), read_active_queries(cursor)
     judged = [query for query in queries if found.grades.get(query.query_id)]
     rows = [(key, name, grade) for key, held in found.grades.items() for name, grade in held.items()]
-    qrels = qrels_of(rows, scale=(0, *range(1, 1 + max(grade for *_, grade in rows))))
+    qrels = make_qrels(rows, scale=(0, *range(1, 1 + max(grade for *_, grade in rows))))
     made = Systems(found.store, systems, documents, DEFAULT_MODEL)
     runs = {}
     for system, lists in made.search(judged, DEPTH, silent).items():
