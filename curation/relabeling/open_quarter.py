@@ -31,8 +31,13 @@ from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.pooling.stored_pool import PoolReport
-from curation.queries.sampling.designs import Stratum
-from curation.queries.sampling.stored_sample import read_current, request_of, state_of, store_sample
+from curation.queries.sampling.stored_sample import (
+    read_current_sample,
+    read_frame_state,
+    restore_request,
+    store_sample,
+)
+from curation.queries.sampling.strata import Stratum
 from curation.relabeling.calendar import OPEN, present_quarter, read_work
 from curation.relabeling.fixed_reports import fix_reports
 from curation.relabeling.judged_pairs import Pair, read_pairs
@@ -280,14 +285,14 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
     comparable.
     """
     with store.reading() as cursor:
-        earlier = read_current(cursor)
+        earlier = read_current_sample(cursor)
         if earlier is None or earlier.parameters.get("relabeling") == plan.quarter:
             return  # there is no sample, or this plan extended the sample before
         again = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
         values = {"sample": earlier.sample_id, "again": again}
         drawn = cursor.execute(_HELD, values).fetchall()
         traffic = read_traffic(cursor)
-        state = state_of(cursor, request_of(earlier.parameters))
+        state = read_frame_state(cursor, restore_request(earlier.parameters))
     asked = traffic.counts
     present = [
         (text, stratum, asked[text][-1] if text in asked else 0, probability)

@@ -33,7 +33,8 @@ from curation.core.request import describe_out_of_bounds
 from curation.core.statistics.stratified_sampling import draw_proportional
 from curation.core.text import pluralize
 from curation.people.annotators import require_author
-from curation.queries.sampling.designs import BANDS, Labels, Stratum, band_of, draw_stratified
+from curation.queries.sampling.designs import draw_stratified
+from curation.queries.sampling.strata import BANDS, Labels, Stratum, classify_bands
 from curation.relabeling.calendar import OPEN, PLANNED, UNFINISHED, Quarter, QuarterWork
 from curation.relabeling.judged_pairs import BETWEEN, GONE, JudgedPair
 from curation.relabeling.request import RANDOM_SHARE, PlanRequest
@@ -223,12 +224,12 @@ def _draw_new(
         return [], []
     traffic = np.array([searches for _, searches in ordered], np.int64)
     names = tuple(f"{band}{BETWEEN}{quarter}" for band in BANDS)
-    strata = Labels(band_of(traffic), names)
+    strata = Labels(classify_bands(traffic), names)
     drawing = draw_stratified(traffic, strata, number)
     changes = []
     for row, probability in zip(drawing.rows.tolist(), drawing.probability.tolist(), strict=True):
         text, searches = ordered[row]
-        name = strata.name_of(row)
+        name = strata.get_name(row)
         changes.append(QueryChange(text, ADD, "new in the traffic", name, searches, probability))
     return sorted(changes), [stratum for stratum in drawing.strata if stratum.population]
 

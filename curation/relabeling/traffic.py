@@ -32,7 +32,7 @@ from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import Z95
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.spellings import group_spellings
-from curation.queries.sampling.stored_sample import read_current
+from curation.queries.sampling.stored_sample import read_current_sample
 from curation.store import Cursor
 
 STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "gone", "unknown"
@@ -221,7 +221,7 @@ def read_traffic(cursor: Cursor) -> TrafficTable:
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * windows)
     for normalised, window, searches in cursor.execute(_COUNTS).fetchall():
         counts[normalised][window] += searches
-    sample = read_current(cursor)
+    sample = read_current_sample(cursor)
     return TrafficTable(
         totals=tuple(map(sum, zip(*counts.values(), strict=True))) if counts else (0,) * windows,
         logged={text: tuple(count) for text, count in counts.items() if text},

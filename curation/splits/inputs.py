@@ -21,7 +21,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.people.seal_access import closed_access
-from curation.queries.sampling.designs import BETWEEN
+from curation.queries.sampling.strata import BETWEEN
 from curation.retrieval.embedding_model import Vectors
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts

@@ -23,7 +23,7 @@ from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
-from curation.queries.sampling.stored_sample import current_sample
+from curation.queries.sampling.stored_sample import find_current_sample
 from curation.queries.stored_tags import write_query
 from curation.store import Store
 from curation.store.row_types import Annotator
@@ -182,7 +182,7 @@ def test_another_sample_is_drawn_only_after_a_yes_to_what_it_replaces(filled: St
     press(page, "Replace the sample")
     assert "Replace the current sample?" not in html(page)
     jobs_of(filled).wait()
-    current = current_sample(filled)
+    current = find_current_sample(filled)
     assert current is not None
     assert (current.size, current.sample_id != sample.sample_id) == (2, True)
 

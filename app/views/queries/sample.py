@@ -17,8 +17,8 @@ from curation.core.request import find_option
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import read_known_tags
 from curation.queries.requests import DrawRequest, TopUpRequest, read_quotas
-from curation.queries.sampling.designs import DIMENSIONS, TAG, strata_table
-from curation.queries.sampling.stored_sample import SampleReport, current_sample, judged_queries, sample_chart
+from curation.queries.sampling.stored_sample import SampleReport, count_judged_queries, find_current_sample
+from curation.queries.sampling.strata import DIMENSIONS, TAG, build_strata_table, make_sample_chart
 
 _PENDING_DRAW = "draw asked"
 """The session key of a draw that waits for confirmation: its request, the current sample and the last job."""
@@ -26,7 +26,7 @@ Request = TypeVar("Request", DrawRequest, TopUpRequest)
 
 
 def show(context: PageContext) -> None:
-    sample = current_sample(context.store)
+    sample = find_current_sample(context.store)
     strata = [stratum.name for stratum in sample.strata] if sample else []
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -80,7 +80,7 @@ def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
     if pending is None or pending[:2] != (sample.sample_id, context.last_job_id):
         return  # nobody has asked for a draw, or the sample has changed since
     with context.store.reading() as cursor:
-        judged = judged_queries(cursor, sample.sample_id)
+        judged = count_judged_queries(cursor, sample.sample_id)
     with st.container(border=True, key="replace-sample"):
         ui.heading("Replace the current sample?")
         ui.sentences(
@@ -134,6 +134,6 @@ def _show_sample(context: PageContext, sample: SampleReport | None) -> None:
         st.info("No sample is drawn yet. People can judge imported and written queries without a sample.")
         show_missing_stage(context.store, context.annotator, "import")
         return
-    drawing(sample_chart(sample.strata))
-    ui.tables(strata_table(sample.sample_id, sample.strata))
+    drawing(make_sample_chart(sample.strata))
+    ui.tables(build_strata_table(sample.sample_id, sample.strata))
     ui.sentences(*sample.warnings)

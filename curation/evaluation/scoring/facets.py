@@ -28,7 +28,7 @@ import numpy as np
 
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Mask
-from curation.queries.sampling.designs import BETWEEN
+from curation.queries.sampling.strata import BETWEEN
 
 NO_SEGMENT = "no segment"
 NO_TAG = "no tag"

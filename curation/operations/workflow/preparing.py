@@ -10,7 +10,7 @@ from curation.ingest.filters import find_outside_pairs
 from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.stored_runs import read_stored_runs
 from curation.operations.workflow.stage import Action, Stage, State, join_names
-from curation.queries.sampling.stored_sample import SampleReport, read_current
+from curation.queries.sampling.stored_sample import SampleReport, read_current_sample
 from curation.store import Cursor, fetch, get_setting
 from curation.store.documents import count_documents, is_held
 
@@ -80,7 +80,7 @@ def read_preparation(cursor: Cursor) -> Preparation:
         runs=len(read_stored_runs(cursor)),
         queries=len(active),
         pooled_queries=pooled_queries,
-        sample=read_current(cursor),
+        sample=read_current_sample(cursor),
         pairs=pairs,
         unassigned_pairs=unassigned_pairs,
         pool=pool,

@@ -1,4 +1,4 @@
-"""The sampling frame: the distinct queries that can be drawn, in seeded order, with their strata.
+"""The sampling frame: the distinct queries that can be drawn.
 
 The random order of queries is by a hash of seed and query, computed in the database. So a sample is the same
 on any machine and for any order of the log, and a larger log keeps most of the earlier sample.
@@ -23,25 +23,20 @@ from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.queries.requests import DrawRequest, check_limits
-from curation.queries.sampling.cluster_strata import cluster_strata
-from curation.queries.sampling.designs import (
-    BANDS,
+from curation.queries.sampling.spellings import group_spellings
+from curation.queries.sampling.stored_sample import SampleReport, read_frame_state
+from curation.queries.sampling.strata import (
     CLUSTER,
     FIELD,
-    LENGTHS,
     TAG,
     Labels,
-    band_of,
     check_dimensions,
-    cross,
-    length_of,
-    names_after,
-    none_name,
-    value_name,
+    cross_dimensions,
+    label_by_cluster,
+    label_by_log,
+    label_by_tag,
+    list_names,
 )
-from curation.queries.sampling.spellings import group_spellings
-from curation.queries.sampling.stored_sample import SampleReport, state_of
-from curation.queries.tag_rules import tag_texts
 from curation.store import Cursor, Store
 
 ReleasedQueries = Mapping[str, Collection[str]]
@@ -66,9 +61,10 @@ _SHOWN = """
     SELECT DISTINCT query_id FROM presentations JOIN rounds USING (round_id)
     WHERE kind NOT IN ('pilot', 'practice')
 """
-_HELD = """
-    SELECT DISTINCT normalised FROM queries WHERE query_id IN (SELECT unnest($held::VARCHAR[]))
-    AND query_id NOT IN (SELECT query_id FROM sample_queries WHERE sample_id IS NOT DISTINCT FROM $spared)
+_FLAGGED = """
+    SELECT DISTINCT normalised FROM queries WHERE query_id IN (SELECT unnest($query_ids::VARCHAR[]))
+    AND query_id NOT IN (
+        SELECT query_id FROM sample_queries WHERE sample_id IS NOT DISTINCT FROM $earlier_sample)
 """
 _QUERIES = f"""
     SELECT normalised, sum(count)::BIGINT AS traffic, count(*) AS rows,
@@ -77,7 +73,7 @@ _QUERIES = f"""
 """  # noqa: S608  fragments from above
 _SEGMENTS = _MOST_ASKED.format(value="segment")
 _FIELDS = _MOST_ASKED.format(value="nullif(metadata->>$pointer, '')")
-_OUTSIDE = """
+_LEFT_OUT = """
     SELECT count(*) FILTER (normalised = ''),
            count(*) FILTER (normalised <> '' AND time IS NULL AND ($since IS NOT NULL OR $until IS NOT NULL)),
            count(*) FILTER (normalised <> '' AND (time < $since::TIMESTAMP OR time >= $until::TIMESTAMP))
@@ -88,13 +84,15 @@ _OUTSIDE = """
 class Frame(NamedTuple):
     """The sampling frame: the queries that can be drawn, in seeded order.
 
+    Attributes
+    ----------
     queries: normalized texts, shape (queries,).
     traffic: number of searches of each query.
     strata: stratum of each query.
     left_out: reason → number of logged rows.
     state: counts of the rows that the frame depends on, which must be the same when the sample is stored.
-    grouped: number of queries that count as a more frequent spelling. map_id: id of the coverage map for the
-    dimension cluster, or None.
+    grouped: number of queries that count as a more frequent spelling.
+    map_id: id of the coverage map for the dimension cluster, or None.
     """
 
     queries: Any
@@ -127,66 +125,69 @@ def read_frame(
     RefusedError: a release is missing in `released`, there is no map of the current corpus, or the model of
         the map cannot be loaded.
     """
-    by = request.strata
+    dimensions = request.strata
     map_id = earlier.parameters.get("coverage_map") if earlier else None
-    check_dimensions(by)
+    check_dimensions(dimensions)
     check_limits(request)
     with store.reading() as cursor:
         window = {"since": request.since, "until": request.until}
         table = _read_rows(cursor, request, released, earlier.sample_id if earlier else None)
-        outside = cursor.execute(_OUTSIDE, window).fetchall()[0]
-        state = state_of(cursor, request)
-    logged = len(table)
-    table = _group_spellings(table, progress) if request.group_spellings else table
+        left_out_rows = cursor.execute(_LEFT_OUT, window).fetchall()[0]
+        state = read_frame_state(cursor, request)
+    spellings = len(table)
+    table = _join_spellings(table, progress) if request.group_spellings else table
     traffic = table["traffic"].to_numpy()
-    kept, left_out = _find_drawable(table, traffic, request.min_count, outside)
-    queries, grouped = table["normalised"], logged - len(table)
-    of_log = [name for name in by if name != CLUSTER and not name.startswith(TAG)]
-    labels = {name: _log_dimension(name, table, traffic) for name in of_log}
-    if not kept.all():
-        queries, traffic = queries.filter(pa.array(kept)), traffic[kept]
-        labels = {name: Labels(label.codes[kept], label.names) for name, label in labels.items()}
-    for tag in names_after(TAG, by):
-        labels[f"{TAG}{tag}"] = _tag_labels(store, tag, queries)
-    if CLUSTER in by:
+    is_drawable, left_out = _find_drawable(table, traffic, request.min_count, left_out_rows)
+    queries, grouped = table["normalised"], spellings - len(table)
+    log_dimensions = [name for name in dimensions if name != CLUSTER and not name.startswith(TAG)]
+    labels = {name: label_by_log(name, table, traffic) for name in log_dimensions}
+    if not is_drawable.all():
+        queries, traffic = queries.filter(pa.array(is_drawable)), traffic[is_drawable]
+        labels = {name: Labels(label.codes[is_drawable], label.names) for name, label in labels.items()}
+    for tag in list_names(TAG, dimensions):
+        labels[f"{TAG}{tag}"] = label_by_tag(store, tag, queries)
+    if CLUSTER in dimensions:
         texts = queries.to_pylist()
-        labels[CLUSTER], map_id = cluster_strata(store, texts, map_id, request.model, progress)
-    return Frame(queries, traffic, cross([labels[name] for name in by]), left_out, state, grouped, map_id)
+        labels[CLUSTER], map_id = label_by_cluster(store, texts, map_id, request.model, progress)
+    strata = cross_dimensions([labels[name] for name in dimensions])
+    return Frame(queries, traffic, strata, left_out, state, grouped, map_id)
 
 
-def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, spared: str | None) -> Any:
+def _read_rows(
+    cursor: Cursor, request: DrawRequest, released: ReleasedQueries, earlier_sample: str | None
+) -> Any:
     """Read the queries of the time window in seeded order.
 
     The columns are normalised, traffic, rows and words; the most frequent segment and value of each field
     among the dimensions; and, if the request leaves out judged or released queries, judged and released,
-    which are false for queries of the sample `spared`.
+    which are false for queries of the earlier sample.
     """
-    by = request.strata
-    ordered = {"since": request.since, "until": request.until, "seed": str(request.seed)}
-    table = cursor.sql(_QUERIES, params=ordered).to_arrow_table()
-    if "segment" in by:
-        table = table.append_column(
-            "segment", cursor.sql(_SEGMENTS, params=ordered).to_arrow_table()["value"]
-        )
-    for field in names_after(FIELD, by):
-        pointed = {**ordered, "pointer": json_pointer(field)}
-        values = cursor.sql(_FIELDS, params=pointed).to_arrow_table()["value"]
-        table = table.append_column(f"{FIELD}{field}", values)
+    values = {"since": request.since, "until": request.until, "seed": str(request.seed)}
+    table = cursor.sql(_QUERIES, params=values).to_arrow_table()
+    if "segment" in request.strata:
+        segments = cursor.sql(_SEGMENTS, params=values).to_arrow_table()["value"]
+        table = table.append_column("segment", segments)
+    for field in list_names(FIELD, request.strata):
+        field_values = {**values, "pointer": json_pointer(field)}
+        column = cursor.sql(_FIELDS, params=field_values).to_arrow_table()["value"]
+        table = table.append_column(f"{FIELD}{field}", column)
     _refuse_unknown_fields(cursor, table)
     if request.exclude_judged or request.exclude_released:
         _refuse_newer_releases(cursor, released)
-    in_releases = [query_id for query_ids in released.values() for query_id in query_ids]
+    released_ids = [query_id for query_ids in released.values() for query_id in query_ids]
     if request.exclude_judged:
-        shown = [query_id for (query_id,) in cursor.execute(_SHOWN).fetchall()]
-        table = _with_mark(cursor, table, "judged", [*shown, *in_releases], spared)
+        shown_ids = [query_id for (query_id,) in cursor.execute(_SHOWN).fetchall()]
+        table = _add_flag(cursor, table, "judged", [*shown_ids, *released_ids], earlier_sample)
     if request.exclude_released:
-        table = _with_mark(cursor, table, "released", in_releases, spared)
+        table = _add_flag(cursor, table, "released", released_ids, earlier_sample)
     return table
 
 
-def _with_mark(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], spared: str | None) -> Any:
-    """Add a column that marks the queries with the given ids."""
-    rows = cursor.sql(_HELD, params={"held": query_ids, "spared": spared})
+def _add_flag(
+    cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], earlier_sample: str | None
+) -> Any:
+    """Add a column that is true for the queries with these ids that the earlier sample did not draw."""
+    rows = cursor.sql(_FLAGGED, params={"query_ids": query_ids, "earlier_sample": earlier_sample})
     texts = rows.to_arrow_table()["normalised"].combine_chunks()
     return table.append_column(name, pc.is_in(table["normalised"], value_set=texts))
 
@@ -199,16 +200,18 @@ def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
 
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
     """Refuse fields that are in no row of the traffic."""
-    empty = [
+    empty_fields = [
         name.removeprefix(FIELD)
         for name in table.column_names
         if name.startswith(FIELD) and len(table) and table[name].null_count == len(table)
     ]
-    if not empty:
+    if not empty_fields:
         return
-    known = [name for (name,) in cursor.execute(_FIELD_NAMES).fetchall()]
-    have = f"expected one of {', '.join(map(repr, known))}" if known else "it has no further fields"
-    problems = [f"the traffic has no field {field!r}; {have}" for field in empty if field not in known]
+    names = [name for (name,) in cursor.execute(_FIELD_NAMES).fetchall()]
+    expected = f"expected one of {', '.join(map(repr, names))}" if names else "it has no further fields"
+    problems = [
+        f"the traffic has no field {field!r}; {expected}" for field in empty_fields if field not in names
+    ]
     refuse_problems(
         problems,
         way_out="An import of a log keeps the further fields that it names.",
@@ -217,68 +220,44 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
 
 
 def _find_drawable(
-    table: Any, traffic: NDArray[np.int64], min_count: int, outside: Sequence[int]
+    table: Any, traffic: NDArray[np.int64], min_count: int, left_out_rows: Sequence[int]
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Find the queries that can be drawn, shape (queries,), and count the left-out rows by their first
-    reason.
+    """Find the queries that can be drawn, shape (queries,), and count the left-out rows by first reason.
 
-    `outside` has the numbers of logged rows without a text, without a known time, and outside the window.
+    `left_out_rows` has the numbers of logged rows without a text, without a known time, and outside the
+    window.
     """
     rows = table["rows"].to_numpy()
-    none: NDArray[np.bool_] = np.zeros(len(traffic), bool)
-    rare = traffic < min_count
-    judged, released = (
-        table[name].to_numpy() if name in table.column_names else none for name in ("judged", "released")
-    )
-    judged = judged & ~rare
-    released = released & ~rare & ~judged
-    empty, unknown, outside_window = outside
+    is_rare = traffic < min_count
+    is_judged = _read_flag(table, "judged") & ~is_rare
+    is_released = _read_flag(table, "released") & ~is_rare & ~is_judged
+    without_text, without_time, outside_window = left_out_rows
     reasons = {
-        "empty query": empty,
-        "no known time": unknown,
+        "empty query": without_text,
+        "no known time": without_time,
         "outside the time window": outside_window,
-        f"of {int(rare.sum()):,} queries asked fewer than {min_count:,} times": int(rows[rare].sum()),
-        f"of {int(judged.sum()):,} queries judged already": int(rows[judged].sum()),
-        f"of {int(released.sum()):,} queries in a release already": int(rows[released].sum()),
+        f"of {int(is_rare.sum()):,} queries asked fewer than {min_count:,} times": int(rows[is_rare].sum()),
+        f"of {int(is_judged.sum()):,} queries judged already": int(rows[is_judged].sum()),
+        f"of {int(is_released.sum()):,} queries in a release already": int(rows[is_released].sum()),
     }
-    return ~(rare | judged | released), {reason: count for reason, count in reasons.items() if count}
+    is_drawable = ~(is_rare | is_judged | is_released)
+    return is_drawable, {reason: count for reason, count in reasons.items() if count}
 
 
-def _group_spellings(table: Any, progress: Progress) -> Any:
-    """Join the spellings of a query, and add up traffic and rows. A mark of one spelling holds for all
-    spellings.
-    """
+def _read_flag(table: Any, name: str) -> NDArray[np.bool_]:
+    """Read a column of truth values; a column that the table lacks is false for all queries."""
+    has_column = name in table.column_names
+    flags: NDArray[np.bool_] = table[name].to_numpy() if has_column else np.zeros(len(table), bool)
+    return flags
+
+
+def _join_spellings(table: Any, progress: Progress) -> Any:
+    """Join the spellings of a query: add up traffic and rows, and flag a query if any spelling is flagged."""
     leaders = group_spellings(table["normalised"].to_pylist(), table["traffic"].to_numpy(), progress=progress)
     for name in ("traffic", "rows", "judged", "released"):
         if name in table.column_names:
-            total = np.zeros(len(leaders), np.int64)
-            np.add.at(total, leaders, table[name].to_numpy())
-            column = pa.array(total > 0 if name in ("judged", "released") else total)
+            totals = np.zeros(len(leaders), np.int64)
+            np.add.at(totals, leaders, table[name].to_numpy())
+            column = pa.array(totals > 0 if name in ("judged", "released") else totals)
             table = table.set_column(table.column_names.index(name), name, column)
     return table.filter(pa.array(leaders == np.arange(len(leaders))))
-
-
-def _log_dimension(name: str, table: Any, traffic: NDArray[np.int64]) -> Labels:
-    if name == "band":
-        return Labels(band_of(traffic), BANDS)
-    if name == "length":
-        return Labels(length_of(table["words"].to_numpy()), LENGTHS)
-    return _most_asked(table[name], name.removeprefix(FIELD))
-
-
-def _most_asked(column: Any, field: str) -> Labels:
-    """Label queries by values, which are ordered by text. Queries without a value get the last label."""
-    encoded = column.combine_chunks().dictionary_encode()
-    texts: list[str] = encoded.dictionary.to_pylist()
-    ordered = {text: position for position, text in enumerate(sorted(texts))}
-    position = np.array([*map(ordered.__getitem__, texts), len(ordered)], np.intp)
-    codes = position[encoded.indices.fill_null(len(texts)).to_numpy()]
-    names = [value_name(field, text) for text in ordered]
-    if column.null_count:
-        names.append(none_name(field))
-    return Labels(codes, tuple(names))
-
-
-def _tag_labels(store: Store, tag: str, queries: Any) -> Labels:
-    present = tag_texts(store, tag, queries.to_pylist())
-    return Labels(np.where(present, 0, 1).astype(np.intp), (value_name("tag", tag), f"not {tag}"))

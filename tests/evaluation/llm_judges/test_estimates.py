@@ -21,7 +21,8 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest, TopUpRequest
-from curation.queries.sampling.draw import draw_sample, top_up
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.top_up import top_up
 from curation.releases.frozen_release import load_release
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split

@@ -22,22 +22,15 @@ from curation.core.statistics.stratified_sampling import (
     draw_proportional,
     find_certain,
 )
-from curation.queries.sampling.designs import (
-    LENGTHS,
-    Drawing,
-    Labels,
-    cross,
-    draw_pps,
-    draw_stratified,
-    length_of,
-)
+from curation.queries.sampling.designs import Drawing, draw_pps, draw_stratified
+from curation.queries.sampling.strata import LENGTHS, Labels, classify_lengths, cross_dimensions
 
 DRAWS = 2_000
 FALSE_ALARM = 1e-3
 """Chance that a test of frequencies fails for a right design; its seeds are fixed, so never or always."""
 
 TRAFFIC = np.array([1 + 400 // rank for rank in range(1, 61)], np.int64)
-STRATA = cross(
+STRATA = cross_dimensions(
     [
         Labels(np.repeat([0, 1, 2], [4, 16, 40]), ("head", "torso", "tail")),
         Labels(np.arange(60) % 2, ("docs-site", "shop")),
@@ -184,7 +177,7 @@ def test_strata_are_crossed_in_the_order_of_their_dimensions() -> None:
         "head · docs-site", "torso · shop", "tail · shop",
     ]  # fmt: skip
     words = np.array([1, 2, 3, 5, 6, 40], np.int64)
-    assert [LENGTHS[code] for code in length_of(words)] == [
+    assert [LENGTHS[code] for code in classify_lengths(words)] == [
         "short", "short", "medium", "medium", "long", "long",
     ]  # fmt: skip
 
@@ -192,4 +185,4 @@ def test_strata_are_crossed_in_the_order_of_their_dimensions() -> None:
 def test_too_many_strata_are_refused() -> None:
     segments = Labels(np.zeros(1, np.intp), tuple(f"s{number}" for number in range(400)))
     with pytest.raises(InputError, match="make 3 × 400 = 1,200 strata; expected at most 1,000"):
-        cross([Labels(np.zeros(1, np.intp), LENGTHS), segments])
+        cross_dimensions([Labels(np.zeros(1, np.intp), LENGTHS), segments])

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from curation.core.characters import normalise_query
 from curation.core.statistics.stratified_sampling import allocate
 from curation.queries.requests import DrawRequest
-from curation.queries.sampling.designs import BANDS, band_of
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.strata import BANDS, classify_bands
 from curation.store import Store, get_setting
 from tests.support import examples
 from tests.support.logged import Asked, drawn, log
@@ -146,7 +146,7 @@ def test_a_band_left_without_a_query_is_named(store: Store) -> None:
 
 
 def names(traffic: list[int]) -> list[str]:
-    return [BANDS[band] for band in band_of(np.array(traffic, np.int64))]
+    return [BANDS[band] for band in classify_bands(np.array(traffic, np.int64))]
 
 
 def test_bands_split_the_traffic_not_the_queries() -> None:

@@ -12,9 +12,9 @@ import pytest
 from curation.core.characters import normalise_query
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.queries.requests import DrawRequest, read_quotas
-from curation.queries.sampling.designs import Stratum
 from curation.queries.sampling.draw import draw_sample
-from curation.queries.sampling.stored_sample import SampleReport, sample_chart
+from curation.queries.sampling.stored_sample import SampleReport
+from curation.queries.sampling.strata import Stratum, make_sample_chart
 from curation.releases.release_rows import read_released_queries
 from curation.store import Store
 from tests.support.logged import Asked, drawn, log
@@ -174,7 +174,7 @@ def test_plans_that_make_no_sense_are_told_together(store: Store) -> None:
 
 def test_bars_are_as_long_as_the_shares_beside_them() -> None:
     strata = [Stratum("head", 10, 60, 10, 1.0), Stratum("tail", 90, 40, 10, 1 / 9)]
-    picture = wide(sample_chart(strata))
+    picture = wide(make_sample_chart(strata))
     drawn_bars = re.findall(r'<rect class="\w+" x="220" y="\d+" width="([\d.]+)"', picture)
     widths = [float(width) for width in drawn_bars[1:]]  # the first is the legend's
     assert len(widths) == 4
@@ -192,7 +192,7 @@ def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> N
         "tail",
     ]
     picture = wide(
-        sample_chart([Stratum(name, 10, 60 + number, 10, 1.0) for number, name in enumerate(names)])
+        make_sample_chart([Stratum(name, 10, 60 + number, 10, 1.0) for number, name in enumerate(names)])
     )
     groups = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", picture, re.DOTALL)
     assert [title for title, _ in groups] == names

@@ -8,9 +8,10 @@ from curation.core.errors import InputError, RefusedError
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.stored_map import read_current_map_id, rename_cluster
 from curation.queries.requests import CoverageRequest, DrawRequest, TopUpRequest
-from curation.queries.sampling.designs import Stratum
-from curation.queries.sampling.draw import draw_sample, top_up
-from curation.queries.sampling.stored_sample import SampleReport, current_sample
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.stored_sample import SampleReport, find_current_sample
+from curation.queries.sampling.strata import Stratum
+from curation.queries.sampling.top_up import top_up
 from curation.store import Store
 from tests.support.coverage_project import fill, measured, put_vectors
 from tests.support.logged import log
@@ -77,7 +78,7 @@ def test_a_top_up_keeps_to_the_map_and_the_names_of_its_sample(project: Store) -
     more = top_up(project, TopUpRequest(size=12))
     assert [row.name for row in more.strata] == [row.name for row in first.strata]
     assert all(after.drawn >= before.drawn for before, after in zip(first.strata, more.strata, strict=True))
-    stored = current_sample(project)
+    stored = find_current_sample(project)
     assert stored is not None
     assert stored.parameters["coverage_map"] == first.parameters["coverage_map"]
 

@@ -12,10 +12,11 @@ from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.query_tags import declare_tags
 from curation.operations.registry import OPERATIONS
 from curation.queries.requests import DrawRequest, TopUpRequest
-from curation.queries.sampling.designs import Labels, cross
-from curation.queries.sampling.draw import draw_sample, top_up
+from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.frame import read_frame
 from curation.queries.sampling.stored_sample import store_sample
+from curation.queries.sampling.strata import Labels, cross_dimensions
+from curation.queries.sampling.top_up import top_up
 from curation.queries.stored_tags import set_tags
 from curation.releases.release_rows import read_released_queries
 from curation.retrieval import DEFAULT_MODEL
@@ -95,7 +96,7 @@ def test_two_strata_of_one_name_are_refused() -> None:
     first = Labels(np.zeros(1, np.intp), ("a", "a · b"))
     second = Labels(np.zeros(1, np.intp), ("b · c", "c"))
     with pytest.raises(InputError, match="both be called 'a · b · c'"):
-        cross([first, second])
+        cross_dimensions([first, second])
 
 
 QUESTIONS = [Asked("how do i return shoes", 5), Asked("what is a boot?", 2), Asked("who made this hat")]

@@ -11,8 +11,9 @@ from scipy.stats import binom
 
 from curation.core.errors import InputError, RefusedError
 from curation.queries.requests import DrawRequest, TopUpRequest
-from curation.queries.sampling.draw import draw_sample, top_up
-from curation.queries.sampling.stored_sample import current_sample
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.stored_sample import find_current_sample
+from curation.queries.sampling.top_up import top_up
 from curation.queries.stored_tags import set_tags
 from curation.store import Store
 from tests.support import examples
@@ -125,7 +126,7 @@ def test_a_top_up_that_would_lose_a_query_is_refused(store: Store) -> None:
     log(store, [(f"another {number}", 1) for number in range(900)])
     with pytest.raises(RefusedError, match=r"of the 30 queries of the current sample would be lost"):
         top_up(store, TopUpRequest(quotas={"tail": 15}))
-    assert current_sample(store).sample_id == before.sample_id  # type: ignore[union-attr]
+    assert find_current_sample(store).sample_id == before.sample_id  # type: ignore[union-attr]
 
 
 def test_top_ups_that_make_no_sense_are_told(store: Store) -> None:
@@ -148,10 +149,10 @@ def test_top_ups_that_make_no_sense_are_told(store: Store) -> None:
 
 
 def test_the_current_sample_is_read_back_as_it_was_reported(store: Store) -> None:
-    assert current_sample(store) is None
+    assert find_current_sample(store) is None
     log(store, ZIPF)
     report = draw_sample(store, DrawRequest(12, seed=2))
-    stored = current_sample(store)
+    stored = find_current_sample(store)
     assert stored is not None
     assert (stored.sample_id, stored.size, stored.seed) == (report.sample_id, 12, 2)
     assert (stored.strata, stored.parameters) == (report.strata, report.parameters)
@@ -167,7 +168,7 @@ def test_the_unanswerable_share_is_unknown_before_anybody_looked_and_told_when_o
     ids = [query_id for (query_id,) in rows_of(store, "SELECT query_id FROM queries ORDER BY 1")]
 
     def told() -> list[str]:
-        stored = current_sample(store)
+        stored = find_current_sample(store)
         assert stored is not None
         return [warning for warning in stored.warnings if "unanswerable" in warning]
 

@@ -14,7 +14,8 @@ from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest, TopUpRequest
-from curation.queries.sampling.draw import draw_sample, top_up
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.top_up import top_up
 from curation.queries.stored_tags import import_tags, set_tags, tagged_queries, write_query
 from curation.queries.tag_rules import find_tags, tag_texts
 from curation.queries.unanswerable import unanswerable_share
