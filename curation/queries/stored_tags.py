@@ -216,9 +216,7 @@ def import_tags(
                         line, f"says the opposite of {records.unit} {first[0]} on {tag!r} of {name!r}"
                     )
         records.problems.check()
-        ordered = [
-            TagStatement(query_id, tag, present) for (query_id, tag), (_, present) in statements.items()
-        ]
+        ordered = [TagStatement(*pair, present) for pair, (_, present) in statements.items()]
         return write_persons_tags(cursor, ordered, author)
 
 

@@ -177,9 +177,8 @@ def check_query_texts(evidence: SplitEvidence) -> Findings:
     comparable_blocks = (
         _filter_block(block, numbers_class[block[0]] == numbers_class[block[1]]) for block in sorted_blocks
     )
-    return _sift_queries(
-        evidence, QUERY_TEXT, evidence.rules.query, part_pairs, written_blocks, comparable_blocks
-    )
+    threshold = evidence.rules.query
+    return _sift_queries(evidence, QUERY_TEXT, threshold, part_pairs, written_blocks, comparable_blocks)
 
 
 def check_paraphrases(evidence: SplitEvidence) -> Findings | None:

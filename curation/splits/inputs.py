@@ -63,9 +63,8 @@ class SplitInputs:
     @property
     def grouped_queries(self) -> frozenset[str]:
         """The queries with a relevant document that has a group. Empty if groups are no tie in this split."""
-        return frozenset(
-            name for name, documents in self.relevant.items() if not self.grouped.isdisjoint(documents)
-        )
+        relevant = self.relevant.items()
+        return frozenset(name for name, documents in relevant if not self.grouped.isdisjoint(documents))
 
     @property
     def queries_of(self) -> dict[str, list[str]]:

@@ -99,9 +99,8 @@ def read_split_state(store: Store) -> SplitState:
     """Read the current split, and count the graded queries that have no part in it."""
     with store.reading() as cursor:
         split_id = get_setting(cursor, "split")
-        rows = cursor.execute(
-            "SELECT parameters, report FROM splits WHERE split_id = ?", [split_id]
-        ).fetchall()
+        sql = "SELECT parameters, report FROM splits WHERE split_id = ?"
+        rows = cursor.execute(sql, [split_id]).fetchall()
         graded = _read_graded_ids(cursor)
         assigned = read_current_parts(cursor)
         default_grade = current_guide(cursor).values[1] if graded else None

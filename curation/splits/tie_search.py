@@ -93,9 +93,7 @@ class TieSearch:
 
     def tie_similar_queries(self, similar: PairCollector, label: str, method: str) -> FoundTies:
         """Turn pairs of positions in `ids` into edges, without pairs of queries that are cut."""
-        edges = [
-            Edge(self.ids[a], self.ids[b], label, similarity) for a, b, similarity in list_links(similar)
-        ]
+        edges = [Edge(self.ids[a], self.ids[b], label, score) for a, b, score in list_links(similar)]
         uncut_edges = [edge for edge in edges if edge[:2] not in self.cuts]
         return FoundTies(uncut_edges, similar.pairs - (len(edges) - len(uncut_edges)), method)
 
@@ -124,10 +122,9 @@ class TieSearch:
         On each side, the first query outside all cuts is paired with all queries of the other side. Each
         query in a cut is also paired with all queries of the other side.
         """
-        pairs = {(center, query) for center in self._find_centers(left) for query in right if center != query}
-        pairs |= {
-            (query, center) for center in self._find_centers(right) for query in left if center != query
-        }
+        left_pairs = product(self._find_centers(left), right)
+        right_pairs = product(left, self._find_centers(right))
+        pairs = {(first, second) for first, second in chain(left_pairs, right_pairs) if first != second}
         return sorted(pair for pair in pairs if ordered_pair(*pair) not in self.cuts)
 
     def _find_centers(self, queries: Sequence[str]) -> list[str]:

@@ -63,9 +63,7 @@ def make_clusters(
     for document_id, indices in document_entities.items():
         for entity in indices:
             documents[int(labels[entity])].add(document_id)
-    largest_first = sorted(
-        members, key=lambda label: (-len(documents[label]), -len(members[label]), members[label])
-    )
+    largest_first = sorted(members, key=lambda at: (-len(documents[at]), -len(members[at]), members[at]))
     members_by_number = [members[label] for label in largest_first]
     naming = choose_naming_entities(members_by_number, labels, entities, document_entities)
     inner_weights = _sum_inner_weights(graph, labels)
@@ -76,9 +74,8 @@ def make_clusters(
         name = ", ".join(entities[entity].name for entity in naming_entities)
         cluster_documents = tuple(sorted(documents[label]))
         is_region = len(cluster_documents) >= min_documents
-        clusters.append(
-            Cluster(number, name, (*naming_entities, *other_members), cluster_documents, is_region)
-        )
+        ranked = (*naming_entities, *other_members)
+        clusters.append(Cluster(number, name, ranked, cluster_documents, is_region))
     return clusters
 
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.core.progress import Progress, silent
-from curation.core.statistics.arrays import Ints
+from curation.core.statistics.arrays import Floats, Ints
 from curation.retrieval.embedding_model import Vectors
 
 NEIGHBOURS = 50
@@ -36,7 +35,7 @@ class EntityGraph(NamedTuple):
     nodes: int
     first: Ints
     second: Ints
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @property
     def degrees(self) -> Ints:
@@ -52,9 +51,7 @@ class EntityGraph(NamedTuple):
         return csr_array((weights, ends), shape=(self.nodes, self.nodes))
 
 
-def join_neighbours(
-    vectors: Vectors, neighbours: int = NEIGHBOURS, progress: Progress = silent
-) -> EntityGraph:
+def join_neighbours(vectors: Vectors, limit: int = NEIGHBOURS, progress: Progress = silent) -> EntityGraph:
     """Make the graph that joins each entity with its nearest entities.
 
     `vectors` are unit vectors, shape (entities, dimension).
@@ -67,7 +64,7 @@ def join_neighbours(
     for start in range(0, count, block_size):
         cosines = np.round((vectors[start : start + block_size] @ vectors.T).astype(np.float64), 6)
         for entity, entity_cosines in enumerate(cosines, start):
-            nearest = find_nearest(entity_cosines, neighbours, MIN_COSINE, excluded=entity)
+            nearest = find_nearest(entity_cosines, limit, MIN_COSINE, excluded=entity)
             firsts.append(np.full(len(nearest), entity))
             seconds.append(nearest)
             weights.append(entity_cosines[nearest])
@@ -75,9 +72,7 @@ def join_neighbours(
     return _make_undirected(count, np.concatenate(firsts), np.concatenate(seconds), np.concatenate(weights))
 
 
-def find_nearest(
-    cosines: NDArray[np.float64], limit: int, min_cosine: float, excluded: int | None = None
-) -> Ints:
+def find_nearest(cosines: Floats, limit: int, min_cosine: float, excluded: int | None = None) -> Ints:
     """Find the positions of the `limit` highest cosines of at least `min_cosine`, without `excluded`.
 
     Ties are ordered by position.
@@ -88,7 +83,7 @@ def find_nearest(
     return near[np.lexsort((near, -cosines[near]))][:limit]
 
 
-def _make_undirected(nodes: int, sources: Ints, targets: Ints, weights: NDArray[np.float64]) -> EntityGraph:
+def _make_undirected(nodes: int, sources: Ints, targets: Ints, weights: Floats) -> EntityGraph:
     """Make each edge once, even if both entities found each other, with the greater of the two weights."""
     first, second = np.minimum(sources, targets), np.maximum(sources, targets)
     order = np.lexsort((-weights, second, first))

@@ -58,7 +58,7 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
     with store.reading() as cursor:
         coverage_map = read_map(cursor, read_current_map_id(cursor))
     matched = match_current_queries(store, coverage_map, model, progress)
-    return select_gaps(coverage_map, count_clusters(coverage_map, matched))
+    return list_gaps(coverage_map, count_clusters(coverage_map, matched))
 
 
 def count_clusters(coverage_map: CoverageMap, matched: MatchedQueries) -> list[ClusterCoverage]:
@@ -80,8 +80,8 @@ def count_clusters(coverage_map: CoverageMap, matched: MatchedQueries) -> list[C
     ]
 
 
-def select_gaps(
-    coverage_map: CoverageMap, counts: Sequence[ClusterCoverage], fill: bool = False
+def list_gaps(
+    coverage_map: CoverageMap, counts: list[ClusterCoverage], fill: bool = False
 ) -> list[CoverageGap]:
     """Find the regions without a query, in the order of `find_gaps`.
 

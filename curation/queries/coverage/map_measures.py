@@ -99,9 +99,7 @@ def measure_by_rule(coverage_map: CoverageMap, matched: MatchedQueries) -> list[
     return [RuleFigures(name, *_find_measure_spans(seeds)) for name, seeds in by_rule.items()]
 
 
-def measure_resolution(
-    coverage_map: CoverageMap, matched: MatchedQueries, partitions: Partitions
-) -> CurveStep:
+def measure_step(coverage_map: CoverageMap, matched: MatchedQueries, partitions: Partitions) -> CurveStep:
     """Compute the measures over the regions of each partition of one resolution."""
     measures_by_seed = _measure_seeds(coverage_map, matched, partitions, coverage_map.rule)
     return CurveStep(
@@ -129,9 +127,7 @@ def find_documents_outside(coverage_map: CoverageMap) -> DocumentsOutside:
 def build_reliability_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOutside) -> Section:
     """Show how far the measures depend on the rule for C(q) and the seed, and the documents in no region."""
     ids = ", ".join(map(isolate, outside.ids)) + (", …" if outside.documents > MAX_IDS_SHOWN else "")
-    rows = tuple(
-        (figures.rule, figures.msc.text(), figures.scc.text(), figures.zqc.text(",.0f")) for figures in rules
-    )
+    rows = tuple((row.rule, row.msc.text(), row.scc.text(), row.zqc.text(",.0f")) for row in rules)
     _, msc, scc, zqc = rows[-1]
     caption = "Regions by rule for a query's clusters: lowest and highest value over seeds"
     return Section(
@@ -148,17 +144,13 @@ def _measure_seeds(
     coverage_map: CoverageMap, matched: MatchedQueries, partitions: Partitions, rule: MatchingRule
 ) -> list[CoverageMeasures]:
     """Compute the measures over the regions of each seed's partition, by one rule for C(q)."""
-    document_entities, min_documents = (
-        coverage_map.document_entities,
-        coverage_map.parameters["least_documents"],
-    )
+    document_entities = coverage_map.document_entities
+    min_documents = coverage_map.parameters["least_documents"]
     measures_by_seed = []
     for labels in partitions.labels:
         cluster_of: list[int] = labels.tolist()
         regions = np.flatnonzero(count_documents(labels, document_entities) >= min_documents).tolist()
-        document_clusters = [
-            collect_clusters(entities, cluster_of) for entities in document_entities.values()
-        ]
+        document_clusters = [collect_clusters(row, cluster_of) for row in document_entities.values()]
         query_clusters = matched.find_query_clusters(rule, cluster_of)
         measures_by_seed.append(measure_coverage(regions, document_clusters, query_clusters))
     return measures_by_seed

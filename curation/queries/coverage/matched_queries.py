@@ -57,13 +57,9 @@ class MatchedQueries(NamedTuple):
         """Find the clusters C(q) of each query."""
         return [rule.find_clusters(self.matches[query.normalised], cluster_of) for query in self.queries]
 
-    def find_traffic_clusters(
-        self, rule: MatchingRule, cluster_of: Sequence[int]
-    ) -> list[tuple[Clusters, int]]:
+    def find_traffic_clusters(self, rule: MatchingRule, cluster_of: list[int]) -> list[tuple[Clusters, int]]:
         """Find the clusters and the number of searches of each text of the traffic."""
-        return [
-            (rule.find_clusters(self.matches[text], cluster_of), searches) for text, searches in self.traffic
-        ]
+        return [(rule.find_clusters(self.matches[text], cluster_of), count) for text, count in self.traffic]
 
     def keep_matched(self) -> MatchedQueries:
         """Keep only the queries and the traffic whose texts were matched."""

@@ -87,14 +87,9 @@ def name_third(third: int | None) -> str:
     return "–" if third is None else _THIRDS[third]
 
 
-def find_cell(
-    shape: QueryShape, dispersion_cuts: Tertiles | None, alignment_cuts: Tertiles | None
-) -> Cell | None:
+def find_cell(shape: QueryShape, dispersion: Tertiles | None, alignment: Tertiles | None) -> Cell | None:
     """Find the cell of a query in the grid of thirds, or None if the query has no third."""
-    cell: Cell = (
-        _find_third(shape.dispersion, dispersion_cuts),
-        _find_third(shape.alignment, alignment_cuts),
-    )
+    cell: Cell = (_find_third(shape.dispersion, dispersion), _find_third(shape.alignment, alignment))
     return None if cell == (None, None) else cell
 
 

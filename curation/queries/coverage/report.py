@@ -22,7 +22,7 @@ from curation.queries.coverage.map_measures import (
     find_documents_outside,
     measure_by_rule,
     measure_clusters,
-    measure_resolution,
+    measure_step,
 )
 from curation.queries.coverage.matched_queries import MAX_TRAFFIC_TEXTS, MatchedQueries, match_current_queries
 from curation.queries.coverage.measures import CoverageMeasures
@@ -183,14 +183,12 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
         ),
         traffic_counted=counted_searches / matched.searches if matched.searches else None,
         clusters=count_clusters(coverage_map, matched),
-        curve=[measure_resolution(coverage_map, matched, tried) for tried in coverage_map.partitions],
+        curve=[measure_step(coverage_map, matched, tried) for tried in coverage_map.partitions],
         left_out=coverage_map.left_out | _count_left_out(coverage_map, matched, counted_searches),
     )
 
 
-def _count_left_out(
-    coverage_map: CoverageMap, matched: MatchedQueries, counted_searches: int
-) -> dict[str, int]:
+def _count_left_out(coverage_map: CoverageMap, matched: MatchedQueries, counted: int) -> dict[str, int]:
     """Count the queries and searches that the measures leave out or treat differently, by reason."""
     rule = coverage_map.rule
     matches = [matched.matches[query.normalised] for query in matched.queries]
@@ -201,6 +199,6 @@ def _count_left_out(
         NO_ENTITY: without_entity,
         SCATTERED: without_cluster - without_entity,
         BY_RULE: unread,
-        UNCOUNTED_TRAFFIC.format(MAX_TRAFFIC_TEXTS): matched.searches - counted_searches,
+        UNCOUNTED_TRAFFIC.format(MAX_TRAFFIC_TEXTS): matched.searches - counted,
     }
     return {reason: count for reason, count in reasons.items() if count}

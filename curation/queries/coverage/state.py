@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from curation.core.digests import digest
 from curation.core.reports.page import Section
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.gaps import ClusterCoverage, CoverageGap, count_clusters, select_gaps
+from curation.queries.coverage.gaps import ClusterCoverage, CoverageGap, count_clusters, list_gaps
 from curation.queries.coverage.map_measures import (
     build_reliability_section,
     find_documents_outside,
@@ -76,7 +76,7 @@ def read_state(cursor: Cursor) -> CoverageState:
         map=coverage_map,
         clusters=counts,
         queries=queries,
-        gaps=select_gaps(coverage_map, counts),
+        gaps=list_gaps(coverage_map, counts),
         regions=measure_clusters(coverage_map, matched, coverage_map.regions),
         unassigned=unassigned,
         unmatched=current.unmatched,

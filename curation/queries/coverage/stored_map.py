@@ -113,9 +113,8 @@ def read_current_map_id(cursor: Cursor) -> str:
     snapshot = current_snapshot(cursor)
     map_id = get_setting(cursor, CURRENT_MAP)
     if map_id is None:
-        raise RefusedError(
-            "The project has no coverage map yet.", command="`goldgrade coverage` makes the map."
-        )
+        command = "`goldgrade coverage` makes the map."
+        raise RefusedError("The project has no coverage map yet.", command=command)
     sql = "SELECT snapshot_id FROM coverage_maps WHERE map_id = ?"
     [(map_snapshot,)] = cursor.execute(sql, [map_id]).fetchall()
     if map_snapshot != snapshot:
@@ -237,9 +236,7 @@ def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
     entity_rows = [(index, *entity, neighbours) for index, (entity, neighbours) in enumerate(entities)]
     columns: tuple[str, ...] = ("place", "name", "description", "neighbours")
     append_rows(cursor, "coverage_entities", entity_rows, columns, map_id=map_id)
-    documents = [
-        (document_id, list(indices)) for document_id, indices in coverage_map.document_entities.items()
-    ]
+    documents = [(name, list(indices)) for name, indices in coverage_map.document_entities.items()]
     append_rows(cursor, "coverage_documents", documents, ("document_id", "entities"), map_id=map_id)
     clusters = [(cluster.number, cluster.name, list(cluster.entities)) for cluster in coverage_map.clusters]
     append_rows(cursor, "coverage_clusters", clusters, ("number", "name", "entities"), map_id=map_id)

@@ -209,9 +209,8 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
         return
     names = [name for (name,) in cursor.execute(_FIELD_NAMES).fetchall()]
     expected = f"expected one of {', '.join(map(repr, names))}" if names else "it has no further fields"
-    problems = [
-        f"the traffic has no field {field!r}; {expected}" for field in empty_fields if field not in names
-    ]
+    unknown = [field for field in empty_fields if field not in names]
+    problems = [f"the traffic has no field {field!r}; {expected}" for field in unknown]
     refuse_problems(
         problems,
         way_out="An import of a log keeps the further fields that it names.",

@@ -242,9 +242,8 @@ def _append_sample(
     query_ids, added = _add_queries(cursor, [normalised for normalised, *_ in queries])
     parameters_json = canonical_json(parameters)
     strata_json = canonical_json([stratum._asdict() for stratum in strata])
-    cursor.execute(
-        "INSERT INTO samples VALUES (?, ?, ?, ?)", [sample_id, parameters_json, strata_json, utc_now()]
-    )
+    row = [sample_id, parameters_json, strata_json, utc_now()]
+    cursor.execute("INSERT INTO samples VALUES (?, ?, ?, ?)", row)
     cursor.execute("INSERT INTO sample_logs SELECT ?, import_id FROM traffic_imports", [sample_id])
     rows = sorted((query_ids[normalised], *figures) for normalised, *figures in queries)
     columns = ("query_id", "stratum", "traffic", "inclusion_probability")

@@ -93,13 +93,10 @@ class Stratum(NamedTuple):
 def check_dimensions(dimensions: Sequence[str]) -> None:
     """Refuse unknown dimensions, repeated dimensions, and an empty list."""
     expected = f"expected some of {', '.join(DIMENSIONS)}, {TAG}NAME, {FIELD}NAME"
-    problems = [
-        f"{name!r} is no dimension of strata; {expected}" for name in dimensions if not _is_dimension(name)
-    ]
-    distinct = [name for name in dict.fromkeys(dimensions) if _is_dimension(name)]
-    problems += [
-        f"strata by {name!r} were asked for twice" for name in distinct if dimensions.count(name) > 1
-    ]
+    known = [name for name in dict.fromkeys(dimensions) if _is_dimension(name)]
+    unknown = [name for name in dimensions if not _is_dimension(name)]
+    problems = [f"{name!r} is no dimension of strata; {expected}" for name in unknown]
+    problems += [f"strata by {name!r} were asked for twice" for name in known if dimensions.count(name) > 1]
     if not dimensions:
         problems = [f"no strata were named; {expected}"]
     refuse_problems(problems)
@@ -148,9 +145,8 @@ def label_by_cluster(
     matches = match_new_texts(store, coverage_map, texts, model, progress)
     regions = frozenset(coverage_map.regions)
     values = [_choose_region(coverage_map, matches[text], regions) for text in texts]
-    names: dict[int | str, str] = {
-        region: _name_region(coverage_map, region) for region in coverage_map.regions
-    }
+    numbers = coverage_map.regions
+    names: dict[int | str, str] = {number: _name_region(coverage_map, number) for number in numbers}
     names |= {name: name for name in (SMALL_ONLY, NO_CLUSTER) if name in values}
     code_of = {value: code for code, value in enumerate(names)}
     codes = np.array([code_of[value] for value in values], np.intp)

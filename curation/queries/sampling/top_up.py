@@ -75,9 +75,8 @@ def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
 def _refuse_without_goal(request: TopUpRequest) -> None:
     """Refuse a top-up without a size and without quotas."""
     if not request.quotas and request.size is None:
-        raise InputError(
-            "The top-up has no goal; expected a size of the whole sample, or quotas such as tail=40."
-        )
+        goals = "a size of the whole sample, or quotas such as tail=40"
+        raise InputError(f"The top-up has no goal; expected {goals}.")
 
 
 def _read_extensible_sample(cursor: Cursor) -> SampleReport:
@@ -143,10 +142,7 @@ def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest)
         )
     weights = compute_weights(earlier.parameters["allocation"], traffic)
     additions = allocate(additional, capacities, weights)
-    return {
-        name: min_size + addition
-        for name, min_size, addition in zip(names, min_sizes, additions, strict=True)
-    }
+    return {name: sum(counts) for name, *counts in zip(names, min_sizes, additions, strict=True)}
 
 
 def _refuse_loss(frame: Frame, drawing: Drawing, earlier_queries: set[str]) -> None:

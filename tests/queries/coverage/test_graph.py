@@ -59,7 +59,7 @@ def test_entities_are_joined_from_a_cosine_of_one_half() -> None:
 
 
 def test_an_edge_needs_one_of_its_ends_to_name_the_other() -> None:
-    graph = join_neighbours(at_angles(0, 10, 30), neighbours=1)
+    graph = join_neighbours(at_angles(0, 10, 30), limit=1)
     assert edges(graph) == [(0, 1), (1, 2)]  # 2 names 1, which names 0
 
 

@@ -236,9 +236,8 @@ def prices_set(environment: Mapping[str, str] | None = None) -> TokenPrices | No
     except ValueError:
         read, written = -1.0, -1.0
     if not (0 <= read < float("inf") and 0 <= written < float("inf")):
-        raise InputError(
-            f"{PRICES} is {given!r}; expected two prices of a million tokens, such as 0.15,0.60."
-        )
+        example = "two prices of a million tokens, such as 0.15,0.60"
+        raise InputError(f"{PRICES} is {given!r}; expected {example}.")
     return read, written
 
 

@@ -136,9 +136,8 @@ class SyntheticQueries:
     @property
     def tables(self) -> tuple[Table, ...]:
         """List the new synthetic queries."""
-        rows = tuple(
-            (row.query_id, row.text, row.cluster, row.document_id, row.style) for row in self.written
-        )
+        queries = self.written
+        rows = tuple((row.query_id, row.text, row.cluster, row.document_id, row.style) for row in queries)
         caption = f"{pluralize(len(rows), 'query', 'queries')} by {self.model}"
         return (Table(caption, ("id", "query", "region", "document", "style"), rows),)
 
@@ -277,9 +276,8 @@ class _Session:
         """
         shown, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
-            [answer] = self._ask_model(
-                [verification_call(candidate.text, shown, self.report.model)], read_check
-            )
+            call = verification_call(candidate.text, shown, self.report.model)
+            [answer] = self._ask_model([call], read_check)
             if self.report.ended:
                 return None
             check = answer and read_check(answer)

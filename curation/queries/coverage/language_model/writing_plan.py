@@ -20,7 +20,7 @@ from curation.core.progress import Progress, silent
 from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.gaps import CoverageGap, count_clusters, select_gaps
+from curation.queries.coverage.gaps import CoverageGap, count_clusters, list_gaps
 from curation.queries.coverage.language_model.answers import CHARACTERS
 from curation.queries.coverage.language_model.chat import TokenPrices, price_of
 from curation.queries.coverage.language_model.writing_calls import (
@@ -190,7 +190,7 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
         store=store,
         corpus=corpus,
         map=coverage_map,
-        gaps=[gap for gap in select_gaps(coverage_map, counted, request.fill) if gap.number not in done],
+        gaps=[gap for gap in list_gaps(coverage_map, counted, request.fill) if gap.number not in done],
         queries=queries,
         written_for=frozenset(row.document_id for row in written),
         alignments=[json.loads(row.detail).get("alignment") for row in written],

@@ -79,7 +79,7 @@ class TextWarnings(NamedTuple):
             for phrase in self.copied
         ]
         sentences_found += [
-            f"The project has a nearly equal query: “{isolate(text)}”." for text in self.alike
+            f"The project has a nearly equal query: “{isolate(query)}”." for query in self.alike
         ]
         if self.style is not None:
             sentences_found.append(f"This task asks for {self.style}.")

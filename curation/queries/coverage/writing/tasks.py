@@ -23,7 +23,7 @@ from curation.core.text import describe_left_out, pluralize
 from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.gaps import select_gaps
+from curation.queries.coverage.gaps import list_gaps
 from curation.queries.coverage.measures import MIN_FOR_SCC
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.queries.coverage.stored_map import read_current_map_id
@@ -240,7 +240,7 @@ def _choose_documents(
 
 def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
     """Choose documents for regions with few queries, as many as each region lacks besides its open tasks."""
-    gaps = select_gaps(inputs.state.map, inputs.state.clusters, fill=True)
+    gaps = list_gaps(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
         raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill.")
     planned: dict[str, int] = {}
@@ -253,9 +253,7 @@ def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
 
 def _regions_to_write_for(state: CoverageState, kind: str) -> list[int]:
     """List the regions without a query, or all regions for unanswerable queries, by searches × documents."""
-    regions = [
-        region for region in state.clusters if region.is_region and not (kind == GAP and region.queries)
-    ]
+    regions = [row for row in state.clusters if row.is_region and not (kind == GAP and row.queries)]
     regions.sort(key=lambda region: (-(region.searches or 0) * region.documents, -region.documents))
     return [region.number for region in regions]
 
