@@ -44,7 +44,7 @@ from curation.ingest.readers.blocks import NeedsRowReader
 from curation.ingest.importers.traffic import log_columns
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.store import open_store
-with patch.object(log_columns, "by_block", side_effect=NeedsRowReader):
+with patch.object(log_columns, "read_by_block", side_effect=NeedsRowReader):
     import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))
 """
 """The import that goes row by row, as it does where a file is not plain."""

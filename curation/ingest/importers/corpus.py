@@ -203,19 +203,21 @@ def import_corpus_files(
     RefusedError: another process changed the corpus during the import.
     """
     with store.reading() as cursor:
-        before = read_known_versions(cursor)
-    taken = CorpusBuilder([path for path, _ in files], before.hashes)
+        stored_versions = read_known_versions(cursor)
+    builder = CorpusBuilder([path for path, _ in files], stored_versions.hashes)
     for path, layout in files:
-        read_documents(Records(path, layout, progress), fields or CorpusFields(), taken)
-    taken.pack()
-    versions = dict(before.versions) if add else {}
-    versions.update({document_id: version for document_id, (version, *_) in taken.versions.items()})
-    result = compare_versions(before, versions, taken)
-    is_part = add and before.held
-    if result.is_new or before.held != is_part or taken.batches:  # texts that were left elsewhere until now
+        read_documents(Records(path, layout, progress), fields or CorpusFields(), builder)
+    builder.pack()
+    versions = dict(stored_versions.versions) if add else {}
+    versions.update({document_id: version for document_id, (version, *_) in builder.versions.items()})
+    result = compare_versions(stored_versions, versions, builder)
+    is_held = add and stored_versions.held
+    if (
+        result.is_new or stored_versions.held != is_held or builder.batches
+    ):  # texts that were left elsewhere until now
         with store.transaction(appends=True) as cursor:
-            write_corpus(cursor, before, versions, taken.batches, taken.source, is_part)
-            record_import(cursor, {"source": taken.source}, result, author)
+            write_corpus(cursor, stored_versions, versions, builder.batches, builder.source, is_held)
+            record_import(cursor, {"source": builder.source}, result, author)
             result = replace(result, withdrawn=withdraw(cursor, author))
     return result
 
@@ -238,17 +240,17 @@ def compute_snapshot_id(versions: Mapping[str, str]) -> str:
     return digest(sorted(versions.items()))
 
 
-def _resolved_fields(records: Records, asked: CorpusFields) -> CorpusFields:
-    used = records.resolve(asked)
+def _resolved_fields(records: Records, requested: CorpusFields) -> CorpusFields:
+    used = records.resolve(requested)
     if used.title is None and not used.body:
         records.refuse_columns(
             "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
         )
-    elif not used.body and not asked.titles_only:
-        longest = records.longest_text(set(used.used.values()))
-        such = f" ({longest} has the longest values)" if longest else ""
+    elif not used.body and not requested.titles_only:
+        longest_column = records.longest_text(set(used.used.values()))
+        hint = f" ({longest_column} has the longest values)" if longest_column else ""
         records.refuse_columns(
-            f"{NO_TEXT}. Name it with --map body=COLUMN{such}, or say so with --titles-only"
+            f"{NO_TEXT}. Name it with --map body=COLUMN{hint}, or say so with --titles-only"
         )
     return used
 
@@ -260,40 +262,42 @@ def read_known_versions(cursor: Cursor) -> KnownVersions:
     return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
 
 
-def read_documents(records: Records, asked: CorpusFields, taken: CorpusBuilder) -> None:
+def read_documents(records: Records, requested: CorpusFields, builder: CorpusBuilder) -> None:
     """Read the documents of the next file, and add them to `taken`."""
-    fields = _resolved_fields(records, asked)
-    before, named = Counter(taken.left_out), 0
-    taken.sources.append(records.source)
-    taken.units.append(records.unit)
+    fields = _resolved_fields(records, requested)
+    earlier_left_out, documents = Counter(builder.left_out), 0
+    builder.sources.append(records.source)
+    builder.units.append(records.unit)
     for number, record in enumerate(records):
-        document = build_known_document(record.fields, fields, taken.in_files or taken.known)
+        document = build_known_document(record.fields, fields, builder.in_files or builder.known)
         if not document.document_id:
-            taken.left_out["no id"] += 1
+            builder.left_out["no id"] += 1
         elif not document.text:
-            taken.left_out["neither title nor body"] += 1
+            builder.left_out["neither title nor body"] += 1
         else:
-            named += 1
-            if _is_first(document, record.line, taken, records):
-                taken.without_text += not document.body.strip()
-                taken.keep(document, number)
-    if not named:
-        records.refuse_nothing_taken("document", taken.left_out - before)
-    taken.replaced += Counter(records.replaced)
-    taken.fields.append(fields)
+            documents += 1
+            if _is_first(document, record.line, builder, records):
+                builder.without_text += not document.body.strip()
+                builder.keep(document, number)
+    if not documents:
+        records.refuse_nothing_taken("document", builder.left_out - earlier_left_out)
+    builder.replaced += Counter(records.replaced)
+    builder.fields.append(fields)
 
 
-def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
+def build_known_document(
+    values: Mapping[str, Any], fields: CorpusFields, known_hashes: Container[str]
+) -> Document:
     """Return the document of a record; if the project has the document without the group, return the stored
     version.
 
     A new version would set aside all grades of the document.
     """
     document = build_document(values, fields)
-    if document.content_hash in known:
+    if document.content_hash in known_hashes:
         return document
     older = drop_group(document, fields.group)
-    return older if older.content_hash in known else document
+    return older if older.content_hash in known_hashes else document
 
 
 def drop_group(document: Document, group: str | None) -> Document:
@@ -311,7 +315,7 @@ def build_document(values: Mapping[str, Any], fields: CorpusFields) -> Document:
     """
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
-    rest = select_unused_values(values, used | {*valid.values()}, fields.inside)
+    other_values = select_unused_values(values, used | {*valid.values()}, fields.inside)
     document = Document(
         document_id=field_to_text(values, fields.id).strip(),
         content_hash="",
@@ -320,23 +324,23 @@ def build_document(values: Mapping[str, Any], fields: CorpusFields) -> Document:
         url=field_to_text(values, fields.url) or None,
         published=field_to_text(values, fields.date) or None,
         group_key=field_to_text(values, fields.group) or None,
-        metadata=to_metadata_json(rest | {name: values[column] for name, column in valid.items()}),
+        metadata=to_metadata_json(other_values | {name: values[column] for name, column in valid.items()}),
     )
     return document._replace(content_hash=compute_content_hash(document))
 
 
-def _is_first(document: Document, line: int, taken: CorpusBuilder, records: Records) -> bool:
+def _is_first(document: Document, line: int, builder: CorpusBuilder, records: Records) -> bool:
     """Return whether the document's id is new; note a problem if the same id has different content."""
-    here = (document.content_hash, len(taken.units) - 1, line)
-    first = taken.versions.setdefault(document.document_id, here)
-    version, file, first_line = first
-    if first is here:  # a file can hold several documents on one line
+    entry = (document.content_hash, len(builder.units) - 1, line)
+    first = builder.versions.setdefault(document.document_id, entry)
+    version, file_index, first_line = first
+    if first is entry:  # a file can hold several documents on one line
         return True
     if version == document.content_hash:
-        taken.left_out["the same document again"] += 1
+        builder.left_out["the same document again"] += 1
     else:
-        where = f"{taken.units[file]} {first_line}"
-        where += f" of {taken.paths[file]}" if file != here[1] else ""
+        where = f"{builder.units[file_index]} {first_line}"
+        where += f" of {builder.paths[file_index]}" if file_index != entry[1] else ""
         records.problems.add(
             line,
             f"document {document.document_id!r} has different content on {where}",
@@ -351,34 +355,36 @@ def build_document_table(documents: Sequence[Document]) -> pa.Table:
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
-def compare_versions(held: KnownVersions, versions: Mapping[str, str], taken: CorpusBuilder) -> CorpusImport:
+def compare_versions(
+    stored_versions: KnownVersions, versions: Mapping[str, str], builder: CorpusBuilder
+) -> CorpusImport:
     """Compare a new snapshot of the corpus with the versions of documents that the project has."""
-    before = held.versions
-    added = sum(document_id not in before for document_id in versions)
-    unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
+    stored = stored_versions.versions
+    added = sum(document_id not in stored for document_id in versions)
+    unchanged = sum(stored.get(document_id) == version for document_id, version in versions.items())
     snapshot = compute_snapshot_id(versions)
     return CorpusImport(
         snapshot=snapshot,
         documents=len(versions),
-        is_new=snapshot != held.snapshot,
+        is_new=snapshot != stored_versions.snapshot,
         added=added,
         changed=len(versions) - added - unchanged,
-        removed=sum(document_id not in versions for document_id in before),
+        removed=sum(document_id not in versions for document_id in stored),
         unchanged=unchanged,
-        fields=taken.fields[0],
-        left_out=dict(taken.left_out),
-        replaced=dict(taken.replaced),
-        without_text=taken.without_text,
+        fields=builder.fields[0],
+        left_out=dict(builder.left_out),
+        replaced=dict(builder.replaced),
+        without_text=builder.without_text,
     )
 
 
 def write_corpus(
     cursor: Cursor,
-    before: KnownVersions,
+    stored_versions: KnownVersions,
     versions: Mapping[str, str],
     batches: Iterable[pa.Table],
     source: str,
-    held: bool,
+    is_held: bool,
 ) -> str:
     """Store a snapshot of the corpus with its new versions, make the snapshot current, and return its id.
 
@@ -391,7 +397,9 @@ def write_corpus(
     ------
     RefusedError: another process changed the corpus during the import.
     """
-    if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
+    if get_setting(cursor, "corpus") != stored_versions.snapshot or count_versions(cursor) != len(
+        stored_versions.hashes
+    ):
         raise RefusedError(
             "A different import changed the corpus; nothing was written. Run this import again."
         )
@@ -405,6 +413,6 @@ def write_corpus(
         columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
         append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
     put_setting(cursor, "corpus", snapshot)
-    if held or before.held:
-        put_setting(cursor, HELD, snapshot if held else "")
+    if is_held or stored_versions.held:
+        put_setting(cursor, HELD, snapshot if is_held else "")
     return snapshot

@@ -92,34 +92,38 @@ def locate_evidence(stated: Sequence[StatedEvidence], document_id: str, body: st
     the error lists all problems.
     """
     spans, problems = [], []
-    for part in stated:
+    for stated_range in stated:
         try:
-            spans.append(_located_span(part, body))
+            spans.append(_located_span(stated_range, body))
         except ValueError as error:
-            at = f"line {part.line or line}: " if line else ""
-            problems.append(f"{at}{error} (document {document_id!r})")
+            where = f"line {stated_range.line or line}: " if line else ""
+            problems.append(f"{where}{error} (document {document_id!r})")
     refuse_problems(problems)
     return union(spans)
 
 
 def select_evidence_in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
     """Return the ranges of evidence, except ranges that have only a quote which is not in the body."""
-    return tuple(part for part in stated if part.start is not None or find_quote(part.quote, body))
+    return tuple(
+        stated_range
+        for stated_range in stated
+        if stated_range.start is not None or find_quote(stated_range.quote, body)
+    )
 
 
 def _located_span(evidence: StatedEvidence, body: str) -> Span:
     if evidence.start is None or evidence.end is None:
-        places = find_quote(evidence.quote, body)
-        if len(places) == 1:
-            return places[0]
-        times = f"{len(places):,} times" if places else "not"
+        occurrences = find_quote(evidence.quote, body)
+        if len(occurrences) == 1:
+            return occurrences[0]
+        times = f"{len(occurrences):,} times" if occurrences else "not"
         raise ValueError(f"the quote “{excerpt(evidence.quote)}” is {times} in the text; expected once")
     if outside := describe_outside_spans(body, [(evidence.start, evidence.end)]):
         raise ValueError(outside)
-    there = body[evidence.start : evidence.end]
-    if evidence.quote and evidence.quote.split() != there.split():
+    quoted_text = body[evidence.start : evidence.end]
+    if evidence.quote and evidence.quote.split() != quoted_text.split():
         raise ValueError(
-            f"the text has “{excerpt(there)}” from {evidence.start:,} to {evidence.end:,}; "
+            f"the text has “{excerpt(quoted_text)}” from {evidence.start:,} to {evidence.end:,}; "
             f"expected the quote “{excerpt(evidence.quote)}”"
         )
     return evidence.start, evidence.end

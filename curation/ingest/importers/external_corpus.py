@@ -100,11 +100,11 @@ def read_linked_documents(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
     """
     import pyarrow as pa
 
-    wanted = pa.table({"content_hash": hashes})
-    with store.reading() as cursor, reading_arrow(cursor, wanted_versions=wanted):
-        places = cursor.sql(_PLACES).to_arrow_table()
-    for row in range(len(places)):
-        [values] = places.slice(row, 1).to_pylist()
+    requested = pa.table({"content_hash": hashes})
+    with store.reading() as cursor, reading_arrow(cursor, wanted_versions=requested):
+        locations = cursor.sql(_PLACES).to_arrow_table()
+    for row in range(len(locations)):
+        [values] = locations.slice(row, 1).to_pylist()
         rows = values.pop("rows")
         yield from _rows_of(LinkedFile(**values), rows, frozenset(hashes.to_pylist()))
 
@@ -122,8 +122,8 @@ def store_linked_texts(store: Store, document_ids: Iterable[str]) -> None:
         if not cursor.execute("SELECT 1 FROM left_files LIMIT 1").fetchall():
             return
         versions = snapshot_versions(cursor, current_snapshot(cursor), sorted({*document_ids})).values()
-        lacking = sorted({*versions}.difference(documents_by_hash(cursor, versions)))
-    for rows in read_linked_documents(store, pa.array(lacking, pa.string())):
+        missing_hashes = sorted({*versions}.difference(documents_by_hash(cursor, versions)))
+    for rows in read_linked_documents(store, pa.array(missing_hashes, pa.string())):
         names = ", ".join(rows.column_names)
         sql = f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
         with store.transaction(appends=True) as cursor, reading_arrow(cursor, incoming_rows=rows):
@@ -139,13 +139,13 @@ def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
     with store.reading() as cursor:
         rows = cursor.execute(_CURRENT_FILES).fetchall()
     files = [(LinkedFile(*values), imported_at) for *values, imported_at in rows]
-    for location, of_location in groupby(files, lambda pair: pair[0].location):
+    for location, files_there in groupby(files, lambda pair: pair[0].location):
         try:
             present = list_files(location)
         except InputError as error:
             yield location, error
             continue
-        for file, imported_at in of_location:
+        for file, imported_at in files_there:
             if file.name in present and _is_older(present[file.name], file.bytes, imported_at):
                 continue
             try:
@@ -165,16 +165,18 @@ def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> I
     """Yield records of a file as rows of the table `documents`, for the versions of documents with these
     hashes.
     """
-    reading = json.loads(file.reading)
-    used = reading["fields"]
-    fields = CorpusFields(**used)
-    with _cut_down(_unchanged_path(file), rows, file.row_groups) as (path, wanted):
-        records = Records(path, FileLayout(**reading["layout"]))
-        again: dict[str, Any] = {name: value or _NONE.get(name, "") for name, value in used.items()}
-        records.resolve(CorpusFields(**again))
-        numbers = set(wanted)
-        taken = (record.fields for number, record in enumerate(records) if number in numbers)
-        for batch in batched(build_known_document(values, fields, hashes) for values in taken):
+    how_read = json.loads(file.reading)
+    column_of_field = how_read["fields"]
+    fields = CorpusFields(**column_of_field)
+    with _cut_down(_unchanged_path(file), rows, file.row_groups) as (path, rows_in_file):
+        records = Records(path, FileLayout(**how_read["layout"]))
+        resolved_again: dict[str, Any] = {
+            name: value or _NONE.get(name, "") for name, value in column_of_field.items()
+        }
+        records.resolve(CorpusFields(**resolved_again))
+        row_numbers = set(rows_in_file)
+        selected_records = (record.fields for number, record in enumerate(records) if number in row_numbers)
+        for batch in batched(build_known_document(values, fields, hashes) for values in selected_records):
             yield build_document_table(batch)
 
 
@@ -210,12 +212,12 @@ def _cut_down(
     ends = np.cumsum(row_groups)
     group_of = np.searchsorted(ends, rows, side="right")
     with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder, open_parquet(path) as file:
-        parts = []
+        tables = []
         for group in np.unique(group_of).tolist():
             first = int(ends[group]) - row_groups[group]
-            parts.append(file.read_row_group(group).take(np.array(rows)[group_of == group] - first))
+            tables.append(file.read_row_group(group).take(np.array(rows)[group_of == group] - first))
         smaller = Path(folder) / "rows.parquet"
-        pq.write_table(pa.concat_tables(parts), smaller)
+        pq.write_table(pa.concat_tables(tables), smaller)
         yield smaller, range(len(rows))
 
 
@@ -242,19 +244,19 @@ class _LinkedCorpus(CorpusBuilder):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        used = asdict(self.fields[-1])
-        if not used["inside"]:
-            del used["inside"]  # older imports keep their ids
-        reading = canonical_json({"fields": used, "layout": layout._asdict()})
+        column_of_field = asdict(self.fields[-1])
+        if not column_of_field["inside"]:
+            del column_of_field["inside"]  # older imports keep their ids
+        reading = canonical_json({"fields": column_of_field, "layout": layout._asdict()})
         rows, ids, hashes = map(list, zip(*self.here, strict=True)) if self.here else ([], [], [])
         file_id = digest("left file", location, name, checksum, reading, rows)
         path = Path(location, name)
         parquet = pq.read_metadata(path) if format == "parquet" else None
-        groups = (
+        row_groups = (
             [parquet.row_group(group).num_rows for group in range(parquet.num_row_groups)] if parquet else []
         )
         size = path.stat().st_size
-        self.files.append(LinkedFile(file_id, location, name, size, checksum, checksum, reading, groups))
+        self.files.append(LinkedFile(file_id, location, name, size, checksum, checksum, reading, row_groups))
         columns = {"file_id": pa.repeat(file_id, len(rows)), "row": rows, "document_id": ids}
         self.places.append(pa.table(columns | {"content_hash": hashes}))
         self.here.clear()
@@ -279,30 +281,30 @@ def link_corpus(
     InputError: a file cannot be read, a field is missing, or an id has two different texts.
     RefusedError: another process changed the corpus during the import.
     """
-    files, others = _readable_files(location)
+    files, other_files = _readable_files(location)
     source = str(Path(location).absolute())
     with store.reading() as cursor:
-        before = read_known_versions(cursor)
-        pooled = cursor.execute("SELECT DISTINCT document_id FROM candidates").fetchall()
-    taken = _LinkedCorpus(
+        stored_versions = read_known_versions(cursor)
+        pooled_rows = cursor.execute("SELECT DISTINCT document_id FROM candidates").fetchall()
+    builder = _LinkedCorpus(
         [Path(name) for name in files],
-        before.hashes,
-        in_files=before.hashes.union(before.versions.values()),
-        needed=frozenset(document_id for (document_id,) in pooled),
+        stored_versions.hashes,
+        in_files=stored_versions.hashes.union(stored_versions.versions.values()),
+        needed=frozenset(document_id for (document_id,) in pooled_rows),
     )
     for name, path in files.items():
         checksum = compute_checksum(path)
         records = Records(path, layout, progress)
-        read_documents(records, fields or CorpusFields(), taken)
-        taken.end_file(source, name, checksum, records.format, layout or FileLayout())
-    taken.pack()
-    if others:
-        taken.left_out[OTHER_FILES] = others
-    versions = {document_id: version for document_id, (version, *_) in taken.versions.items()}
-    imported = compare_versions(before, versions, taken)
+        read_documents(records, fields or CorpusFields(), builder)
+        builder.end_file(source, name, checksum, records.format, layout or FileLayout())
+    builder.pack()
+    if other_files:
+        builder.left_out[OTHER_FILES] = other_files
+    versions = {document_id: version for document_id, (version, *_) in builder.versions.items()}
+    imported = compare_versions(stored_versions, versions, builder)
     with store.transaction(appends=True, large=True) as cursor:
-        write_corpus(cursor, before, versions, taken.batches, source, held=False)
-        _write_manifest(cursor, imported.snapshot, taken)
+        write_corpus(cursor, stored_versions, versions, builder.batches, source, is_held=False)
+        _write_manifest(cursor, imported.snapshot, builder)
         record_import(cursor, {"source": source, "left": True}, imported, author)
         return replace(imported, withdrawn=withdraw(cursor, author))
 
@@ -311,22 +313,24 @@ def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
     """Return the files with documents, by name, and the number of other files. For a BEIR folder, return the
     file of the corpus.
     """
-    every = list_files(location)
+    all_files = list_files(location)
     for name in ("corpus.jsonl", "corpus.jsonl.gz"):
-        if name in every:
-            return {name: every[name]}, 0
-    files = {name: path for name, path in every.items() if path.name.lower().endswith(LINKABLE_ENDINGS)}
+        if name in all_files:
+            return {name: all_files[name]}, 0
+    files = {name: path for name, path in all_files.items() if path.name.lower().endswith(LINKABLE_ENDINGS)}
     if not files:
         raise InputError(
             ["holds no files in Parquet or JSON, in which a corpus may stay"], path=Path(location).absolute()
         )
-    return files, len(every) - len(files)
+    return files, len(all_files) - len(files)
 
 
-def _write_manifest(cursor: Cursor, snapshot: str, taken: _LinkedCorpus) -> None:
-    for file, places in zip(taken.files, taken.places, strict=True):
+def _write_manifest(cursor: Cursor, snapshot: str, builder: _LinkedCorpus) -> None:
+    for file, locations in zip(builder.files, builder.places, strict=True):
         if not cursor.execute("SELECT 1 FROM left_files WHERE file_id = ?", [file.file_id]).fetchall():
-            append_rows(cursor, "left_files", [file], documents=len(places))
-            append(cursor, "left_documents", dict(zip(places.column_names, places.columns, strict=True)))
-    rows = [(snapshot, file.file_id, utc_now()) for file in taken.files]
+            append_rows(cursor, "left_files", [file], documents=len(locations))
+            append(
+                cursor, "left_documents", dict(zip(locations.column_names, locations.columns, strict=True))
+            )
+    rows = [(snapshot, file.file_id, utc_now()) for file in builder.files]
     append_rows(cursor, "left_snapshots", rows, ("snapshot_id", "file_id", "imported_at"))

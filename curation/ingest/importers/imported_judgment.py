@@ -68,35 +68,37 @@ def merge_judgments(
         by_key.setdefault(judgment.key, []).append(judgment)
     problems: list[str] = []
     counts: Counter[str] = Counter(left_out)
-    judgment_of = {key: _join(_keep_latest(given, counts), counts, problems) for key, given in by_key.items()}
+    merged = {
+        key: _join(_keep_latest(same_pair, counts), counts, problems) for key, same_pair in by_key.items()
+    }
     left_out.update(counts)
     refuse_problems(problems, way_out=_ONE_GRADE)
-    return judgment_of
+    return merged
 
 
-def _keep_latest(given: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
+def _keep_latest(same_pair: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
     """Return an annotator's judgments of a pair, except judgments that a later different grade replaces."""
-    times = [judgment.submitted_at for judgment in given if judgment.submitted_at is not None]
-    if len(times) < len(given) or len({judgment.grade for judgment in given}) == 1:
-        return given
-    latest = [judgment for judgment in given if judgment.submitted_at == max(times)]
-    left_out[EARLIER_GRADE] += len(given) - len(latest)
+    times = [judgment.submitted_at for judgment in same_pair if judgment.submitted_at is not None]
+    if len(times) < len(same_pair) or len({judgment.grade for judgment in same_pair}) == 1:
+        return same_pair
+    latest = [judgment for judgment in same_pair if judgment.submitted_at == max(times)]
+    left_out[EARLIER_GRADE] += len(same_pair) - len(latest)
     return latest
 
 
-def _join(given: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
+def _join(same_pair: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
     """Merge an annotator's judgments of a pair into one judgment."""
-    first, *others = given
-    joined = first
-    for judgment in others:
+    first, *later_judgments = same_pair
+    merged = first
+    for judgment in later_judgments:
         if first.grade != judgment.grade:
             problems.append(
                 f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
                 f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
             )
-        elif joined.evidence != judgment.evidence:
-            more = [stated._replace(line=judgment.line) for stated in judgment.evidence or ()]
-            joined = joined._replace(evidence=(*(joined.evidence or ()), *more))
+        elif merged.evidence != judgment.evidence:
+            further_ranges = [stated._replace(line=judgment.line) for stated in judgment.evidence or ()]
+            merged = merged._replace(evidence=(*(merged.evidence or ()), *further_ranges))
         else:
             left_out["the same judgment again"] += 1
-    return joined
+    return merged

@@ -89,26 +89,30 @@ class _Cell(NamedTuple):
     evidence: Any
 
 
-def _fields(records: Records, asked: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
-    wide = bool(asked.annotator_columns)
-    if wide and (asked.annotator or asked.grade or asked.annotator_name):
+def _fields(records: Records, requested: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
+    is_wide = bool(requested.annotator_columns)
+    if is_wide and (requested.annotator or requested.grade or requested.annotator_name):
         records.refuse_columns(
             "--annotator-columns already names the annotators: leave out other options that name annotators"
         )
-    for column in asked.annotator_columns:
+    for column in requested.annotator_columns:
         records.field("--annotator-columns", column)
-    absent = {"annotator", "grade"} if wide else {"annotator"} if asked.annotator_name else set()
-    absent |= {"grade"} if asked.grade_given is not None else set()
-    absent |= set() if takes_evidence or asked.evidence else {"evidence"}
-    used = records.resolve(asked, absent)
-    if asked.query_text is None and (find_name_kind(used.query or "") != "id" or records.format == "qrels"):
+    unread_fields = (
+        {"annotator", "grade"} if is_wide else {"annotator"} if requested.annotator_name else set()
+    )
+    unread_fields |= {"grade"} if requested.grade_given is not None else set()
+    unread_fields |= set() if takes_evidence or requested.evidence else {"evidence"}
+    used = records.resolve(requested, unread_fields)
+    if requested.query_text is None and (
+        find_name_kind(used.query or "") != "id" or records.format == "qrels"
+    ):
         used = replace(used, query_text=None)
-    if "annotator" not in absent and used.annotator is None:
+    if "annotator" not in unread_fields and used.annotator is None:
         records.refuse_columns(
             "no column is known to hold annotators: name one with --map annotator=COLUMN, several "
             "columns with --annotator-columns, or one person with --annotator"
         )
-    if asked.annotator and asked.annotator_name:
+    if requested.annotator and requested.annotator_name:
         records.refuse_columns("--annotator and --map annotator both name annotators: leave out one of them")
     return used
 
@@ -154,9 +158,9 @@ class JudgmentFile:
             self._guide, self._known_queries = current_guide(cursor), KnownQueries.read(cursor)
         self.fields = fields = _fields(records, fields or JudgmentFields(), self._guide.evidence is not None)
         self._grade_map = dict(grade_map or {})
-        of_ids = records.format == "qrels" or fields.query_text is not None
+        has_ids = records.format == "qrels" or fields.query_text is not None
         self._given = "" if fields.grade_given is None else str(fields.grade_given)
-        self._queries = QueryColumn(self._known_queries, fields.query, "id" if of_ids else None)
+        self._queries = QueryColumn(self._known_queries, fields.query, "id" if has_ids else None)
         self._named: dict[str, tuple[Query, int]] = {}
         known_names = {UNKNOWN_QUERY: self._known_queries.alike, UNKNOWN_DOCUMENT: self._documents.alike}
         self._unknown = UnknownNames(records.problems, _WAYS_OUT, known_names, skip_unknown)
@@ -165,8 +169,8 @@ class JudgmentFile:
         self.left_out: Counter[str] = Counter()
         self._bad: dict[tuple[str, str], list[int]] = {}
         self._rejected: list[tuple[int, str, str]] = []
-        taken = {*fields.used.values(), *fields.annotator_columns}
-        self._marks = find_mark_columns(records.columns, taken, judged=True)
+        read_columns = {*fields.used.values(), *fields.annotator_columns}
+        self._marks = find_mark_columns(records.columns, read_columns, judged=True)
         self._times = ImportedTimes(fields.date_order)
         self.judgments = self._read_judgments()
         if not self.judgments:
@@ -180,10 +184,10 @@ class JudgmentFile:
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
                 cells += self._cells(record)
-        self._documents.ask(cell.document for cell in cells)
+        self._documents.look_up(cell.document for cell in cells)
         judgments = list(filter(None, map(self._judgment_of, cells)))
         self._note_all()
-        self._unknown.settle(self.left_out)
+        self._unknown.report(self.left_out)
         if self.fields.evidence:
             self._problems.hint("There may be more problems: evidence is compared with documents later.")
         named = self._named.values()
@@ -195,25 +199,25 @@ class JudgmentFile:
 
     def _note_all(self) -> None:
         """Add problems that concern the file as a whole."""
-        for (_, why), lines in self._bad.items():
-            more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
-            self._problems.add(lines[0], f"{why}{more}", self._grade_map_to_write())
+        for (_, problem), lines in self._bad.items():
+            how_often = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
+            self._problems.add(lines[0], f"{problem}{how_often}", self._grade_map_to_write())
         if self._rejected:
             line, column, word = self._rejected[0]
-            many = pluralize(len(self._rejected), "row says", "rows say")
+            rows_text = pluralize(len(self._rejected), "row says", "rows say")
             way_out = _REJECTED.format(column=column, word=word)
-            self._problems.add(line, f"{many} {column}: {word}, first in this row", way_out)
+            self._problems.add(line, f"{rows_text} {column}: {word}, first in this row", way_out)
         if self._times.no_time:
             self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 
     def _grade_map_to_write(self) -> str:
         """Return the advice to map all unknown grades of the file."""
-        known = {text: format_grade(grade) for text, grade in self._grade_map.items()}
+        known_grades = {text: format_grade(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
-        written = format_map(known | {text: "?" for text, _ in self._bad})
+        map_text = format_map(known_grades | {text: "?" for text, _ in self._bad})
         return (
             f"Map these grades to the guide's scale ({scale}), or to no-grade or cannot-tell: "
-            f"--grade-map {written}"
+            f"--grade-map {map_text}"
         )
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
@@ -249,13 +253,13 @@ class JudgmentFile:
         if not self._is_graded(cell) or not self._is_complete(cell):
             return None
         query = self._query_of(cell)
-        known = self._is_document(cell)
+        is_known_document = self._is_document(cell)
         try:
             grade = self._grade_of(cell.grade)
         except ValueError as error:
             self._bad.setdefault((cell.grade, str(error)), []).append(cell.line)
             return None
-        if query is None or not known:
+        if query is None or not is_known_document:
             return None
         time = self._times.time(cell.time, partial(self._problems.add, cell.line))
         try:
@@ -271,15 +275,15 @@ class JudgmentFile:
         )
 
     def _is_graded(self, cell: _Cell) -> bool:
-        why = ""
-        mapped = self._grade_map.get(normalise_grade(cell.grade)) if cell.grade else UNGRADED
-        if mapped == UNGRADED or (is_missing_value(cell.grade) and not self._is_a_grade(cell.grade)):
-            why = "no grade"
+        reason = ""
+        mapped_grade = self._grade_map.get(normalise_grade(cell.grade)) if cell.grade else UNGRADED
+        if mapped_grade == UNGRADED or (is_missing_value(cell.grade) and not self._is_a_grade(cell.grade)):
+            reason = "no grade"
         elif self._records.format == "qrels" and cell.grade == _POOLED_UNJUDGED:
-            why = "" if normalise_grade(cell.grade) in self._grade_map else "pooled, not judged (-1)"
-        if why:
-            self.left_out[why] += 1
-        return not why
+            reason = "" if normalise_grade(cell.grade) in self._grade_map else "pooled, not judged (-1)"
+        if reason:
+            self.left_out[reason] += 1
+        return not reason
 
     def _is_a_grade(self, text: str) -> bool:
         """Return whether the grade map or the labeling guide has a grade with that name, such as "None"."""
@@ -297,23 +301,23 @@ class JudgmentFile:
 
     def _query_of(self, cell: _Cell) -> Query | None:
         """Return the project's query with that id or text, or a new query if the file has the text."""
-        text = redact(cell.query_text if cell.query_text != cell.query else "")
+        redacted = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
             query = self._queries.find(cell.query, cell.line)
-            if not text.text and query is None and self._queries.by != "id":
-                self._queries.take_text(cell.query, cell.line)
-                text = redact(cell.query)
+            if not redacted.text and query is None and self._queries.by != "id":
+                self._queries.note_new_text(cell.query, cell.line)
+                redacted = redact(cell.query)
         except InputError as error:
             self._problems.add(cell.line, str(error))
             return None
-        if not text.text:
+        if not redacted.text:
             if query is None:
                 self._unknown.note(UNKNOWN_QUERY, cell.query, cell.line)
             return query
-        if text.is_empty and query is None:
+        if redacted.is_empty and query is None:
             self.left_out[f"query is {BARE}"] += 1
             return None
-        return self._of_text(cell, text.text)
+        return self._of_text(cell, redacted.text)
 
     def _of_text(self, cell: _Cell, text: str) -> Query:
         """Return a query with the cell's text and id. Later, `compare_named_queries` compares the query with
@@ -324,17 +328,17 @@ class JudgmentFile:
         if not query_id or has_email_address(query_id):
             query_id = make_query_id(normalised)
         query = Query(query_id, text, normalised, "imported")
-        first, line = self._named.setdefault(query_id, (query, cell.line))
-        if first.normalised != normalised:
-            where = f"on {self._problems.unit} {line}"
-            self._problems.add(cell.line, describe_text_conflict(query, first, where), ONE_TEXT)
-        return first
+        first_query, first_line = self._named.setdefault(query_id, (query, cell.line))
+        if first_query.normalised != normalised:
+            where = f"on {self._problems.unit} {first_line}"
+            self._problems.add(cell.line, describe_text_conflict(query, first_query, where), ONE_TEXT)
+        return first_query
 
     def _is_document(self, cell: _Cell) -> bool:
-        known = cell.document in self._documents
-        if not known:
+        is_known = cell.document in self._documents
+        if not is_known:
             self._unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
-        return known
+        return is_known
 
     def _grade_of(self, text: str) -> int | None:
         """Return the grade on the guide's scale, or None for cannot-tell. For other grades raise a

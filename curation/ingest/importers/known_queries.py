@@ -53,7 +53,7 @@ class KnownQueries:
     def __contains__(self, query_id: object) -> bool:
         return query_id in self._queries
 
-    def also_called(self, names: Mapping[str, Collection[str]]) -> Self:
+    def with_other_ids(self, names: Mapping[str, Collection[str]]) -> Self:
         """Return the same queries with further alternative ids, which `names` has by query id."""
         called = {
             query_id: json.dumps({OTHER_IDS: [*read_other_ids(self.metadata.get(query_id, "{}")), *further]})
@@ -61,13 +61,13 @@ class KnownQueries:
         }
         return type(self)(self._queries.values(), {**self.metadata, **called})
 
-    def share_an_id(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
+    def share_id_with(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
         """Return whether a query and a document share an id; `find` returns those of the given ids that
         documents have.
         """
         return bool(find(self._queries))
 
-    def of_id(self, name: str) -> Query | None:
+    def find_by_id(self, name: str) -> Query | None:
         """Return the query with that id or alternative id; None if no query has the id."""
         return self._queries.get(name) or self._by_other_id.get(name)
 
@@ -75,7 +75,7 @@ class KnownQueries:
         """Return the known id for each unknown name that looks like a known id."""
         return find_lookalikes(names, [*self._queries, *self._by_other_id])
 
-    def of_text(self, normalised: str) -> list[Query]:
+    def find_by_text(self, normalised: str) -> list[Query]:
         """Return all queries with that normalized text, sorted by id."""
         return self._by_text.get(normalised, [])
 
@@ -88,23 +88,23 @@ class KnownQueries:
         InputError: several queries have the text, or the name is the id of one query and the text of a
         different query.
         """
-        of_id = None if by == "text" else self.of_id(name)
+        query_by_id = None if by == "text" else self.find_by_id(name)
         if by == "id":
-            return of_id
-        of_text = self.of_text(normalise_query(redact(name).text))
-        others = [query for query in of_text if query != of_id]
-        if of_id is not None and others:
+            return query_by_id
+        queries_by_text = self.find_by_text(normalise_query(redact(name).text))
+        other_queries = [query for query in queries_by_text if query != query_by_id]
+        if query_by_id is not None and other_queries:
             raise InputError(
-                f"{name!r} is the id of the query {of_id.text!r}, and the text of the query "
-                f"{others[0].query_id!r}: write id:{name} or text:{name}"
+                f"{name!r} is the id of the query {query_by_id.text!r}, and the text of the query "
+                f"{other_queries[0].query_id!r}: write id:{name} or text:{name}"
             )
-        if len(others) > 1:
-            ids = ", ".join(query.query_id for query in of_text)
+        if len(other_queries) > 1:
+            ids = ", ".join(query.query_id for query in queries_by_text)
             raise InputError(f"several queries have the text {name!r} ({ids}): name one query by its id")
-        if of_id is None and not of_text and by is None and name.startswith(("id:", "text:")):
-            kind, _, rest = name.partition(":")
-            return self.find(rest.strip(), "id" if kind == "id" else "text")
-        return of_id or (of_text[0] if of_text else None)
+        if query_by_id is None and not queries_by_text and by is None and name.startswith(("id:", "text:")):
+            kind, _, name_without_prefix = name.partition(":")
+            return self.find(name_without_prefix.strip(), "id" if kind == "id" else "text")
+        return query_by_id or (queries_by_text[0] if queries_by_text else None)
 
     def find_each(self, names: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
         """Return the ids of the named queries, the problems of ambiguous names, and the unknown names."""
@@ -158,13 +158,13 @@ class QueryColumn:
         if query is None:
             return None
         if self.by is None:
-            is_id = query == self._known.of_id(name)
-            if is_id != (query in self._known.of_text(normalise_query(redact(name).text))):
+            is_id = query == self._known.find_by_id(name)
+            if is_id != (query in self._known.find_by_text(normalise_query(redact(name).text))):
                 self._refuse_mixture("id" if is_id else "text", name, line)
         self._found[name] = query
         return query
 
-    def take_text(self, name: str, line: int) -> None:
+    def note_new_text(self, name: str, line: int) -> None:
         """Record that a cell without a known query is the text of a new query.
 
         Raises
@@ -178,10 +178,10 @@ class QueryColumn:
         """Refuse a column that mixes ids and texts of queries, because a text can equal an id by chance."""
         self._first = self._first or (kind, name, line)
         if self._first[0] != kind:
-            words = {"id": "is the id of a query", "text": "can only be the text of a query"}
-            other, other_name, other_line = self._first
+            meaning_of = {"id": "is the id of a query", "text": "can only be the text of a query"}
+            first_kind, first_name, first_line = self._first
             raise InputError(
-                f"{name!r} {words[kind]}, but {other_name!r} on line {other_line} {words[other]}: "
+                f"{name!r} {meaning_of[kind]}, but {first_name!r} on line {first_line} {meaning_of[first_kind]}: "
                 f"write id:{name} or text:{name}, or call the column query_id or query_text"
             )
 

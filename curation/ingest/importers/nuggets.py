@@ -79,13 +79,15 @@ def import_nuggets(
                     rows.left_out["repeated nugget"] += nugget.text in importance_of
                     importance_of[nugget.text] = nugget.vital
     rows.check(nuggets_of, "nugget")
-    whole = {query: [Nugget(*item) for item in nuggets.items()] for query, nuggets in nuggets_of.items()}
+    nuggets_of_query = {
+        query: [Nugget(*item) for item in nuggets.items()] for query, nuggets in nuggets_of.items()
+    }
     with store.transaction(appends=True) as cursor:
-        changes = _append_nuggets(cursor, whole, records.source, author)
+        changes = _append_nuggets(cursor, nuggets_of_query, records.source, author)
         if any(changes):
             event = {"source": records.source, "new": changes[0], "changed": changes[1]}
             record_event(cursor, "import nuggets", event, author)
-    return rows.outcome(whole, changes, used)
+    return rows.outcome(nuggets_of_query, changes, used)
 
 
 def write_nuggets(
@@ -103,17 +105,17 @@ def write_nuggets(
     NotFoundError: the project does not have the query.
     RefusedError: the author is neither reviewer nor lead.
     """
-    written = [nugget._replace(text=" ".join(nugget.text.split())) for nugget in nuggets]
-    refuse_problems([problem for nugget in written for problem in find_nugget_problems(nugget.text)])
-    times = Counter(nugget.text for nugget in written)
-    refuse_problems([f"{text!r} is a nugget twice; keep one" for text, count in times.items() if count > 1])
+    new_nuggets = [nugget._replace(text=" ".join(nugget.text.split())) for nugget in nuggets]
+    refuse_problems([problem for nugget in new_nuggets for problem in find_nugget_problems(nugget.text)])
+    counts = Counter(nugget.text for nugget in new_nuggets)
+    refuse_problems([f"{text!r} is a nugget twice; keep one" for text, count in counts.items() if count > 1])
     with store.transaction() as cursor:
         require_author(cursor, author, *WRITERS)
         if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
             raise NotFoundError(f"The project has no query {query_id!r}.")
-        changes = _append_nuggets(cursor, {query_id: written}, PEOPLE, author, call_id)
+        changes = _append_nuggets(cursor, {query_id: new_nuggets}, PEOPLE, author, call_id)
         if any(changes):
-            detail = {"query": query_id, "nuggets": len(written)} | ({"call": call_id} if call_id else {})
+            detail = {"query": query_id, "nuggets": len(new_nuggets)} | ({"call": call_id} if call_id else {})
             record_event(cursor, "write nuggets", detail, author)
     return any(changes)
 
@@ -160,17 +162,17 @@ def _append_nuggets(
     A query keeps the id of the language model's call when its nuggets are replaced.
     """
     newest = cursor.execute("SELECT query_id, revision, texts, vital, call_id FROM newest_nuggets").fetchall()
-    known: dict[str, tuple[int, list[Nugget] | None]] = (
+    stored_nuggets: dict[str, tuple[int, list[Nugget] | None]] = (
         dict.fromkeys(nuggets_of, (-1, None)) if call_id else {}
     )
-    known |= {
+    stored_nuggets |= {
         name: (revision, [*map(Nugget, texts, vital)] if call_id in (None, call) else None)
         for name, revision, texts, vital, call in newest
     }
-    written, changes = find_revisions(known, nuggets_of)
+    revisions, changes = find_revisions(stored_nuggets, nuggets_of)
     calls = {name: call for name, *_, call in newest}
     rows = []
-    for name, revision, nuggets in written:
+    for name, revision, nuggets in revisions:
         texts, vital = [nugget.text for nugget in nuggets], [nugget.vital for nugget in nuggets]
         rows.append((name, revision, call_id or calls.get(name), texts, vital))
     names = ("query_id", "revision", "call_id", "texts", "vital")
@@ -185,16 +187,16 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
     if value == []:
         rows.left_out["empty list of nuggets"] += 1
     for item in value if isinstance(value, list) else [value]:
-        row: Mapping[str, Any] = record.fields
+        values: Mapping[str, Any] = record.fields
         column, way_out = used.importance, "Name the column of importance with --map importance=COLUMN."
         if isinstance(item, Mapping):
-            row, column, way_out = item, "importance", OBJECT
+            values, column, way_out = item, "importance", OBJECT
             if "text" not in item:
                 names = join_names([*map(repr, item)]) or "nothing"
                 records.problems.add(record.line, f"a nugget with {names}, expected its text", OBJECT)
                 continue
-        text = " ".join(to_text(item["text"] if row is item else item).split())
-        importance = to_text(row.get(column or ""))
+        text = " ".join(to_text(item["text"] if values is item else item).split())
+        importance = to_text(values.get(column or ""))
         redacted = redact(text)
         if not text or redacted.is_empty:
             rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1

@@ -150,19 +150,19 @@ class Rule:
         group = "it" if "it" in self.pattern.groupindex else 0
         start = 0
         while match := self.pattern.search(text, start):
-            first, end = match.span(group)
-            holds = self.check(match[group]) and not (
-                self.announced and _OTHER_NUMBER.search(text, max(0, first - 60), first)
+            start_of_match, end = match.span(group)
+            is_personal = self.check(match[group]) and not (
+                self.announced and _OTHER_NUMBER.search(text, max(0, start_of_match - 60), start_of_match)
             )
-            if holds:
-                yield first, end
-            start = match.end() if holds or not self.restarts else match.start() + 1
+            if is_personal:
+                yield start_of_match, end
+            start = match.end() if is_personal or not self.restarts else match.start() + 1
 
 
 def is_iban(account: str) -> bool:
     """Return whether an IBAN has the right check digits (ISO 13616)."""
-    bare = SEPARATORS.sub("", account)
-    return is_modulo_97(bare[4:] + bare[:4])
+    characters = SEPARATORS.sub("", account)
+    return is_modulo_97(characters[4:] + characters[:4])
 
 
 def is_public_ip(address: str) -> bool:
@@ -185,18 +185,22 @@ def looks_random(token: str) -> bool:
     """
     if max(map(len, re.split("[+/=]", token))) < 16 or _COMMIT.fullmatch(token):
         return False
-    bare = _JOINTS.sub("", token)
-    digits = sum(sign.isdigit() for sign in bare)
-    steps = max(1, len(bare) - 1)
-    caseless = _count_changes(_CASELESS.sub("a", bare))
-    if len(bare) >= 24 and min(digits, len(bare) - digits) >= 4 and caseless >= 0.25 * steps:
+    letters_and_digits = _JOINTS.sub("", token)
+    digits = sum(sign.isdigit() for sign in letters_and_digits)
+    step_count = max(1, len(letters_and_digits) - 1)
+    case_blind_changes = _count_changes(_CASELESS.sub("a", letters_and_digits))
+    if (
+        len(letters_and_digits) >= 24
+        and min(digits, len(letters_and_digits) - digits) >= 4
+        and case_blind_changes >= 0.25 * step_count
+    ):
         return True
-    classes = _SMALL.sub("a", _CAPITAL.sub("A", bare))
+    classes = _SMALL.sub("a", _CAPITAL.sub("A", letters_and_digits))
     return (
-        len(bare) >= 20
+        len(letters_and_digits) >= 20
         and digits >= 2
-        and bare.lower() != bare != bare.upper()
-        and _count_changes(classes) >= 0.45 * steps
+        and letters_and_digits.lower() != letters_and_digits != letters_and_digits.upper()
+        and _count_changes(classes) >= 0.45 * step_count
     )
 
 
@@ -227,10 +231,10 @@ def _is_phone(number: str) -> bool:
 def _is_trunk_phone(number: str) -> bool:
     """Return whether groups of digits after a trunk 0 have the length and form of a phone number."""
     groups = re.findall("[0-9]+", number)
-    short = len(groups[0]) == 2  # such as 06: only in a plan's form, with blanks
-    if not 10 <= sum(map(len, groups)) <= 12 or (short and re.search("[^0-9 ]", number)):
+    is_short = len(groups[0]) == 2  # such as 06: only in a plan's form, with blanks
+    if not 10 <= sum(map(len, groups)) <= 12 or (is_short and re.search("[^0-9 ]", number)):
         return False
-    if not short and (len(groups) == 2 or re.search("[()/-]", number)):
+    if not is_short and (len(groups) == 2 or re.search("[()/-]", number)):
         return True
     return _PLAN.fullmatch(" ".join(groups)) is not None
 
@@ -261,8 +265,8 @@ def make_number_check(*modules: str) -> Callable[[str], bool]:
     """
 
     def check(number: str) -> bool:
-        bare = SEPARATORS.sub("", number).upper()
-        return any(import_module(f"stdnum.{module}").is_valid(bare) for module in modules)
+        digits = SEPARATORS.sub("", number).upper()
+        return any(import_module(f"stdnum.{module}").is_valid(digits) for module in modules)
 
     return check
 
@@ -423,10 +427,12 @@ def redact(text: str) -> Redacted:
     kinds: Counter[str] = Counter()
     count = -1
     while count < (count := kinds.total()):
-        for form in (_folded_text,) if text.isascii() else (_folded_text, _visible_text, normalise_query):
-            before = kinds.total()
-            replaced = _replace_matches(form(text), kinds)
-            text = replaced if kinds.total() > before else text
+        for normal_form in (
+            (_folded_text,) if text.isascii() else (_folded_text, _visible_text, normalise_query)
+        ):
+            earlier_count = kinds.total()
+            replaced = _replace_matches(normal_form(text), kinds)
+            text = replaced if kinds.total() > earlier_count else text
     return Redacted(text, kinds)
 
 
@@ -435,12 +441,12 @@ def _replace_matches(text: str, kinds: Counter[str]) -> str:
     for rule in RULES:
         if digits < rule.digits:
             continue
-        parts, done = [], 0
+        pieces, position = [], 0
         for start, end in rule.spans(text):
-            parts += [text[done:start], rule.placeholder]
-            done = end
+            pieces += [text[position:start], rule.placeholder]
+            position = end
             kinds[rule.kind] += 1
-        text = "".join([*parts, text[done:]])
+        text = "".join([*pieces, text[position:]])
     return text
 
 

@@ -88,22 +88,22 @@ def compare_named_queries(
     InputError: an id has a different text in the project, a text has a different id, or the file has earlier
         problems.
     """
-    rows = [ImportedQuery(query, "{}", line) for query, line in named]
-    added, _, known_as = compare_queries(rows, known, problems)
-    return [row.query for row in added], known_as
+    named_queries = [ImportedQuery(query, "{}", line) for query, line in named]
+    new_rows, _, known_as = compare_queries(named_queries, known, problems)
+    return [row.query for row in new_rows], known_as
 
 
 def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
     """Store alternative ids of known queries; `known_as` maps a file's id to the project's id."""
     known = KnownQueries.read(cursor)
-    changed = []
-    for other, query_id in known_as.items():
-        query = known.of_id(query_id)
-        if query is not None and known.of_id(other) is None:
-            row = ImportedQuery(query._replace(query_id=other), "{}", 0)
-            stored = ImportedQuery(query, known.metadata[query_id], 0)
-            changed.append(_updated_query(stored, row))
-    write_queries(cursor, [], changed)
+    changed_rows = []
+    for other_id, query_id in known_as.items():
+        query = known.find_by_id(query_id)
+        if query is not None and known.find_by_id(other_id) is None:
+            named_query = ImportedQuery(query._replace(query_id=other_id), "{}", 0)
+            stored_query = ImportedQuery(query, known.metadata[query_id], 0)
+            changed_rows.append(_updated_query(stored_query, named_query))
+    write_queries(cursor, [], changed_rows)
 
 
 def compare_queries(
@@ -112,19 +112,21 @@ def compare_queries(
     """Return new queries, known queries that the file changes, and the project's id for each of its ids."""
     added, changed = list[ImportedQuery](), list[ImportedQuery]()
     known_as: dict[str, str] = {}
-    taken: dict[str, ImportedQuery] = {}
+    first_rows: dict[str, ImportedQuery] = {}
     for row in rows:
-        query = known.of_id(row.query.query_id) or _of_text(row, known, problems)
+        query = known.find_by_id(row.query.query_id) or _of_text(row, known, problems)
         if query is None:
             added.append(row)
             continue
-        stored = ImportedQuery(query, known.metadata[query.query_id], 0)
-        first = taken.setdefault(query.query_id, row)
+        stored_row = ImportedQuery(query, known.metadata[query.query_id], 0)
+        first_row = first_rows.setdefault(query.query_id, row)
         if query.normalised != row.query.normalised:
             problems.add(row.line, describe_text_conflict(row.query, query, "in the project"), ONE_TEXT)
-        elif first is not row:
-            problems.add(row.line, _twin_text(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
-        elif (updated := _updated_query(stored, row)) != stored:
+        elif first_row is not row:
+            problems.add(
+                row.line, _twin_text(row, [query], f" like {problems.unit} {first_row.line}"), ONE_QUERY
+            )
+        elif (updated := _updated_query(stored_row, row)) != stored_row:
             changed.append(updated)
         if row.has_other_id_than(query):
             known_as[row.query.query_id] = query.query_id
@@ -136,13 +138,15 @@ def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Que
     """Return the only query with the text of a row whose id is made from the text; note a problem if several
     queries have the text.
     """
-    stored = known.of_text(row.query.normalised)
-    if not stored:
+    same_text = known.find_by_text(row.query.normalised)
+    if not same_text:
         return None
-    if len(stored) > 1 or (row.has_own_id and stored[0].query_id != make_query_id(stored[0].normalised)):
-        problems.add(row.line, _twin_text(row, stored), ONE_QUERY)
+    if len(same_text) > 1 or (
+        row.has_own_id and same_text[0].query_id != make_query_id(same_text[0].normalised)
+    ):
+        problems.add(row.line, _twin_text(row, same_text), ONE_QUERY)
         return None
-    return stored[0]
+    return same_text[0]
 
 
 def _twin_text(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
@@ -207,8 +211,8 @@ def add_query(
         problems.append("The id holds an e-mail address, which goldgrade does not store. Give another.")
     problems += [
         f"The {what} holds bytes that are not characters; expected text in UTF-8."
-        for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
-        if clean_text(given, Counter()) != given
+        for what, value in (("query", text), ("information need", need), ("id", query_id or ""))
+        if clean_text(value, Counter()) != value
     ]
     refuse_problems(problems)
     known = KnownQueries.read(cursor)
@@ -233,18 +237,18 @@ def has_email_address(query_id: str) -> bool:
 
 
 def _refuse_known(known: KnownQueries, query: Query) -> None:
-    same = known.of_text(query.normalised)
-    if same:
-        refusal = f"The project holds this text already, as query {same[0].query_id!r}."
-        if same[0].source != "traffic":
+    same_text = known.find_by_text(query.normalised)
+    if same_text:
+        refusal = f"The project holds this text already, as query {same_text[0].query_id!r}."
+        if same_text[0].source != "traffic":
             raise RefusedError(refusal)
         raise RefusedError(
             f"{refusal} It came from traffic. A query that is imported from a file stays in every sample.",
             command="`goldgrade import queries` does so.",
         )
-    stored = known.of_id(query.query_id)
-    if stored is not None:
+    same_id = known.find_by_id(query.query_id)
+    if same_id is not None:
         raise RefusedError(
-            f"The id {query.query_id!r} belongs to the query {stored.text!r}. Give another.",
+            f"The id {query.query_id!r} belongs to the query {same_id.text!r}. Give another.",
             command="--id gives one.",
         )

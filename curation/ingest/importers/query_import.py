@@ -113,8 +113,8 @@ class QueryImport:
         changes = bool(self.added or self.changed or self.answers or self.tags_added)
         sentence = f"Nothing changed: the project has the same {pluralize(self.queries, 'query', 'queries')}."
         if changes:
-            shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-            sentence = f"{pluralize(self.queries, 'query', 'queries')}: {shown}."
+            counts_text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            sentence = f"{pluralize(self.queries, 'query', 'queries')}: {counts_text}."
         remarks = [describe_fields(self.fields, "all other columns are metadata")]
         if self.known_as:
             pairs = join_names([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
@@ -126,10 +126,12 @@ class QueryImport:
         if self.answers:
             remarks.append(f"{pluralize(self.answers, 'query', 'queries')} got new reference answers.")
         if self.tags:
-            shown = join_names([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
+            counts_text = join_names([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
             declared = join_names(self.declared, MAX_NAMES)
-            new = f" The project's own tags now include {declared}." if declared else ""
-            remarks.append(f"Tags of the queries: {shown}. {self.tags_added:,} of these tags are new.{new}")
+            declared_text = f" The project's own tags now include {declared}." if declared else ""
+            remarks.append(
+                f"Tags of the queries: {counts_text}. {self.tags_added:,} of these tags are new.{declared_text}"
+            )
         remarks += [
             *describe_personal_data(self.personal, "queries", "replaced"),
             *describe_replacements(self.replaced),
@@ -159,8 +161,8 @@ def import_queries(
     records = Records(find_beir_file(path, "queries.jsonl"), layout, progress, judged=False)
     used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
-    there = read_document_fields(store) if used.filter else set()
-    rows = _read_queries(records, used, left_out, there)
+    document_field_names = read_document_fields(store) if used.filter else set()
+    rows = _read_queries(records, used, left_out, document_field_names)
     if not rows:
         records.refuse_nothing_taken("query", left_out)
     with store.transaction(appends=True) as cursor:
@@ -196,7 +198,7 @@ def import_queries(
 
 
 def _read_queries(
-    records: Records, fields: QueryFields, left_out: Counter[str], there: Collection[str]
+    records: Records, fields: QueryFields, left_out: Counter[str], document_field_names: Collection[str]
 ) -> list[ImportedQuery]:
     """Return the distinct queries of the file; `there` are the fields of documents' metadata that a filter
     may use.
@@ -207,7 +209,9 @@ def _read_queries(
         if mark := find_mark(record.fields, marks):
             left_out[f"marked {mark[1]}"] += 1
             continue
-        row = _row(record, fields, left_out, _filter(record, fields.filter, there, records.problems))
+        row = _row(
+            record, fields, left_out, _filter(record, fields.filter, document_field_names, records.problems)
+        )
         row = row._replace(tags=_tags_of_record(record, fields.tag, records.problems))
         if not row.query.normalised:
             left_out["empty query"] += 1
@@ -215,20 +219,22 @@ def _read_queries(
             left_out[BARE] += 1
         elif not row.query.query_id:
             left_out["no id"] += 1
-        elif (first := rows.setdefault(row.query.query_id, row)) is not row:
-            if first.query.normalised != row.query.normalised:
+        elif (first_row := rows.setdefault(row.query.query_id, row)) is not row:
+            if first_row.query.normalised != row.query.normalised:
                 records.problems.add(
                     record.line,
-                    describe_text_conflict(row.query, first.query, f"on {records.unit} {first.line}"),
+                    describe_text_conflict(row.query, first_row.query, f"on {records.unit} {first_row.line}"),
                     ONE_TEXT,
                 )
-            rows[first.query.query_id] = first._replace(tags=tuple(dict.fromkeys([*first.tags, *row.tags])))
+            rows[first_row.query.query_id] = first_row._replace(
+                tags=tuple(dict.fromkeys([*first_row.tags, *row.tags]))
+            )
             left_out["the same query again"] += 1
     return list(rows.values())
 
 
 def _row(
-    record: Record, fields: QueryFields, left_out: Counter[str], wanted: dict[str, Any]
+    record: Record, fields: QueryFields, left_out: Counter[str], filter_metadata: dict[str, Any]
 ) -> ImportedQuery:
     values = record.fields
     text = redact(field_to_text(values, fields.text).strip())
@@ -239,30 +245,34 @@ def _row(
         query_id = make_query_id(normalised)
         kinds.add("email")
     need = _redacted(field_to_text(values, fields.information_need).strip(), kinds)
-    in_answers: Counter[str] = Counter()
+    kinds_in_answers: Counter[str] = Counter()
     column = fields.reference
-    answers = () if column is None else redact_answers(values.get(column), left_out, in_answers)
-    kinds |= set(in_answers)
+    answers = () if column is None else redact_answers(values.get(column), left_out, kinds_in_answers)
+    kinds |= set(kinds_in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
-    rest = _redacted(select_unused_values(values, used, fields.inside) | wanted, kinds)
+    other_values = _redacted(select_unused_values(values, used, fields.inside) | filter_metadata, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
-    about = (to_metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
-    return ImportedQuery(query, *about, tuple(dict.fromkeys(answers)))
+    details = (to_metadata_json(other_values), record.line, frozenset(kinds), text.is_empty)
+    return ImportedQuery(query, *details, tuple(dict.fromkeys(answers)))
 
 
-def _filter(record: Record, column: str | None, there: Collection[str], problems: Problems) -> dict[str, Any]:
+def _filter(
+    record: Record, column: str | None, document_field_names: Collection[str], problems: Problems
+) -> dict[str, Any]:
     """Return the metadata of a query from a cell with a filter; {} for an empty cell."""
     value = record.fields.get(column or "")
     if value is None or value == "":
         return {}
     try:
-        wanted = parse_filter(value)
-        refuse_problems([missing] if (missing := describe_missing_fields(wanted, there)) else [])
+        query_filter = parse_filter(value)
+        refuse_problems(
+            [missing] if (missing := describe_missing_fields(query_filter, document_field_names)) else []
+        )
     except InputError as error:
         for problem in error.problems:
             problems.add(record.line, problem, WAY_OUT)
         return {}
-    return {FIELD: wanted, WORDS: describe_filter(wanted)}
+    return {FIELD: query_filter, WORDS: describe_filter(query_filter)}
 
 
 def _tags_of_record(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
@@ -302,7 +312,7 @@ def _known_rows(
     known = KnownQueries.read(cursor)
     for row in with_items:
         query_id = known_as.get(row.query.query_id, row.query.query_id)
-        query = known.of_id(query_id) or known.of_text(row.query.normalised)[0]
+        query = known.find_by_id(query_id) or known.find_by_text(row.query.normalised)[0]
         yield query.query_id, row
 
 

@@ -62,8 +62,8 @@ class QueryItemsImport:
         changes, queries = bool(self.new or self.changed), pluralize(self.queries, "query", "queries")
         sentence = f"Nothing changed: the project has these {unit} to {queries}."
         if changes:
-            shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-            sentence = f"{pluralize(self.items, item)} to {queries}: {shown}."
+            counts_text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            sentence = f"{pluralize(self.items, item)} to {queries}: {counts_text}."
         figures = {unit: self.items, "queries": self.queries, **counts}
         remarks = [describe_fields(self.fields), *describe_personal_data(self.personal, unit, "replaced")]
         return ImportOutcome(changes, sentence, unit, figures, self.left_out, remarks)
@@ -102,7 +102,7 @@ class QueryRows:
         """Raise the problems of the file; also raise a problem if no reference answer or nugget could be
         imported.
         """
-        self._unknown.settle(self.left_out)
+        self._unknown.report(self.left_out)
         self._records.problems.check()
         if not taken:
             self._records.refuse_nothing_taken(what, self.left_out)
@@ -135,10 +135,10 @@ def find_revisions(
     ----------
     known: newest revision and items of each query; None instead of items differs from all items.
     """
-    written, new = [], 0
+    revisions, new_queries = [], 0
     for query_id, items in sorted(items_of.items()):
         revision, former = known.get(query_id, (-1, ()))
         if former is None or list(former) != list(items):
-            written.append((query_id, revision + 1, list(items)))
-            new += not former
-    return written, (new, len(written) - new)
+            revisions.append((query_id, revision + 1, list(items)))
+            new_queries += not former
+    return revisions, (new_queries, len(revisions) - new_queries)

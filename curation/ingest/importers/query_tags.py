@@ -68,16 +68,18 @@ def list_tags_for_people(cursor: Cursor) -> list[str]:
 
 def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
     """Refuse tags that the project does not have; the error lists the known tags."""
-    known = read_known_tags(cursor)
-    unknown = [describe_unknown_tag(name, known) for name in dict.fromkeys(names) if name not in known]
+    known_names = read_known_tags(cursor)
+    unknown = [
+        describe_unknown_tag(name, known_names) for name in dict.fromkeys(names) if name not in known_names
+    ]
     if unknown:
-        raise InputError(unknown, way_out=describe_known_tags(known), command=DECLARE)
+        raise InputError(unknown, way_out=describe_known_tags(known_names), command=DECLARE)
 
 
 def describe_unknown_tag(name: str, known: Sequence[str]) -> str:
     """Return the sentence about an unknown tag, with a similar known tag."""
-    near = get_close_matches(to_tag_name(name), known, n=1, cutoff=0.75)
-    return f"there is no tag {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    similar = get_close_matches(to_tag_name(name), known, n=1, cutoff=0.75)
+    return f"there is no tag {name!r}" + (f"; did you mean {similar[0]!r}?" if similar else "")
 
 
 def describe_known_tags(known: Sequence[str]) -> str:
@@ -190,26 +192,26 @@ def read_tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
     return dict(rows)
 
 
-def changes_tag(word: TagStatement, in_force: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
+def changes_tag(statement: TagStatement, latest: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
     """Return whether a statement changes a query's tag. The first statement of a rule is not stored if the
     statement denies the tag.
     """
-    last = in_force.get((word.query_id, word.tag))
-    if last is None:
-        return word.present or by_person
-    return last != word.present
+    latest_statement = latest.get((statement.query_id, statement.tag))
+    if latest_statement is None:
+        return statement.present or by_person
+    return latest_statement != statement.present
 
 
 def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagsSet:
     """Store those of a person's statements about tags that change a tag."""
-    in_force = read_latest_tags(cursor, by_person=True)
-    new = [word for word in statements if changes_tag(word, in_force, by_person=True)]
-    append_statements(cursor, new, by_person=True, author=author)
-    added = [(word.query_id, word.tag) for word in new if word.present]
-    removed = [(word.query_id, word.tag) for word in new if not word.present]
-    if new:
+    latest = read_latest_tags(cursor, by_person=True)
+    changes = [statement for statement in statements if changes_tag(statement, latest, by_person=True)]
+    append_statements(cursor, changes, by_person=True, author=author)
+    added = [(statement.query_id, statement.tag) for statement in changes if statement.present]
+    removed = [(statement.query_id, statement.tag) for statement in changes if not statement.present]
+    if changes:
         record_event(cursor, "tags set", {"added": added, "removed": removed}, author)
-    return TagsSet(added, removed, len(statements) - len(new))
+    return TagsSet(added, removed, len(statements) - len(changes))
 
 
 def append_statements(
@@ -220,9 +222,12 @@ def append_statements(
         return
     rows = cursor.execute("SELECT query_id, tag, max(revision) FROM query_tags GROUP BY ALL").fetchall()
     revisions = {(query_id, tag): revision for query_id, tag, revision in rows}
-    new = [
+    new_rows = [
         (query_id, tag, revisions.get((query_id, tag), 0) + 1, present)
         for query_id, tag, present in statements
     ]
-    names, by = ("query_id", "tag", "revision", "present"), {"by_person": by_person, "author": author}
-    append_rows(cursor, "query_tags", new, names, **by, tagged_at=utc_now())
+    names, common_values = (
+        ("query_id", "tag", "revision", "present"),
+        {"by_person": by_person, "author": author},
+    )
+    append_rows(cursor, "query_tags", new_rows, names, **common_values, tagged_at=utc_now())

@@ -103,13 +103,13 @@ def import_answers(
     return rows.outcome(answers_of, changes, used)
 
 
-def _resolved_fields(records: Records, asked: ReferenceFields) -> ReferenceFields:
+def _resolved_fields(records: Records, requested: ReferenceFields) -> ReferenceFields:
     """Return the columns to read; refuse a column that was not chosen by a person and may have a system's
     answers.
     """
-    used = records.resolve(asked)
+    used = records.resolve(requested)
     context = find_context_column(used.reference, records.columns)
-    if asked.reference is None and context is not None:
+    if requested.reference is None and context is not None:
         records.refuse_columns(
             f"next to {context!r}, {used.reference!r} may hold a system's answers: name the column of the "
             f"references with --map reference=COLUMN, --map reference={used.reference} if this is the column"
@@ -135,8 +135,10 @@ def find_context_column(reference: str | None, columns: Sequence[str]) -> str | 
     """
     if reference not in SYSTEM_ANSWERS:
         return None
-    gold = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
-    return gold or (match_column(_CONTEXTS, columns) if match_column(_PREDICTIONS, columns) is None else None)
+    gold_column = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
+    return gold_column or (
+        match_column(_CONTEXTS, columns) if match_column(_PREDICTIONS, columns) is None else None
+    )
 
 
 def parse_answer_texts(value: Any) -> list[str]:

@@ -207,7 +207,7 @@ class _RunReader:
             for line in self.lines:
                 lists[line.query].append(line)
         entries = [entry for query_id in sorted(lists) for entry in self._entries_of_query(lists[query_id])]
-        self.unknown.settle(self.left_out)
+        self.unknown.report(self.left_out)
         self._problems.check()
         if not entries:
             reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self.left_out.items())
@@ -219,30 +219,30 @@ class _RunReader:
         if any(self.lines.lacks_a_number(line) for line in lines):
             return  # what is missing was noted
         ordered = self._ordered_lines(lines)
-        best: dict[str, RunRow] = {}
+        first_lines: dict[str, RunRow] = {}
         for rank, line in enumerate(ordered, 1):
-            first = best.setdefault(line.document, line)
+            first_line = first_lines.setdefault(line.document, line)
             if line.document not in self._documents:
                 continue  # reported or counted as unknown
-            if first is not line:
-                self._note_repeated(line, first)
+            if first_line is not line:
+                self._note_repeated(line, first_line)
             else:
                 yield RunEntry(line.query, line.document, rank, line.score)
 
     def _ordered_lines(self, lines: list[RunRow]) -> list[RunRow]:
         if self._fields.rank is None:
             return _by_score(lines)
-        ordered = sorted(lines, key=lambda line: (line.rank or 0, line.line))
-        self._refuse_equal_ranks(ordered)
-        if _has_gaps(ordered):
+        by_rank = sorted(lines, key=lambda line: (line.rank or 0, line.line))
+        self._refuse_equal_ranks(by_rank)
+        if _has_gaps(by_rank):
             self.gaps += 1
-            return _by_score(lines) if self._fields.score else ordered
-        if ordered != lines:
+            return _by_score(lines) if self._fields.score else by_rank
+        if by_rank != lines:
             self.unordered += 1
-        scores = [line.score for line in ordered if line.score is not None]
+        scores = [line.score for line in by_rank if line.score is not None]
         if any(upper < lower for upper, lower in pairwise(scores)):
             self.against_scores += 1
-        return ordered
+        return by_rank
 
     def _refuse_equal_ranks(self, ordered: list[RunRow]) -> None:
         for upper, lower in pairwise(ordered):
@@ -277,5 +277,5 @@ def _has_gaps(ordered: list[RunRow]) -> bool:
     """Return whether ranks are missing from a list that is ordered by rank; equal ranks do not count as a
     gap.
     """
-    steps = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
-    return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in steps)
+    neighbours = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
+    return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in neighbours)

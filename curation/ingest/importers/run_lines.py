@@ -75,7 +75,7 @@ class RunLines:
         rows: list[RunRow] = []
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             rows.extend(self._file)
-        self._documents.ask(meant for row in rows for meant in self._names.meant(row.document))
+        self._documents.look_up(meant for row in rows for meant in self._names.meant(row.document))
         for row in rows:
             line = self._resolved_line(row)
             if line is not None:
@@ -91,7 +91,7 @@ class RunLines:
             return None
         names = _RunNames(self._file, self._known, self._documents, Problems(self._problems.path))
         documents = list(columns.documents.values)
-        self._documents.ask(meant for name in documents for meant in names.meant(name))
+        self._documents.look_up(meant for name in documents for meant in names.meant(name))
         try:
             queries = [names.query(name, line) for _, name, line in columns.queries.firsts(columns.lines)]
             known = np.array([query is not None for query in queries])[columns.queries.codes]
@@ -168,7 +168,7 @@ class _RunNames:
         self.mapped: set[str] = set()
         self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
         self._known, self._documents = queries, documents
-        self._prefixed = queries.share_an_id(documents.ask)
+        self._prefixed = queries.share_id_with(documents.look_up)
         self._encoded = file.format == "trec"
         self._ids: dict[str, str | None] = {}
 
@@ -197,10 +197,10 @@ class _RunNames:
             try:
                 query = self._queries.find(name, line)
                 if query is None and self._prefixed and name.startswith(PREFIXES[0]):
-                    query = self._known.of_id(name.removeprefix(PREFIXES[0]))
+                    query = self._known.find_by_id(name.removeprefix(PREFIXES[0]))
                     self.mapped |= {name} if query else set()
                 decoded = self._decoded_id(name)
-                by_decoding = self._known.of_id(decoded) if decoded else None
+                by_decoding = self._known.find_by_id(decoded) if decoded else None
                 if query is not None and by_decoding is not None:
                     self._note_two_ids(line, "query", name, decoded)
                 elif by_decoding is not None:

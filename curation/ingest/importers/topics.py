@@ -38,25 +38,25 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
     used = records.resolve(QueryFields(), but=("information_need", "reference", "filter"))
     if used.id is None:
         records.refuse_columns("no column is known to hold the topics' ids: call the column id")
-    names: dict[str, str] = {}
-    unknown = 0
+    query_id_of: dict[str, str] = {}
+    unknown_count = 0
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
             name, text = field_to_text(record.fields, used.id), field_to_text(record.fields, used.text)
             try:
-                query_id = _query_id(known, name, text, names)
+                query_id = _query_id(known, name, text, query_id_of)
             except InputError as error:
                 records.problems.add(record.line, str(error), "Expected one row of id and text for a topic.")
                 continue
-            unknown += query_id is None
-            names |= {name: query_id} if query_id else {}
+            unknown_count += query_id is None
+            query_id_of |= {name: query_id} if query_id else {}
     records.problems.check()
-    if not names:
-        records.refuse_nothing_taken("topic", {"topic with a text that no query has": unknown})
-    other: dict[str, list[str]] = defaultdict(list)
-    for name, query_id in names.items():
-        other[query_id].append(name)
-    return known.also_called(other)
+    if not query_id_of:
+        records.refuse_nothing_taken("topic", {"topic with a text that no query has": unknown_count})
+    other_ids: dict[str, list[str]] = defaultdict(list)
+    for name, query_id in query_id_of.items():
+        other_ids[query_id].append(name)
+    return known.with_other_ids(other_ids)
 
 
 def _open_topics(path: Path, progress: Progress) -> Records:
@@ -71,7 +71,7 @@ def _open_topics(path: Path, progress: Progress) -> Records:
     return records
 
 
-def _query_id(known: KnownQueries, name: str, text: str, names: dict[str, str]) -> str | None:
+def _query_id(known: KnownQueries, name: str, text: str, query_id_of: dict[str, str]) -> str | None:
     """Return the query id of a topic; None if its text is unknown."""
     if not name or not text:
         raise InputError(
@@ -80,9 +80,9 @@ def _query_id(known: KnownQueries, name: str, text: str, names: dict[str, str]) 
     query = known.find(text, "text")
     if query is None:
         return None
-    other = known.of_id(name)
-    if other is not None and other != query:
-        raise InputError(f"{name!r} is the id of the query {other.text!r}, not of {text!r}")
-    if names.get(name, query.query_id) != query.query_id:
+    query_with_id = known.find_by_id(name)
+    if query_with_id is not None and query_with_id != query:
+        raise InputError(f"{name!r} is the id of the query {query_with_id.text!r}, not of {text!r}")
+    if query_id_of.get(name, query.query_id) != query.query_id:
         raise InputError(f"{name!r} is already the id of a different text")
     return query.query_id

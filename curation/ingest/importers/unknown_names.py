@@ -30,7 +30,7 @@ class KnownDocuments:
         self.alike = alike
         self._held: set[str] = set()
 
-    def ask(self, ids: Iterable[str]) -> Collection[str]:
+    def look_up(self, ids: Iterable[str]) -> Collection[str]:
         """Look up ids and remember the known ids for the operator `in`; return the known ids."""
         known_ids = self._find({*ids})
         self._held.update(known_ids)
@@ -71,7 +71,7 @@ class UnknownNames:
             names_of.setdefault(what, []).append(name)
         return names_of
 
-    def settle(self, left_out: Counter[str]) -> None:
+    def report(self, left_out: Counter[str]) -> None:
         """Count the records that are left out for each reason, or add one problem for each unknown name."""
         alike = {what: self._alike[what](names) for what, names in self.names.items()}
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):
@@ -93,23 +93,25 @@ def describe_similar_name(name: str, alike: Alike) -> str:
     return _difference_clause(name, alike([name]).get(name, ""))
 
 
-def _difference_clause(name: str, other: str) -> str:
-    differs = describe_lookalike(name, other)
-    return f"; it differs from the known {other!r} by {differs}" if differs else ""
+def _difference_clause(name: str, similar_name: str) -> str:
+    difference = describe_lookalike(name, similar_name)
+    return f"; it differs from the known {similar_name!r} by {difference}" if difference else ""
 
 
-def refuse_similar_names(what: str, first: Mapping[str, int], alike: Alike, problems: Problems) -> None:
+def refuse_similar_names(
+    what: str, first_records: Mapping[str, int], alike: Alike, problems: Problems
+) -> None:
     """Add a problem for each unknown name that looks like a known name, unless the names differ only in case.
 
     Parameters
     ----------
     first: first record with each unknown name.
     """
-    for name, other in sorted(alike(first).items(), key=lambda item: first[item[0]]):
-        differs = describe_lookalike(name, other)
-        if differs != CASE:
+    for name, similar_name in sorted(alike(first_records).items(), key=lambda item: first_records[item[0]]):
+        difference = describe_lookalike(name, similar_name)
+        if difference != CASE:
             problems.add(
-                first[name],
-                f"the {what.removeprefix('unknown ')} {name!r} differs from the known {other!r} by {differs}",
+                first_records[name],
+                f"the {what.removeprefix('unknown ')} {name!r} differs from the known {similar_name!r} by {difference}",
                 ONE_FORM,
             )

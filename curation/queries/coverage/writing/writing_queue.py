@@ -159,7 +159,7 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
     warned = check_written(store, task_id, text, writer)
     with store.transaction() as cursor:
         task = _own_task(cursor, task_id, writer)
-        known = KnownQueries.read(cursor).of_text(normalise_query(text))
+        known = KnownQueries.read(cursor).find_by_text(normalise_query(text))
         if task.outcome is not None:
             if task.query_id is not None and task.query_id in {query.query_id for query in known}:
                 return task.query_id

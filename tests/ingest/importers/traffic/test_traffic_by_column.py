@@ -47,7 +47,7 @@ def reading(read, path, layout, fields):
     """The columns of a log, or the sentences of its refusal."""
     try:
         records = Records(path, layout)
-        return told(read(records, traffic.resolved_fields(records, fields)), records)
+        return told(read(records, traffic.choose_columns(records, fields)), records)
     except InputError as error:
         return str(error)
 
@@ -69,7 +69,7 @@ def is_by_column(path, layout=None, fields=TrafficFields("q")):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK", 16)
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 16)
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
