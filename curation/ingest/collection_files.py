@@ -1,5 +1,6 @@
-"""Files of a test collection, recognized by kind (documents, queries or judgments) and by format. A zip
-archive is read as a folder.
+"""Files of a test collection, each recognized by its kind (documents, queries or judgments).
+
+A zip archive is read as a folder.
 
 A style is a usual layout of the files of a test collection: `trec`, `smart`, `beir` or `hf`. The kind and the
 format of a file are recognized from the beginning of the file. If the beginning does not suffice, the file's
@@ -290,5 +291,5 @@ def _unpack_zip(path: Path, root: Path) -> None:
     try:
         with open_zip(path) as archive:
             archive.extractall(root)
-    except (OutOfBoundsError, zipfile.BadZipFile, RuntimeError, OSError, NotImplementedError) as error:
+    except (OutOfBoundsError, zipfile.BadZipFile, RuntimeError, OSError) as error:
         raise InputError(f"cannot be unpacked: {error}", path=path) from error

@@ -1,6 +1,4 @@
-"""Holdings of a project: the numbers of documents, queries, runs and judgments, and the last import of each
-kind.
-"""
+"""Holdings of a project: what the project has from each kind of imported file."""
 
 from __future__ import annotations
 

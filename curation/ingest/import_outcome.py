@@ -1,4 +1,4 @@
-"""Outcome of an import, as numbers and sentences, and sentences that several kinds of imports share."""
+"""Outcome of an import, worded alike for all kinds of files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Requests for imports, with one class for each kind of file. The options of a command, the form of a page,
-the parameters of a job and refusals are made from the fields of a request (`curation.core.request.Option`).
+"""Requests for imports, with one class for each kind of file.
+
+The options of a command, the form of a page, the parameters of a job and refusals are made from the fields of
+a request (`curation.core.request.Option`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stored runs of a project: writing a run under a name, and reading a run."""
+"""Stored runs of a project, each under its own name."""
 
 from __future__ import annotations
 

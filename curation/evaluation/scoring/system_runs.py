@@ -273,7 +273,7 @@ class _SystemRunReader:
         """Read the file line by line into columns, and note the problems of lines."""
         lines: list[RunRow] = []
         with suppress(InputError):  # noted with the file's problems: raised with what else is found
-            lines += (line for line in self._lines if not self._lines.lacks_a_number(line))
+            lines += (line for line in self._lines if not self._lines.lacks_number(line))
         fields, indexes = self._file.fields, np.arange(len(lines))
         return RunColumns(
             lines=np.array([line.line for line in lines], np.int64),

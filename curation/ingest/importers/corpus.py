@@ -1,4 +1,4 @@
-"""The corpus: versions of documents, snapshots of the corpus, and the import of documents.
+"""Import of documents as a new snapshot of the corpus.
 
 The id of a version of a document is the hash of the document's id and fields. The id of a snapshot of the
 corpus is the hash of the ids and versions of its documents. Each import of the same file therefore gives the

@@ -1,4 +1,4 @@
-"""Reviewers' decisions from a file, in which each line has a pair, a final grade and a reason."""
+"""Reviewers' decisions in a file: each line has a pair, a final grade and a reason."""
 
 from __future__ import annotations
 

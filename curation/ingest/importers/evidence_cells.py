@@ -1,5 +1,4 @@
-"""Evidence in a file: ranges of a document's text that annotators marked, and the places of the ranges in the
-text.
+"""Evidence in a file: ranges of a document's text that annotators marked.
 
 A cell is a JSON list of ranges with quotes, of ranges without quotes, or of quotes without ranges:
 `[{"start": 27, "end": 60, "quote": "…"}]`, `["…", "…"]`, or one quote as plain text. Offsets of a range count

@@ -1,6 +1,7 @@
-"""A corpus that stays in its files: the import stores the documents' ids and hashes, and their places in the
-files. A text of a document is read from its file when a step needs it, and only if the file has not changed
-since the import.
+"""An external corpus, whose texts stay in the imported files.
+
+The import stores the id, the hash, the file and the row number of each document. The text of a document is
+read from its file when a step needs the text, and only if the file has not changed since the import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judgments of a file as records. Of several grades by one annotator for a pair, the latest grade counts."""
+"""Imported judgments, merged to one judgment for each annotator and pair: the latest grade counts."""
 
 from __future__ import annotations
 

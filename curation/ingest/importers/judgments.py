@@ -1,4 +1,4 @@
-"""Judgments of a file: annotator, query, document and grade.
+"""Reading of judgments from a file: annotator, query, document and grade.
 
 A file of judgments has one of three shapes: long (a judgment in each row), wide (a pair in each row, a column
 for each annotator) or TREC qrels. Each shape gives a list of judgments, which `labeling.imported` adds to the

@@ -1,4 +1,4 @@
-"""Queries of a project, which files can name by id, alternative id or text.
+"""Lookup of a project's queries by id, alternative id or text, as files name queries.
 
 If a file has a different id for a query's text that the project knows, that id becomes an alternative id of
 the query.
@@ -178,10 +178,10 @@ class QueryColumn:
         """Refuse a column that mixes ids and texts of queries, because a text can equal an id by chance."""
         self._first = self._first or (kind, name, line)
         if self._first[0] != kind:
-            meaning_of = {"id": "is the id of a query", "text": "can only be the text of a query"}
+            meaning = {"id": "is the id of a query", "text": "can only be the text of a query"}
             first_kind, first_name, first_line = self._first
             raise InputError(
-                f"{name!r} {meaning_of[kind]}, but {first_name!r} on line {first_line} {meaning_of[first_kind]}: "
+                f"{name!r} {meaning[kind]}, but {first_name!r} on line {first_line} {meaning[first_kind]}: "
                 f"write id:{name} or text:{name}, or call the column query_id or query_text"
             )
 

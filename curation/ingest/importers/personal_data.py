@@ -1,5 +1,4 @@
-"""Personal data in logged text: the patterns for each kind of personal data, and the placeholder for each
-kind.
+"""Redaction of personal data: placeholders such as `[email]` replace personal data in texts.
 
 Each kind of personal data has a rule in `RULES`: a pattern and, for numbers, often a check (Luhn, modulo 97,
 check digits of identity numbers). A rule that mistakes a part number for personal data spoils a good query,

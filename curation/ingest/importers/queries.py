@@ -1,5 +1,4 @@
-"""Queries of a project: comparing the queries of a file with known queries, and adding queries that people
-write.
+"""Addition of queries to a project, from files and by people, so that each text is judged once.
 
 Each query id belongs to one text. A query that a person writes with personal data is refused.
 """

@@ -1,4 +1,4 @@
-"""Import of queries from a file.
+"""Import of queries from a file, with their filters, tags and reference answers.
 
 Placeholders replace personal data in a query before the query is stored (`ingest.importers.personal_data`).
 If an id has an e-mail address, the query gets an id made from its text. Other personal data in ids, such as
@@ -128,10 +128,8 @@ class QueryImport:
         if self.tags:
             counts_text = join_names([f"{tag} {count:,}" for tag, count in self.tags.items()], MAX_NAMES)
             declared = join_names(self.declared, MAX_NAMES)
-            declared_text = f" The project's own tags now include {declared}." if declared else ""
-            remarks.append(
-                f"Tags of the queries: {counts_text}. {self.tags_added:,} of these tags are new.{declared_text}"
-            )
+            remark = f"Tags of the queries: {counts_text}. {self.tags_added:,} of these tags are new."
+            remarks.append(f"{remark} The project's own tags now include {declared}." if declared else remark)
         remarks += [
             *describe_personal_data(self.personal, "queries", "replaced"),
             *describe_replacements(self.replaced),

@@ -1,9 +1,8 @@
-"""Import of reference answers and nuggets for queries of the project. An item is one reference answer or
-nugget.
+"""Items of queries in a file: the import of reference answers and nuggets.
 
-A file names a query by id or text. The items on several lines of the same query are combined. The items of a
-file replace the items that the query had before, as a new revision. An import of the same items changes
-nothing.
+An item is one reference answer or nugget. A file names a query by id or text. The items on several lines of
+the same query are combined. The items of a file replace the items that the query had before, as a new
+revision. An import of the same items changes nothing.
 """
 
 from __future__ import annotations

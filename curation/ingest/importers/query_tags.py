@@ -1,4 +1,4 @@
-"""Tags of queries: the known tags of a project, and statements by rules and people that a query has a tag.
+"""Tags of queries, which rules find and people set.
 
 Rules find some tags (`RULE_TAGS`). People set the other tags: the tags in `BY_PEOPLE`, and tags that leads
 declared (`declare_tags`). Each statement is a row of `query_tags`. The latest statement about a query and a

@@ -1,8 +1,8 @@
-"""Reference answers of a query. Each reference answer is a correct answer to the query.
+"""Reference answers of queries, from files and people.
 
-A file has one answer or a list of answers for a query, and names the query by id or text (`query_items`). A
-column that may have a system's answers is read as reference answers only if a person chooses the column.
-Placeholders replace personal data.
+Each reference answer is a correct answer to its query. A file has one answer or a list of answers for a
+query, and names the query by id or text (`query_items`). A column that may have a system's answers is read as
+reference answers only if a person chooses the column. Placeholders replace personal data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns and words that mark rows which an import leaves out, such as rejected rows."""
+"""Marks of rejected or skipped rows, which an import leaves out."""
 
 from __future__ import annotations
 

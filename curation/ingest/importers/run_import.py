@@ -1,4 +1,4 @@
-"""Import of a run: a system's ranked list for each query, checked and stored under a name.
+"""Import of a run: a system's ranked list for each query is checked and stored under a name.
 
 The ranked list of a query is ordered by ranks, or by scores if the run has no ranks. Equal scores are ordered
 by document id, descending, as in trec_eval, so that the pooled list is the measured list. Scores are stored
@@ -216,7 +216,7 @@ class _RunReader:
 
     def _entries_of_query(self, lines: list[RunRow]) -> Iterator[RunEntry]:
         """Yield the entries of a query's ranked list, in order."""
-        if any(self.lines.lacks_a_number(line) for line in lines):
+        if any(self.lines.lacks_number(line) for line in lines):
             return  # what is missing was noted
         ordered = self._ordered_lines(lines)
         first_lines: dict[str, RunRow] = {}

@@ -1,5 +1,4 @@
-"""Topics of a run: a table of topic ids and texts, which maps the ids of a run file to queries of the
-project.
+"""Topics of a run: a table of topic ids and texts maps the ids of a run file to queries of the project.
 
 TREC runs name topics by ids such as 1, and a release has different query ids. The normalized text of a topic
 finds the query. Topics with an unknown text are left out. A table of two columns needs no header. TREC's

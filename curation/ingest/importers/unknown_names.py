@@ -1,5 +1,7 @@
-"""Unknown queries and documents that a file names. An import leaves out or refuses the records with unknown
-names. A refusal shows a known id that looks the same, and the difference.
+"""Unknown queries and documents that a file names.
+
+An import leaves out or refuses the records with unknown names. A refusal shows a known id that looks the
+same, and the difference.
 """
 
 from __future__ import annotations
@@ -105,13 +107,11 @@ def refuse_similar_names(
 
     Parameters
     ----------
-    first: first record with each unknown name.
+    first_records: number of the first record with each unknown name.
     """
     for name, similar_name in sorted(alike(first_records).items(), key=lambda item: first_records[item[0]]):
         difference = describe_lookalike(name, similar_name)
         if difference != CASE:
-            problems.add(
-                first_records[name],
-                f"the {what.removeprefix('unknown ')} {name!r} differs from the known {similar_name!r} by {difference}",
-                ONE_FORM,
-            )
+            noun = what.removeprefix("unknown ")
+            problem = f"the {noun} {name!r} differs from the known {similar_name!r} by {difference}"
+            problems.add(first_records[name], problem, ONE_FORM)

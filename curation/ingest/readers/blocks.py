@@ -1,11 +1,11 @@
-"""Reading of CSV, TSV and Parquet files in blocks of columns, about twenty times as fast as reading row by
-row.
+"""Reading of CSV, TSV and Parquet files in blocks of columns.
 
-The reference reader is `records.Records`, which reads row by row and reports problems. Arrow reads a block of
-lines only if Arrow and the reference reader must find the same cells: each line has its own line end, no line
-is blank, and quotes surround whole cells and occur nowhere else. Python's CSV reader reads all other blocks.
-A problem or a replaced character raises NeedsRowReader; the caller then reads the file again with the
-reference reader, which reports the problem.
+Reading by blocks is about twenty times as fast as reading row by row. The reference reader is
+`records.Records`, which reads row by row and reports problems. Arrow reads a block of lines only if Arrow and
+the reference reader must find the same cells: each line has its own line end, no line is blank, and quotes
+surround whole cells and occur nowhere else. Python's CSV reader reads all other blocks. A problem or a
+replaced character raises NeedsRowReader; the caller then reads the file again with the reference reader,
+which reports the problem.
 """
 
 from __future__ import annotations

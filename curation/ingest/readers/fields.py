@@ -1,4 +1,4 @@
-"""Fields of each kind of imported file: labels of the fields, and usual names of their columns.
+"""Fields of each kind of imported file, with the usual names of their columns.
 
 Each class of columns in this module stands for one kind of file. The values of an object of the class are
 names of columns in one file: None stands for the usual column, if the file has this column, and '' means that

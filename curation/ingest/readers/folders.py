@@ -1,4 +1,4 @@
-"""Files of a folder on this machine; an address in object storage is refused."""
+"""Files of a folder on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats of files: layouts of files, and recognition of a file's format by its name or its beginning."""
+"""Formats of files, recognized by a file's name or its beginning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text lines of a file, gzipped or plain, and the replacement of characters that no database can store.
+"""Text lines of a file, gzipped or plain, decoded and cleaned of characters that no database can store.
 
 Python decodes a file, and represents undecodable bytes as surrogates. One pass in C then finds the line and
 the byte of each undecodable byte; decoding line by line would be ten times slower.

@@ -1,4 +1,4 @@
-"""Rows of a Parquet file as records, read within size limits, and the columns that cannot be read.
+"""Rows of a Parquet file, read within size limits.
 
 Only the columns that fields use are read, so that an unused column may have any type or be damaged.
 """

@@ -1,4 +1,4 @@
-"""Parsing of SGML in the classic test collections: the elements of a block, and plain text from mark-up.
+"""Parsing of SGML in the classic test collections.
 
 Each function passes over a text once and stores nothing for single tags, so that a broken file takes no more
 time or memory than a valid file.

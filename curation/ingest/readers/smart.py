@@ -1,4 +1,6 @@
-"""Files in the format of the SMART system: records of documents or queries, and lists of relevant documents.
+"""Reading of files in the format of the SMART system.
+
+A file has documents or queries, or is a list of relevant documents.
 
 A record begins with `.I` and has a field for each mark: `.T` title, `.A` author, `.W` text, `.B` source, `.K`
 keywords. A field for any other mark has the letter of the mark as its name. The list of the collection CISI

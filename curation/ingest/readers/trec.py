@@ -1,5 +1,6 @@
-"""TREC's documents and topics, in NIST's SGML, in which end tags may be missing, or in XML with the same
-element names.
+"""Reading of TREC's documents and topics.
+
+A file is in NIST's SGML, in which end tags may be missing, or in XML with the same element names.
 
 A document is `<DOC> … </DOC>` with its id in `<DOCNO>`. The body of a document is the text of all its
 `<TEXT>` elements, and the title is the first element that has a usual name of titles. In a document without

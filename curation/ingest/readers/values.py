@@ -1,7 +1,7 @@
-"""Conversion of values in records to texts, ids and JSON, and parsing of options that map texts to texts.
+"""Conversion of values as written in files and options.
 
-A map is written as `100=3,10=2,x=cannot-tell`. A part of a map with a comma is quoted as in CSV: `"good, with
-ads=2",bad=0`.
+A cell becomes a text, an id, a number or JSON, and an option becomes a map. A map is written as
+`100=3,10=2,x=cannot-tell`. A part of a map with a comma is quoted as in CSV: `"good, with ads=2",bad=0`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ pytest.importorskip("python_calamine", reason="python-calamine is not installed:
 
 from curation.core.errors import InputError
 from curation.ingest.import_outcome import describe_replacements
-from curation.ingest.readers import sheets
+from curation.ingest.readers import sheet_bounds
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.records import Records
 
@@ -179,7 +179,7 @@ def test_a_far_cell_without_a_value_is_none(sheet: Callable[..., Path]) -> None:
 def test_cells_are_bounded_by_their_number_wherever_they_are(
     sheet: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sheets, "MAX_CELLS", 100)
+    monkeypatch.setattr(sheet_bounds, "MAX_CELLS", 100)
     row = "<row>" + "".join(f"<c><v>{number}</v></c>" for number in range(10)) + "</row>"
     assert len(rows_of(with_parts(sheet(HEADER), sheet1=cells(row * 10)))) == 9
     assert "more than 100 cells" in refusal(with_parts(sheet(HEADER), sheet1=cells(row * 10, "<row/>", row)))

@@ -1,7 +1,7 @@
-"""Cleaning of a query log: rows with over-long texts, turned pages and robots' sessions are set aside, and
-personal data is replaced by placeholders.
+"""Cleaning of a query log: rows that are not a query by a person are set aside.
 
-Each row that is set aside has a reason, and the rows are counted by reason.
+Over-long texts, turned pages and robots' sessions are set aside, and placeholders replace personal data. Each
+row that is set aside has a reason, and the rows are counted by reason.
 
 Turned pages. Many query logs repeat a query for each page of its results. In a session, a query that
 follows the same query within half an hour is a turned page and counts once. (Half an hour without a query is

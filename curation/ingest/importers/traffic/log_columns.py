@@ -1,4 +1,4 @@
-"""Columns of a query log in memory: each distinct text once, and a few numbers for each row.
+"""Reading of a query log as columns, with each distinct text once.
 
 A plain CSV, TSV or Parquet is read in blocks (`ingest.readers.blocks`), about twenty times as fast as row by
 row. Rows of other files are collected into blocks of texts. In each block, each distinct text is processed

@@ -1,4 +1,4 @@
-"""A query log of several files in a folder: each file is read once, and all files together are one log.
+"""Import of a query log from a folder: each file is read once, and all files together are one log.
 
 A file is recognized by its content, because rotated logs change their names.
 

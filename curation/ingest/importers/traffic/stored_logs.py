@@ -1,4 +1,4 @@
-"""Query logs of a project: listing the logs, and deleting a log."""
+"""Stored query logs of a project, which a lead can list and delete."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Storing the rows of a query log: hashed session ids, summed counts, and the record of the import in the
-audit trail.
+"""Storage of a query log's rows, with a keyed hash instead of each session's id.
 
 A session's id is stored as the first 16 hex digits of its HMAC-SHA256. The key of the hashes is a secret of
 the project, made for the first log with sessions. A session therefore has the same hash in all logs, and

@@ -1,4 +1,4 @@
-"""Import of traffic: reading, cleaning and storing logged queries with time, segment, session and count.
+"""Import of a query log from one file: the log is read, cleaned and stored.
 
 A query log may have tens of millions of rows and is therefore processed by columns: each distinct text is
 cleaned and stored once, and each row consists of a few numbers. The log is cleaned before any row reaches the
