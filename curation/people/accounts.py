@@ -87,7 +87,7 @@ class Account(NamedTuple):
     def ways(self) -> str:
         """Return the person's ways to sign in, as text."""
         if self.imported:
-            return "no: known from imported judgments only"
+            return "no (imported judgments)"
         if self.deactivated_at is not None:
             return f"no: deactivated on {self.deactivated_at:%d %b %Y}"
         ways = [*(["by password"] if self.password else []), *(f"as {address}" for address in self.addresses)]
