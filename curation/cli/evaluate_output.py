@@ -134,28 +134,26 @@ def _write_files(
     InputError: a file cannot be written.
     """
     from curation.core.reports.table_files import csv_table, writer_for
-    from curation.evaluation.report.files import (
-        make_figures_table,
-        make_system_table,
-        write_junit,
-        write_markdown,
-        write_trec_lines,
-    )
+    from curation.evaluation.report import files as report_files
 
     for path in select_by_ending(files, ".html"):
         write_file(path, page.html, OUT)
     for path in select_by_ending(files, ".md"):
-        write_file(path, write_markdown(page, evaluation, conditions), OUT)
+        write_file(path, report_files.write_markdown(page, evaluation, conditions), OUT)
     for path in select_by_ending(files, ".xml"):
-        write_file(path, write_junit(page.title, conditions), OUT)
+        write_file(path, report_files.write_junit(page.title, conditions), OUT)
     for path in select_by_ending(files, ".csv", ".tex"):
         writer = writer_for(path, OUT)
-        table = make_figures_table(evaluation) if writer is csv_table else make_system_table(evaluation)
+        table = (
+            report_files.make_figures_table(evaluation)
+            if writer is csv_table
+            else report_files.make_system_table(evaluation)
+        )
         write_file(path, writer(table), OUT)
     for path in select_by_ending(files, ".txt"):
         paths = _query_paths(path, [system.name for system in evaluation.runs])
         for query_path, system in zip(paths, evaluation.runs, strict=True):
-            write_file(query_path, "".join(write_trec_lines(evaluation, system)), OUT)
+            write_file(query_path, "".join(report_files.write_trec_lines(evaluation, system)), OUT)
 
 
 def _query_paths(path: Path, systems: Sequence[str]) -> list[Path]:

@@ -66,12 +66,10 @@ def export(
     with progress_bar(OPERATIONS["export"]) as progress:
         request = replace(request, name=name, format=format)
         exported = export_release(release_store(), request, out, actor(), progress)
-    is_sheet = any(file.endswith((".csv", ".tsv")) for file in exported.files)
-    show(
-        exported,
-        *([NO_FORMULAS] if is_sheet else []),
-        f"The export is in {exported.out}. release id: {exported.release_id}",
-    )
+    sentences = [f"The export is in {exported.out}. release id: {exported.release_id}"]
+    if any(file.endswith((".csv", ".tsv")) for file in exported.files):
+        sentences.insert(0, NO_FORMULAS)
+    show(exported, *sentences)
 
 
 def _pack_release(name: str, out: Path) -> None:

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli import import_engine
 from curation.cli.file_options import DryRun, open_target
-from curation.cli.import_engine import (
-    Rate,
-    asks_engine,
-    import_engine_command,
-    import_run_from_engine,
-    refresh_from_engine,
-)
+from curation.cli.import_engine import Rate, asks_engine
 from curation.cli.invocation import actor, project_store, stated_reason
 from curation.cli.options import option, refuse_others, switch, with_options_of
 from curation.cli.output import emit, print_table, say, say_dry_run, show
@@ -83,7 +78,7 @@ def import_corpus_command(
       goldgrade import corpus --refresh shop --rate 2
     """
     if asks_engine(context, "refresh", refresh, path, "rate"):
-        refresh_from_engine(str(refresh), rate)
+        import_engine.refresh_from_engine(str(refresh), rate)
     else:
         _import_file(request, path, dry_run)
 
@@ -243,7 +238,7 @@ def import_run_command(
       goldgrade import run --engine shop --name shop@november --depth 100 --rate 5
     """
     if asks_engine(context, "engine", engine, path, "depth", "rate"):
-        import_run_from_engine(str(engine), name, depth, rate)
+        import_engine.import_run_from_engine(str(engine), name, depth, rate)
     else:
         _import_file(replace(request, name=name), path, dry_run)
 
@@ -308,7 +303,7 @@ def import_collection_command(
     show(result, as_json=to_json_value(collection) | {"dry_run": dry_run})
 
 
-imports.command("engine")(import_engine_command)
+imports.command("engine")(import_engine.import_engine_command)
 
 
 def _import_file(request: ImportRequest, path: str | None, dry_run: bool) -> None:

@@ -83,7 +83,6 @@ def describe_spending(spending: ModelSpending) -> list[str]:
         f"have an answer, {spending.stored:,} of them from before."
     ]
     if spending.uncounted:
-        sentences.append(
-            f"The endpoint did not count the tokens of {pluralize(spending.uncounted, 'answer')}."
-        )
+        answers = pluralize(spending.uncounted, "answer")
+        sentences.append(f"The endpoint did not count the tokens of {answers}.")
     return sentences + describe_left_out(spending.left_out)

@@ -55,9 +55,8 @@ def with_options_of(
     except_fields: fields for which the command defines options itself; the request has the defaults of these
         fields.
     """
-    options = [
-        option for option in list_options(request_class) if option.name not in (*except_fields, "reason")
-    ]
+    excluded = (*except_fields, "reason")
+    options = [option for option in list_options(request_class) if option.name not in excluded]
     has_reason = any(option.name == "reason" for option in list_options(request_class))
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

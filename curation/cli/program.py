@@ -81,9 +81,8 @@ class ProgramGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # types of a part of typer that is private
         with formatter.section("The path of a project"):
-            formatter.write_dl(
-                (name, self.commands[name].get_short_help_str(formatter.width)) for name in WORKFLOW
-            )
+            help_of = {name: self.commands[name].get_short_help_str(formatter.width) for name in WORKFLOW}
+            formatter.write_dl(help_of.items())
         remaining = {step: [name for name in names if name not in WORKFLOW] for step, names in STEPS.items()}
         with formatter.section("All others"):
             formatter.write_dl((step, ", ".join(names)) for step, names in remaining.items() if names)

@@ -154,9 +154,8 @@ def _build_demo(folder: Path) -> None:
 
     started_at = time.monotonic()
     with progress_bar() as progress:
-        project, is_new = build_demo(
-            folder, default_paths.SAMPLE, lambda step: note(f"demo: {step}"), progress
-        )
+        sample = default_paths.SAMPLE
+        project, is_new = build_demo(folder, sample, lambda step: note(f"demo: {step}"), progress)
     seconds = time.monotonic() - started_at if is_new else 0.0
     rows = tuple((name, PASSWORD, role) for name, role in PEOPLE.items())
     sentences = (

@@ -8,15 +8,9 @@ from typing import Annotated
 
 import typer
 
+from curation.cli import invocation
 from curation.cli.file_options import map_option, read_columns
-from curation.cli.invocation import (
-    actor,
-    open_seal,
-    project_store,
-    required_reason,
-    seal_reason,
-    stated_reason,
-)
+from curation.cli.invocation import actor, open_seal, project_store, seal_reason, stated_reason
 from curation.cli.options import RoundName, refuse_others, refuse_unused, switch, with_options_of
 from curation.cli.output import emit, print_table, show
 from curation.cli.program import app, command_group
@@ -220,7 +214,7 @@ def practice(
     if retry is not None:
         show(practise_again(store, name, retry, actor()))
     elif pass_ is not None:
-        show(waive_practice(store, name, pass_, required_reason(), actor()))
+        show(waive_practice(store, name, pass_, invocation.required_reason(), actor()))
     else:
         with store.reading() as cursor:
             statuses = read_practice_statuses(cursor, round_id=read_round_state(cursor, name).round_id)
