@@ -118,15 +118,15 @@ def main() -> None:
     parser.add_argument("judgments", type=int, nargs="?", default=1_000_000)
     parser.add_argument("annotators", type=int, nargs="?", default=ANNOTATORS)
     parser.add_argument("--here", action="store_true")
-    asked = parser.parse_args()
-    judgments = asked.judgments
-    rows = made_up(judgments, asked.annotators)
+    arguments = parser.parse_args()
+    judgments = arguments.judgments
+    rows = made_up(judgments, arguments.annotators)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "project.duckdb"
         store = init_project(path)
         fill(store, rows)
         store.close()
-        figures = json.loads(steps.python(REPORT, path, here=asked.here).output)
+        figures = json.loads(steps.python(REPORT, path, here=arguments.here).output)
     package = by_the_package(rows)
     print(f"{judgments:,} judgments of {judgments // VOICES:,} pairs, from DuckDB to the report:")
     for name, told in (("plain", "figures alone"), ("details", "with all details")):

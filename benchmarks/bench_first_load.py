@@ -202,8 +202,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("times", type=int, nargs="?", default=3)
     parser.add_argument("kinds", nargs="*", default=["cold", "after_sign_in", "warm"])
-    asked = parser.parse_args()
-    times = asked.times
+    arguments = parser.parse_args()
+    times = arguments.times
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         store = init_project(folder / "label.duckdb")
@@ -222,7 +222,7 @@ def main() -> None:
                 cold(browser, side)  # the server's own first time is not measured
             print("| visit | Streamlit alone, s (kB) | goldgrade, s (kB) | times as fast | bytes |")
             print("|---|--:|--:|--:|--:|")
-            kinds = [globals()[name] for name in asked.kinds]
+            kinds = [globals()[name] for name in arguments.kinds]
             for what in kinds:
                 visits = [[what(browser, side) for side in sides] for _ in range(times)]
                 before, after = (

@@ -225,10 +225,10 @@ def main() -> None:
     parser.add_argument("few", type=int, nargs="?", default=50_000)
     parser.add_argument("many", type=int, nargs="?", default=400_000)
     parser.add_argument("other", type=Path, nargs="*")
-    asked = parser.parse_args()
-    sizes = [asked.few, asked.many]
+    arguments = parser.parse_args()
+    sizes = [arguments.few, arguments.many]
     here = Path(__file__).resolve().parents[1]
-    codes = dict(zip(("here", "other"), (here, *asked.other), strict=False))
+    codes = dict(zip(("here", "other"), (here, *arguments.other), strict=False))
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{number}.duckdb" for number in sizes]
         for path, number in zip(paths, sizes, strict=True):

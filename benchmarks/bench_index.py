@@ -189,15 +189,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--here", action="store_true")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     print(
         "| documents | index | read corpus, s | index, s | cold takes times as long | queries/s "
         "| peak after reading, MB | peak, MB | peak of counting, MB | project file, MB | index, MB |"
     )
     print(f"|{'---|' * 11}")
-    for size in asked.sizes:
+    for size in arguments.sizes:
         with tempfile.TemporaryDirectory() as folder:
-            rows_of(size, Path(folder) / "project.duckdb", asked.here)
+            rows_of(size, Path(folder) / "project.duckdb", arguments.here)
 
 
 if __name__ == "__main__":

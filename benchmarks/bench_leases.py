@@ -152,13 +152,13 @@ def main() -> None:
     parser.add_argument("--judgments", type=int, default=20_000)
     parser.add_argument("--asks", type=int, default=3)
     parser.add_argument("--patience", type=float, default=5.0)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     ways = {"leases": leases, "a connection each": connection_each, "held for good": held}
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, way in ways.items():
-            path = project(Path(folder), name.replace(" ", "-"), asked.judgments)
-            found[name] = measure(path, way(path), asked.seconds, asked.asks, asked.patience)
+            path = project(Path(folder), name.replace(" ", "-"), arguments.judgments)
+            found[name] = measure(path, way(path), arguments.seconds, arguments.asks, arguments.patience)
             figures = found[name]
             waits = ", ".join("never" if wait < 0 else f"{wait:.2f} s" for wait in figures.second_process_s)
             print(

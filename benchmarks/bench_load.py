@@ -482,15 +482,15 @@ def main() -> None:
     parser.add_argument("--lead", action="store_true")
     parser.add_argument("--client")
     parser.add_argument("--server", type=int, default=0)
-    asked = parser.parse_args()
-    if asked.client:
-        client(asked.client, asked.seconds, asked.server, asked.rate)
+    arguments = parser.parse_args()
+    if arguments.client:
+        client(arguments.client, arguments.seconds, arguments.server, arguments.rate)
         return
-    steps = [(number, asked.step_seconds) for number in asked.steps if number <= asked.most]
+    steps = [(number, arguments.step_seconds) for number in arguments.steps if number <= arguments.most]
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project.duckdb"
-        most = max([LONG * bool(asked.seconds), asked.sign_ins, *(number for number, _ in steps)])
-        prepare(project, most, asked.documents, asked.sign_ins, asked.judged)
+        most = max([LONG * bool(arguments.seconds), arguments.sign_ins, *(number for number, _ in steps)])
+        prepare(project, most, arguments.documents, arguments.sign_ins, arguments.judged)
         print(f"{os.cpu_count()} cores for server and clients; times in ms; load: 1 minute, before → after")
         print("server, client: milliseconds of processor for a grade in each; MB: the server's at most\n")
         names = "annotators | grades | a second | p50 | p95 | p99 | longest | server | client | MB"
@@ -498,18 +498,18 @@ def main() -> None:
             f"| {names} | a minute | pages | reopened | errors | rows | load |\n|{'---:|' * 14}---|---|",
             flush=True,
         )
-        if asked.sign_ins:
-            print(sign_ins(project, asked.sign_ins), flush=True)
+        if arguments.sign_ins:
+            print(sign_ins(project, arguments.sign_ins), flush=True)
         failed, passed = False, None
-        if asked.seconds:
-            failed = shown(run_level(project, LONG, asked.seconds, asked.rate, asked.lead))
+        if arguments.seconds:
+            failed = shown(run_level(project, LONG, arguments.seconds, arguments.rate, arguments.lead))
         for annotators, seconds in steps:
-            level = run_level(project, annotators, seconds, asked.rate, asked.lead)
+            level = run_level(project, annotators, seconds, arguments.rate, arguments.lead)
             failed |= shown(level)
             if level.p95 > LIMIT_MS:
                 passed = annotators
                 break
-        print(f"\np95 passes {LIMIT_MS:.0f} ms at {passed or f'more than {asked.most}'} annotators")
+        print(f"\np95 passes {LIMIT_MS:.0f} ms at {passed or f'more than {arguments.most}'} annotators")
         sys.exit(failed)
 
 

@@ -113,9 +113,9 @@ def main() -> None:
     parser.add_argument("rows", type=int, nargs="?", default=ROWS)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--here", action="store_true")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=asked.folder) as name:
-        measure(Path(name), asked.rows, asked.here)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        measure(Path(name), arguments.rows, arguments.here)
 
 
 def measure(folder: Path, rows: int, here: bool) -> None:

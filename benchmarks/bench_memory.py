@@ -69,19 +69,22 @@ def main() -> None:
     parser.add_argument("grades", type=int, nargs="?", default=20_000)
     parser.add_argument("--people", type=int, default=10)
     parser.add_argument("--documents", type=int, default=20_000)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "project.duckdb"
         store = big_project.build(
-            path, asked.people, max(asked.grades, asked.documents) + 10 * asked.people, asked.documents
+            path,
+            arguments.people,
+            max(arguments.grades, arguments.documents) + 10 * arguments.people,
+            arguments.documents,
         )
-        names = [big_project.name_of(number) for number in range(asked.people)]
+        names = [big_project.name_of(number) for number in range(arguments.people)]
         cookies = {name: "=".join(big_project.cookie_of(store, name)) for name in names}
         store.close()
         url, server = serve(path, Path(folder) / "log")
         try:
             print(f"before: {megabytes(server.pid):.0f} MB")
-            grades, memory = asyncio.run(post_all(url, cookies, asked.grades, server.pid))
+            grades, memory = asyncio.run(post_all(url, cookies, arguments.grades, server.pid))
             time.sleep(REST)
             print(f"after {REST:g} s without a request: {megabytes(server.pid):.0f} MB")
         finally:

@@ -70,49 +70,51 @@ def project(seed: int, bad: tuple[str, ...]) -> tuple[Grades, AnswerTimes]:
     accuracy = random.uniform(0.8, 0.95, len(PEOPLE))
     true = random.choice(4, (QUERIES, EACH), p=SHARES)
     judges = np.stack([random.permutation(len(PEOPLE))[:OVERLAP] for _ in range(QUERIES)])
-    said: list[tuple[str, str, str, int]] = []
+    judgments: list[tuple[str, str, str, int]] = []
     minutes: dict[tuple[str, str, str], int] = {}
-    who, times = [], []
+    names, times = [], []
     for person, name in enumerate(PEOPLE):
         mine = random.permutation(np.flatnonzero((judges == person).any(axis=1)))
         grades, seconds = answers(random, kinds[person], accuracy[person], true[mine].ravel())
         pairs = [(f"q{query:03}", f"d{document}") for query in mine for document in range(EACH)]
-        said += [(*pair, name, int(grade)) for pair, grade in zip(pairs, grades, strict=True)]
+        judgments += [(*pair, name, int(grade)) for pair, grade in zip(pairs, grades, strict=True)]
         minutes |= {(*pair, name): minute for minute, pair in enumerate(pairs)}
-        who += [name] * len(pairs)
+        names += [name] * len(pairs)
         times += seconds.tolist()
-    at = START + np.asarray([minutes[row[:3]] * 60_000_000 for row in sorted(said)]).astype("timedelta64[us]")
-    return make_grades(said)._replace(at=at), AnswerTimes(who, times, [300] * len(who))
+    at = START + np.asarray([minutes[row[:3]] * 60_000_000 for row in sorted(judgments)]).astype(
+        "timedelta64[us]"
+    )
+    return make_grades(judgments)._replace(at=at), AnswerTimes(names, times, [300] * len(names))
 
 
-def bad_of(number: int, run: int) -> tuple[str, ...]:
-    return tuple(KINDS[(run + place) % len(KINDS)] for place in range(number))
+def choose_bad(count: int, run: int) -> tuple[str, ...]:
+    return tuple(KINDS[(run + index) % len(KINDS)] for index in range(count))
 
 
-def named(found: Iterable[AnnotatorMetrics], bad: tuple[str, ...]) -> Counter[str]:
+def count_named(annotators: Iterable[AnnotatorMetrics], bad: tuple[str, ...]) -> Counter[str]:
     """Kind ('good' or a bad one) → how many, and how many of them get any feedback."""
     counts: Counter[str] = Counter()
-    for person, one in enumerate(found):
-        kind = bad[person] if person < len(bad) else "good"
+    for index, metrics in enumerate(annotators):
+        kind = bad[index] if index < len(bad) else "good"
         counts[kind] += 1
-        findings = find_feedback(one)
+        findings = find_feedback(metrics)
         counts[f"{kind}: named"] += bool(findings)
         counts.update(f"{kind}: {finding.about}" for finding in findings)
-        counts[f"{kind}: left out"] += one.left_out is not None
+        counts[f"{kind}: left out"] += metrics.left_out is not None
     return counts
 
 
-def share(counts: Counter[str], kind: str, what: str) -> str:
-    of, n = counts[f"{kind}: {what}"], counts[kind]
-    low, high = wilson_interval(of, n)
-    return f"{of / n:.1%} ({low:.1%}–{high:.1%}) of {n:,}"
+def share(counts: Counter[str], kind: str, outcome: str) -> str:
+    count, n = counts[f"{kind}: {outcome}"], counts[kind]
+    low, high = wilson_interval(count, n)
+    return f"{count / n:.1%} ({low:.1%}–{high:.1%}) of {n:,}"
 
 
 def simulate(bad: int, runs: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for run in range(runs):
-        kinds = bad_of(bad, run)
-        counts += named(compute_annotator_metrics(PEOPLE, *project(run, kinds), {}, run), kinds)
+        kinds = choose_bad(bad, run)
+        counts += count_named(compute_annotator_metrics(PEOPLE, *project(run, kinds), {}, run), kinds)
     return counts
 
 
@@ -123,7 +125,7 @@ def trec_crowd(folder: Path) -> None:
     said = {(item, worker): label for item, worker, label in rows.tolist()}
     right = Counter(worker for (item, worker), label in said.items() if gold.get(item) == label)
     known = Counter(worker for item, worker in said if item in gold)
-    names, left_out = real(
+    names, left_out = report_real(
         "TREC crowd (items as queries)", [(f"{i:05}", "d", f"{w:04}", v) for (i, w), v in said.items()]
     )
     groups = {"named": names}
@@ -139,23 +141,25 @@ def trec_crowd(folder: Path) -> None:
 def icecat(folder: Path) -> None:
     """The three professional raters, and beside them one at random, one at 1 throughout, one upside down."""
     with (folder / "chorus_icecat" / "Broad_Query_Set_individual_ratings.csv").open(encoding="utf-8") as file:
-        found = list(csv.DictReader(file))
-    said = {
+        results = list(csv.DictReader(file))
+    judgments = {
         (row["query"], row["docid"], f"agent {n}"): int(row[f"agent_{n}_rating"])
-        for row in found
+        for row in results
         for n in (1, 2, 3)
         if row[f"agent_{n}_rating"].isdigit()
     }
-    real("Icecat", [(*key, grade) for key, grade in said.items()])
+    report_real("Icecat", [(*key, grade) for key, grade in judgments.items()])
     random = np.random.default_rng(0)
     for kind in ("random", "always 1", "upside down"):
-        third = {key: grade for key, grade in said.items() if key[2] == "agent 1"}
+        third = {key: grade for key, grade in judgments.items() if key[2] == "agent 1"}
         grades, _ = answers(random, kind, 1.0, np.asarray(list(third.values())))
         planted = [(q, d, kind, grade) for (q, d, _), grade in zip(third, grades.tolist(), strict=True)]
-        real(f"Icecat and one {kind}", [*[(*key, grade) for key, grade in said.items()], *planted])
+        report_real(
+            f"Icecat and one {kind}", [*[(*key, grade) for key, grade in judgments.items()], *planted]
+        )
 
 
-def real(title: str, rows: list[tuple[str, str, str, int]]) -> tuple[set[str], Mapping[str, str]]:
+def report_real(title: str, rows: list[tuple[str, str, str, int]]) -> tuple[set[str], Mapping[str, str]]:
     """Who is named for agreement in one data set (5 % false), and who is left out of the others."""
     grades = make_grades(rows)
     left_out = find_outliers(grades)
@@ -177,22 +181,22 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--bad", default="0,1,3")
     parser.add_argument("--real", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     print("| bad of 13 | annotators | named | left out of the others | raised most |\n|---:|---|---|---|---|")
-    for bad in map(int, asked.bad.split(",")):
-        counts = simulate(bad, asked.runs)
+    for bad in map(int, arguments.bad.split(",")):
+        counts = simulate(bad, arguments.runs)
         for kind in ("good", *KINDS):
             if counts[kind]:
-                about = Counter(
+                reasons = Counter(
                     {key.partition(": ")[2]: n for key, n in counts.items() if key.startswith(f"{kind}: ")}
                 )
-                del about["named"], about["left out"]
-                most = ", ".join(f"{name} {n / counts[kind]:.0%}" for name, n in about.most_common(3))
-                cells = (share(counts, kind, "named"), share(counts, kind, "left out"), most)
+                del reasons["named"], reasons["left out"]
+                common = ", ".join(f"{name} {n / counts[kind]:.0%}" for name, n in reasons.most_common(3))
+                cells = (share(counts, kind, "named"), share(counts, kind, "left out"), common)
                 print(f"| {bad} | {kind} | " + " | ".join(cells) + " |", flush=True)
-    if asked.real:
-        icecat(asked.real)
-        trec_crowd(asked.real)
+    if arguments.real:
+        icecat(arguments.real)
+        trec_crowd(arguments.real)
 
 
 if __name__ == "__main__":

@@ -70,51 +70,65 @@ class Coverage(NamedTuple):
     width: float
 
 
-def counted(random: np.random.Generator, queries: int, of: Population) -> tuple[Ints, Ints]:
+def draw_counts(random: np.random.Generator, queries: int, population: Population) -> tuple[Ints, Ints]:
     """Grades of queries drawn from the population: counts of shape (units, 4), and each unit's query."""
-    mix = random.dirichlet(np.array(of.mix) * of.alike, size=queries)
-    place = random.random((queries, DOCUMENTS))
-    true = np.minimum((place[:, :, None] > np.cumsum(mix, axis=1)[:, None, :]).sum(axis=2), 3)[:, :, None]
-    own = np.where(true == 0, of.zero_noise, of.noise) * np.exp(random.normal(0, 0.3, size=(queries, 1, 1)))
-    seen = true + own * random.normal(size=(queries, DOCUMENTS, of.annotators))
-    grades = np.clip(np.rint(seen), 0, 3).astype(np.int64).reshape(-1, of.annotators)
-    given = random.random(grades.shape) >= of.missing
-    counts = ((grades[:, :, None] == np.arange(4)) & given[:, :, None]).sum(axis=1)
+    mix = random.dirichlet(np.array(population.mix) * population.alike, size=queries)
+    positions = random.random((queries, DOCUMENTS))
+    true = np.minimum((positions[:, :, None] > np.cumsum(mix, axis=1)[:, None, :]).sum(axis=2), 3)[:, :, None]
+    noise = np.where(true == 0, population.zero_noise, population.noise) * np.exp(
+        random.normal(0, 0.3, size=(queries, 1, 1))
+    )
+    perceived = true + noise * random.normal(size=(queries, DOCUMENTS, population.annotators))
+    grades = np.clip(np.rint(perceived), 0, 3).astype(np.int64).reshape(-1, population.annotators)
+    is_graded = random.random(grades.shape) >= population.missing
+    counts = ((grades[:, :, None] == np.arange(4)) & is_graded[:, :, None]).sum(axis=1)
     return counts, np.repeat(np.arange(queries), DOCUMENTS)
 
 
 def coverage(
-    queries: int, of: Population, names: Sequence[str], runs: int, seed: int = 1, resamples: int = RESAMPLES
+    queries: int,
+    population: Population,
+    names: Sequence[str],
+    runs: int,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
 ) -> list[Coverage]:
     """`runs` simulated projects of so many queries."""
     random = np.random.default_rng(seed)
-    wanted = [one for one in COEFFICIENTS if one.name in names]
+    coefficients = [coefficient for coefficient in COEFFICIENTS if coefficient.name in names]
     truths = estimate_coefficients(
-        select_doubly_judged(*counted(random, 20_000 if runs > 10 else 200, of)),
+        select_doubly_judged(*draw_counts(random, 20_000 if runs > 10 else 200, population)),
         SCALE,
-        wanted,
+        coefficients,
         seed,
         resamples=1,
     )
-    ends = np.full((runs, len(wanted), 2), np.nan)
+    ends = np.full((runs, len(coefficients), 2), np.nan)
     for run in range(runs):
         figures = estimate_coefficients(
-            select_doubly_judged(*counted(random, queries, of)), SCALE, wanted, run, resamples
+            select_doubly_judged(*draw_counts(random, queries, population)),
+            SCALE,
+            coefficients,
+            run,
+            resamples,
         )
-        for place, one in enumerate(wanted):
-            low, high = figures[one.name].low, figures[one.name].high
-            ends[run, place] = (np.nan, np.nan) if low is None or high is None else (low, high)
-    found = zip(wanted, np.moveaxis(ends, 1, 0), strict=True)
-    return [_counted(one.name, truths[one.name].value or 0.0, own) for one, own in found]
+        for index, coefficient in enumerate(coefficients):
+            low, high = figures[coefficient.name].low, figures[coefficient.name].high
+            ends[run, index] = (np.nan, np.nan) if low is None or high is None else (low, high)
+    results = zip(coefficients, np.moveaxis(ends, 1, 0), strict=True)
+    return [
+        _count_held(coefficient.name, truths[coefficient.name].value or 0.0, intervals)
+        for coefficient, intervals in results
+    ]
 
 
-def _counted(name: str, truth: float, ends: Floats) -> Coverage:
-    there = ~np.isnan(ends[:, 0])
+def _count_held(name: str, truth: float, ends: Floats) -> Coverage:
+    is_defined = ~np.isnan(ends[:, 0])
     below, above = truth < ends[:, 0], truth > ends[:, 1]
-    held = there & ~below & ~above
-    width = float((ends[there, 1] - ends[there, 0]).mean())
-    numbers = (int(held.sum()), int(below.sum()), int(above.sum()), int((~there).sum()))
-    return Coverage(name, truth, *numbers, width)
+    is_held = is_defined & ~below & ~above
+    width = float((ends[is_defined, 1] - ends[is_defined, 0]).mean())
+    counts = (int(is_held.sum()), int(below.sum()), int(above.sum()), int((~is_defined).sum()))
+    return Coverage(name, truth, *counts, width)
 
 
 def _even(runs: int) -> None:
@@ -126,11 +140,15 @@ def _even(runs: int) -> None:
                 print(_row(of.name, queries, one, runs), flush=True)
 
 
-def _row(name: str, queries: int, one: Coverage, runs: int) -> str:
-    n = runs - one.none
-    shares = [f"{share:.1%}" for share in (*wilson_interval(one.held, n), one.below / n, one.above / n)]
-    held = f"{one.held / n:.1%} | {shares[0]} to {shares[1]} | {shares[2]} | {shares[3]}"
-    return f"| {name} | {queries} | {one.figure} | {one.truth:.3f} | {held} | {one.width:.3f} |"
+def _row(name: str, queries: int, result: Coverage, runs: int) -> str:
+    n = runs - result.none
+    shares = [
+        f"{share:.1%}" for share in (*wilson_interval(result.held, n), result.below / n, result.above / n)
+    ]
+    held_cells = f"{result.held / n:.1%} | {shares[0]} to {shares[1]} | {shares[2]} | {shares[3]}"
+    return (
+        f"| {name} | {queries} | {result.figure} | {result.truth:.3f} | {held_cells} | {result.width:.3f} |"
+    )
 
 
 def _skewed(runs: int) -> None:

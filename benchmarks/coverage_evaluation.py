@@ -90,22 +90,24 @@ ONLY_MEANS = (
 CHANGES = (Change("all queries", 1.0, 0.6), Change("30 %", 0.3, 0.65), Change("10 %", 0.1, 0.8))
 
 
-def changed(random: np.random.Generator, first: Floats, of: Population, change: Change) -> Floats:
+def change_values(
+    random: np.random.Generator, first: Floats, population: Population, change: Change
+) -> Floats:
     """The figures of the second system, shape as the first."""
-    other = of.figures(random, first.size).reshape(first.shape)
+    redrawn = population.figures(random, first.size).reshape(first.shape)
     better = random.random(first.shape) < change.better
-    new = np.where(better, np.maximum(first, other), np.minimum(first, other))
-    return np.where(random.random(first.shape) < change.share, new, first)
+    values = np.where(better, np.maximum(first, redrawn), np.minimum(first, redrawn))
+    return np.where(random.random(first.shape) < change.share, values, first)
 
 
-def held(truth: float, low: Floats, high: Floats) -> str:
+def format_coverage(truth: float, low: Floats, high: Floats) -> str:
     """Share of intervals that hold the truth, with its own interval, and where the truth is otherwise."""
-    known = ~np.isnan(low)
-    low, high = low[known] - 1e-12, high[known] + 1e-12
-    inside, runs = int(((low <= truth) & (truth <= high)).sum()), int(known.sum())
-    ends = " to ".join(f"{end:.1%}" for end in wilson_interval(inside, runs))
+    is_defined = ~np.isnan(low)
+    low, high = low[is_defined] - 1e-12, high[is_defined] + 1e-12
+    held_count, runs = int(((low <= truth) & (truth <= high)).sum()), int(is_defined.sum())
+    ends = " to ".join(f"{end:.1%}" for end in wilson_interval(held_count, runs))
     sides = f"{(truth < low).mean():.1%} | {(truth > high).mean():.1%}"
-    return f"{inside / runs:.1%} | {ends} | {sides} | {(high - low).mean():.3f}"
+    return f"{held_count / runs:.1%} | {ends} | {sides} | {(high - low).mean():.3f}"
 
 
 HELD = "held | 95 % of that | truth below | above | mean width"
@@ -123,38 +125,43 @@ def means(runs: int) -> None:
     print(
         f"| population | queries | mean | plain bootstrap held | {HELD} |\n|---|---:|---:|---:|{HELD_LINE}|"
     )
-    for of in (*POPULATIONS, *ONLY_MEANS):
-        truth = float(of.figures(np.random.default_rng(0), TRUTH).mean())
+    for population in (*POPULATIONS, *ONLY_MEANS):
+        truth = float(population.figures(np.random.default_rng(0), TRUTH).mean())
         for n in (5, *SIZES):
-            sets = of.figures(np.random.default_rng(n), runs * n).reshape(n, runs)
+            sets = population.figures(np.random.default_rng(n), runs * n).reshape(n, runs)
             ends = np.array([found[1:3] for found in estimate_means(sets)], float).T
-            old = held(truth, *plain(sets, 1)).partition(" |")[0]
-            print(f"| {of.name} | {n} | {truth:.3f} | {old} | {held(truth, *ends)} |", flush=True)
+            old = format_coverage(truth, *plain(sets, 1)).partition(" |")[0]
+            print(
+                f"| {population.name} | {n} | {truth:.3f} | {old} | {format_coverage(truth, *ends)} |",
+                flush=True,
+            )
 
 
 def differences(runs: int) -> None:
     print(f"| population | differs on | queries | difference | plain bootstrap held | {HELD} |")
     print(f"|---|---|---:|---:|---:|{HELD_LINE}|")
-    for of in POPULATIONS[1:3]:
+    for population in POPULATIONS[1:3]:
         for change in CHANGES:
             random = np.random.default_rng(0)
-            first = of.figures(random, TRUTH)
-            truth = float((changed(random, first, of, change) - first).mean())
+            first = population.figures(random, TRUTH)
+            truth = float((change_values(random, first, population, change) - first).mean())
             for n in SIZES:
                 random = np.random.default_rng(n)
-                first = of.figures(random, runs * n).reshape(n, runs)
-                off = changed(random, first, of, change) - first
-                old = held(truth, *plain(off, 1)).partition(" |")[0]
-                found = held(truth, *paired_intervals(off, 1))
-                print(f"| {of.name} | {change.name} | {n} | {truth:.3f} | {old} | {found} |", flush=True)
+                first = population.figures(random, runs * n).reshape(n, runs)
+                off = change_values(random, first, population, change) - first
+                old = format_coverage(truth, *plain(off, 1)).partition(" |")[0]
+                found = format_coverage(truth, *paired_intervals(off, 1))
+                print(
+                    f"| {population.name} | {change.name} | {n} | {truth:.3f} | {old} | {found} |", flush=True
+                )
 
 
 def traffic(runs: int) -> None:
     print(f"| population | queries | for all searches | {HELD} |\n|---|---:|---:|{HELD_LINE}|")
-    for of in POPULATIONS[:3]:
+    for population in POPULATIONS[:3]:
         for n in (9, *SIZES[1:]):
-            ends, truth = drawn_estimates(of.figures, n, runs)
-            print(f"| {of.name} | {n} | {truth:.3f} | {held(truth, *ends)} |", flush=True)
+            ends, truth = drawn_estimates(population.figures, n, runs)
+            print(f"| {population.name} | {n} | {truth:.3f} | {format_coverage(truth, *ends)} |", flush=True)
 
 
 def drawn_estimates(figures_of: Draw, n: int, runs: int) -> tuple[Floats, float]:
@@ -199,43 +206,43 @@ def alarms(runs: int) -> None:
     """False alarms at 5 %: two systems alike, and any of the ten pairs of five systems alike."""
     print("| population | differs on | queries | t | randomisation | any of ten pairs | any after Holm |")
     print("|---|---|---:|---:|---:|---:|---:|")
-    for of in POPULATIONS[:3]:
+    for population in POPULATIONS[:3]:
         for change in CHANGES:
             even = change._replace(better=0.5)
             for n in SIZES:
                 random = np.random.default_rng(n)
                 single, family = [], []
                 for run in range(runs):
-                    base = of.figures(random, n)
-                    systems = [changed(random, base, of, even) for _ in range(5)]
+                    base = population.figures(random, n)
+                    systems = [change_values(random, base, population, even) for _ in range(5)]
                     off = np.stack([one - other for one, other in combinations(systems, 2)], axis=1)
                     ps = randomisation_ps(off, run, 1999)
                     single.append((paired_t_p(compute_moments(off[:, :1]))[0], ps[0]))
                     family.append((ps.min(), np.nanmin(correct_by_holm(ps))))
                 found = [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*single, strict=True)]
                 found += [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*family, strict=True)]
-                print(f"| {of.name} | {change.name} | {n} | {' | '.join(found)} |", flush=True)
+                print(f"| {population.name} | {change.name} | {n} | {' | '.join(found)} |", flush=True)
 
 
 def power(runs: int) -> None:
     """How often the difference that is called detectable is found; 80 % is what is stated."""
     print("| population | differs on | queries | detectable | t finds it | randomisation finds it |")
     print("|---|---|---:|---:|---:|---:|")
-    for of in POPULATIONS[:3]:
+    for population in POPULATIONS[:3]:
         for change in CHANGES:
             even = change._replace(better=0.5)
             random = np.random.default_rng(0)
-            first = of.figures(random, TRUTH)
-            sd = float((changed(random, first, of, even) - first).std())
+            first = population.figures(random, TRUTH)
+            sd = float((change_values(random, first, population, even) - first).std())
             for n in SIZES:
                 wanted = float(detectable_difference(np.array([n]), np.array([sd]))[0])
                 random = np.random.default_rng(n)
-                first = of.figures(random, runs * n).reshape(n, runs)
-                off = changed(random, first, of, even) - first + wanted
+                first = population.figures(random, runs * n).reshape(n, runs)
+                off = change_values(random, first, population, even) - first + wanted
                 by_t = float((paired_t_p(compute_moments(off)) < 0.05).mean())
                 by_signs = float((randomisation_ps(off, 1, 1999) < 0.05).mean())
                 cells = f"{wanted:.3f} | {by_t:.1%} | {by_signs:.1%}"
-                print(f"| {of.name} | {change.name} | {n} | {cells} |", flush=True)
+                print(f"| {population.name} | {change.name} | {n} | {cells} |", flush=True)
 
 
 def roc(runs: int) -> None:

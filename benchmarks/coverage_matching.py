@@ -163,10 +163,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folder", type=Path)
     parser.add_argument("collections", nargs="*", default=SMART)
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    for name in asked.collections:
-        print(f"\n{name}\n\n{table(collection(name, asked.folder))}", flush=True)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for name in arguments.collections:
+        print(f"\n{name}\n\n{table(collection(name, arguments.folder))}", flush=True)
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class Series(NamedTuple):
     highest: Floats
 
 
-class Found(NamedTuple):
+class RuleScore(NamedTuple):
     """How the intervals of one series did: shares of sets, and the mean width."""
 
     held: float
@@ -172,7 +172,7 @@ RULES: dict[str, Rule] = {
 def series(systems: int | None) -> Iterator[Series]:
     """Of so many systems of the first collection, else of all; without series that have one value alone."""
     taken: Counter[str] = Counter()
-    for one in real_topics():
+    for one in read_real_topics():
         taken[one.collection] += 1
         if systems is not None and taken.total() > systems:
             return
@@ -183,45 +183,64 @@ def series(systems: int | None) -> Iterator[Series]:
                 yield Series(one.collection, one.system, measure.name, values[known], highest[known])
 
 
-def tried(of: Series, n: int, sets: int) -> dict[str, Found]:
+def try_rules(series: Series, n: int, sets: int) -> dict[str, RuleScore]:
     """The rules on the same sets of n topics."""
-    random = np.random.default_rng([n, *f"{of.collection} {of.system} {of.measure}".encode()])
-    drawn = random.integers(len(of.values), size=(n, sets))
-    truth = float(of.values.mean())
-    return {name: _found(rule(of.values[drawn], of.highest[drawn]), truth) for name, rule in RULES.items()}
+    random = np.random.default_rng([n, *f"{series.collection} {series.system} {series.measure}".encode()])
+    indexes = random.integers(len(series.values), size=(n, sets))
+    truth = float(series.values.mean())
+    return {
+        name: _score_rule(rule(series.values[indexes], series.highest[indexes]), truth)
+        for name, rule in RULES.items()
+    }
 
 
-def _found(ends: Floats, truth: float) -> Found:
+def _score_rule(ends: Floats, truth: float) -> RuleScore:
     low, high = ends[0] - 1e-12, ends[1] + 1e-12
     below, above = float((truth < low).mean()), float((truth > high).mean())
-    return Found(1 - below - above, below, above, float((high - low).mean()))
+    return RuleScore(1 - below - above, below, above, float((high - low).mean()))
 
 
-def row(name: str, n: int, rule: str, found: Sequence[Found], before: Sequence[Found]) -> str:
+def format_row(
+    name: str, n: int, rule: str, scores: Sequence[RuleScore], baseline: Sequence[RuleScore]
+) -> str:
     """Over series: the lowest, the mean and the highest share, where the truth is else, and the width."""
-    held = [one.held for one in found]
-    wider = [one.width / old.width for one, old in zip(found, before, strict=True)]
-    cells = [name, str(n), rule, f"{min(held):.1%}", f"{np.mean(held):.1%}", f"{max(held):.1%}"]
-    cells += [f"{np.mean([one.below for one in found]):.1%}", f"{np.mean([one.above for one in found]):.1%}"]
-    cells += [f"{np.mean([one.width for one in found]):.3f}", f"{np.mean(wider):.2f}", f"{max(wider):.2f}"]
+    held_shares = [score.held for score in scores]
+    wider = [score.width / base.width for score, base in zip(scores, baseline, strict=True)]
+    cells = [
+        name,
+        str(n),
+        rule,
+        f"{min(held_shares):.1%}",
+        f"{np.mean(held_shares):.1%}",
+        f"{max(held_shares):.1%}",
+    ]
+    cells += [
+        f"{np.mean([score.below for score in scores]):.1%}",
+        f"{np.mean([score.above for score in scores]):.1%}",
+    ]
+    cells += [
+        f"{np.mean([score.width for score in scores]):.3f}",
+        f"{np.mean(wider):.2f}",
+        f"{max(wider):.2f}",
+    ]
     return f"| {' | '.join(cells)} |"
 
 
-def traffic(of: Sequence[Series], sets: int) -> dict[int, list[Found]]:
+def score_traffic(series_list: Sequence[Series], sets: int) -> dict[int, list[RuleScore]]:
     """Size → how estimates for all searches did, for each series."""
-    found = defaultdict(list)
-    for one in of:
+    scores = defaultdict(list)
+    for series in series_list:
         for n in (9, *SIZES[1:], 100):
-            ends, truth = drawn_estimates(partial(_topics_again, one.values), n, sets)
-            found[n].append(_found(ends, truth))
-    return found
+            ends, truth = drawn_estimates(partial(_topics_again, series.values), n, sets)
+            scores[n].append(_score_rule(ends, truth))
+    return scores
 
 
 def _topics_again(values: Floats, random: np.random.Generator, size: int) -> Floats:
     return random.choice(values, size)
 
 
-def real_topics() -> Iterator[Topics]:
+def read_real_topics() -> Iterator[Topics]:
     """Every system on every collection."""
     yield from _scored("Touché 2020", _touche_runs(), _touche_grades())
     for name in ("med", "cisi"):
@@ -279,8 +298,8 @@ def _touche_runs() -> dict[str, Run]:
 def _icecat_grades() -> Grades:
     grades: dict[str, dict[str, int]] = {}
     with (SHARED / "chorus_icecat" / "Broad_Query_Set_rated.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            grades.setdefault(row["query"], {})[row["docid"]] = int(float(row["rating"]))
+        for format_row in csv.DictReader(file):
+            grades.setdefault(format_row["query"], {})[format_row["docid"]] = int(float(format_row["rating"]))
     return grades
 
 
@@ -289,8 +308,8 @@ def _campaign_runs() -> dict[str, Run]:
     for path in sorted((SHARED / "chorus_icecat" / "campaign_2").glob("run_*.tsv")):
         run: dict[str, dict[str, float]] = {}
         with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                run.setdefault(row["query"], {})[row["doc_id"]] = -float(row["rank"])
+            for format_row in csv.DictReader(file, delimiter="\t"):
+                run.setdefault(format_row["query"], {})[format_row["doc_id"]] = -float(format_row["rank"])
         found[path.stem.removeprefix("run_")] = run
     return found
 
@@ -298,13 +317,20 @@ def _campaign_runs() -> dict[str, Run]:
 def _icecat_products() -> list[Document]:
     with gzip.open(SHARED / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    return [Document(row["id"], row["id"], row["title"], row.get("short_description") or "") for row in rows]
+    return [
+        Document(
+            format_row["id"], format_row["id"], format_row["title"], format_row.get("short_description") or ""
+        )
+        for format_row in rows
+    ]
 
 
 def _esci_grades() -> Grades:
     rated = json.loads((SHARED / "esci_us" / "esci_us_judgments.json").read_text(encoding="utf-8"))
     return {
-        one["query"]: {row["docId"]: ESCI_GRADES[row["rating"]] for row in one["ratings"]}
+        one["query"]: {
+            format_row["docId"]: ESCI_GRADES[format_row["rating"]] for format_row in one["ratings"]
+        }
         for one in rated["judgmentRatings"]
     }
 
@@ -313,8 +339,13 @@ def _esci_products() -> list[Document]:
     with gzip.open(SHARED / "esci_us" / "products.json.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     return [
-        Document(row["asin"], row["asin"], row["title"], f"{row['description']}\n{row['bullet_points']}")
-        for row in rows
+        Document(
+            format_row["asin"],
+            format_row["asin"],
+            format_row["title"],
+            f"{format_row['description']}\n{format_row['bullet_points']}",
+        )
+        for format_row in rows
     ]
 
 
@@ -323,24 +354,24 @@ def main() -> None:
     systems = int(sys.argv[2]) if len(sys.argv) > 2 else None
     if not SHARED.is_dir():
         sys.exit(f"the shared data is not at {SHARED}")
-    found: dict[tuple[str, int, str], list[Found]] = defaultdict(list)
-    every = sorted(series(systems), key=lambda one: one.measure)
+    found: dict[tuple[str, int, str], list[RuleScore]] = defaultdict(list)
+    all_series = sorted(series(systems), key=lambda one: one.measure)
     print(f"| measure | topics | rule | {HEAD} |\n|---|---:|---|{'---:|' * 8}")
-    for measure, own in groupby(every, key=lambda one: one.measure):
+    for measure, own in groupby(all_series, key=lambda one: one.measure):
         for n, one in ((n, one) for one in own for n in SIZES):
-            for rule, result in tried(one, n, sets).items():
+            for rule, result in try_rules(one, n, sets).items():
                 found[measure, n, rule].append(result)
                 found["all", n, rule].append(result)
         for n in SIZES:
             for rule in RULES:
                 before = found[measure, n, "bootstrap"]
-                print(row(measure, n, rule, found[measure, n, rule], before), flush=True)
+                print(format_row(measure, n, rule, found[measure, n, rule], before), flush=True)
     for n in SIZES:
         for rule in RULES:
-            print(row("all", n, rule, found["all", n, rule], found["all", n, "bootstrap"]), flush=True)
-    chosen = [one for one in every if one.measure in ("map", "ndcg@10", "mrr@10", "success@10")]
-    for n, results in traffic(chosen[::4], max(sets // 5, 1)).items():
-        print(row("for all searches", n, "score", results, results), flush=True)
+            print(format_row("all", n, rule, found["all", n, rule], found["all", n, "bootstrap"]), flush=True)
+    chosen_series = [one for one in all_series if one.measure in ("map", "ndcg@10", "mrr@10", "success@10")]
+    for n, results in score_traffic(chosen_series[::4], max(sets // 5, 1)).items():
+        print(format_row("for all searches", n, "score", results, results), flush=True)
 
 
 if __name__ == "__main__":
