@@ -20,6 +20,7 @@ from curation.labeling.consensus.rule import ConsensusRule
 if TYPE_CHECKING:
     from curation.core.spans import Spans
     from curation.labeling.consensus.consensus import PairConsensus
+    from curation.labeling.written_answers.decisions import AnswerRuling
     from curation.people.seal_access import SealAccess
     from curation.store import Store
 
@@ -211,7 +212,10 @@ def decide(
       goldgrade decide q42 --task faq --pick 1912 --reason "The date on the plate" --as rosa
       goldgrade decide q43 --task faq --merged "May 1912" --reason "Each has a half"
     """
-    kind = _kind_of_decision(context)
+    from curation.guides.questions import ask_about_pair
+    from curation.labeling.written_answers.decisions import AnswerRuling
+
+    kind = _find_decision_kind(context)
     if file is not None:
         if query is not None:
             raise typer.BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
@@ -225,31 +229,20 @@ def decide(
     store = project_store()
     query_id = find_query_id(store, query)
     if task is not None:
-        from curation.labeling.written_answers.decisions import AnswerRuling, decide_answers
-
         ruling = AnswerRuling(pick or (), merged, unanswerable, stated_reason())
-        answer = decide_answers(store, task, query_id, ruling, actor())
-        decided = " / ".join(answer.answers) or "the corpus does not answer it"
-        emit(answer, f"Decided: {decided} (decision {answer.revision + 1} on this query).")
+        _decide_answers(store, task, query_id, ruling)
     elif second_opinion:
-        from curation.labeling.consensus.second_opinions import ask_opinion
-
-        round_name, asked_at = ask_opinion(store, query_id, document or "", actor())
-        sentence = f"One more annotator of {round_name} gets the pair; then the pair returns to the list."
-        pair = {"query_id": query_id, "document_id": document}
-        emit({**pair, "round": round_name, "asked_at": asked_at}, sentence)
+        _ask_second_opinion(store, query_id, document or "")
     elif unclear is not None:
-        from curation.guides.questions import ask_about_pair
-
         question_id = ask_about_pair(store, query_id, document or "", unclear, actor())
         emit({"question_id": question_id}, "Noted. All questions: goldgrade guide show --questions")
+    elif (grade is None) != unjudgeable:
+        raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
     else:
-        if (grade is None) != unjudgeable:
-            raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
         _decide_pair(store, (query_id, document or ""), grade, evidence or ())
 
 
-def _kind_of_decision(context: typer.Context) -> str:
+def _find_decision_kind(context: typer.Context) -> str:
     """Return the option that names the kind of decision; '' for the decision of one pair.
 
     Raises
@@ -268,6 +261,23 @@ def _kind_of_decision(context: typer.Context) -> str:
             )
             refuse_unused(context, reason, *options)
     return kind
+
+
+def _decide_answers(store: Store, task: str, query_id: str, ruling: AnswerRuling) -> None:
+    from curation.labeling.written_answers.decisions import decide_answers
+
+    answer = decide_answers(store, task, query_id, ruling, actor())
+    decided = " / ".join(answer.answers) or "the corpus does not answer it"
+    emit(answer, f"Decided: {decided} (decision {answer.revision + 1} on this query).")
+
+
+def _ask_second_opinion(store: Store, query_id: str, document_id: str) -> None:
+    from curation.labeling.consensus.second_opinions import ask_opinion
+
+    round_name, asked_at = ask_opinion(store, query_id, document_id, actor())
+    sentence = f"One more annotator of {round_name} gets the pair; then the pair returns to the list."
+    pair = {"query_id": query_id, "document_id": document_id}
+    emit({**pair, "round": round_name, "asked_at": asked_at}, sentence)
 
 
 def _decide_pair(store: Store, pair: tuple[str, str], grade: int | None, evidence: Sequence[str]) -> None:

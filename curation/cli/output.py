@@ -70,19 +70,19 @@ def print_tables(*tables: Table) -> None:
             show_table(print_table)
 
 
-def show(result: Result, *further: str, limit: int = 0, as_json: Any = None) -> None:
+def show(result: Result, *more_sentences: str, limit: int = 0, as_json: Any = None) -> None:
     """Print a result as one JSON object where --json is given; otherwise print its tables and its sentences.
 
     Parameters
     ----------
-    further: sentences that only the command prints, such as the next command.
+    more_sentences: sentences that only the command prints, such as the next command.
     limit: number of rows that are printed of each table; 0 is all.
     as_json: the JSON object, where it is not made of the result itself.
     """
-    emit(result if as_json is None else as_json, lambda: _print_result(result, further, limit))
+    emit(result if as_json is None else as_json, lambda: _print_result(result, more_sentences, limit))
 
 
-def _print_result(result: Result, further: Sequence[str], limit: int) -> None:
+def _print_result(result: Result, more_sentences: Sequence[str], limit: int) -> None:
     from curation.core.operation import get_tables
 
     for print_table in get_tables(result):
@@ -90,7 +90,7 @@ def _print_result(result: Result, further: Sequence[str], limit: int) -> None:
         print_tables(replace(print_table, rows=print_table.rows[:limit]) if 0 < limit < rows else print_table)
         if 0 < limit < rows:
             say(f"{limit:,} of {rows:,} rows are shown; --limit 0 shows all.")
-    say(*result.sentences, *further)
+    say(*result.sentences, *more_sentences)
 
 
 def write_file(path: Path, text: str, option: str = "--html") -> None:
@@ -115,9 +115,9 @@ def say_dry_run(dry_run: bool) -> None:
         say("Dry run: nothing is changed. The import would say:")
 
 
-def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
+def say_withheld(count: int, unit: str = "pair", plural: str = "") -> None:
     """Print how many pairs or queries a seal keeps back, if any, and which option names them."""
     from curation.people.seal_access import withheld
 
     if count:
-        say(withheld(count, what, plural) + ' --reason "why" names them, and is logged.')
+        say(withheld(count, unit, plural) + ' --reason "why" names them, and is logged.')

@@ -166,5 +166,5 @@ def test_work_that_is_interrupted_says_what_its_step_keeps() -> None:
     for step in (None, OPERATIONS["pool"], OPERATIONS["import"]):
         with progress_bar(step):
             said.append(interruption_note.get())
-    assert said == [LONG_WORK, OPERATIONS["pool"].kept, OPERATIONS["import"].kept]
+    assert said == [LONG_WORK, OPERATIONS["pool"].on_interrupt, OPERATIONS["import"].on_interrupt]
     assert interruption_note.get() not in said
