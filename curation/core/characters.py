@@ -82,13 +82,6 @@ def describe_lookalike(name: str, other: str) -> str:
     return " and ".join(needed or list(_FORMS)[-1:])
 
 
-def _but_for(what: str, text: str) -> str:
-    """Remove all differences of form from a name, except differences of the kind `what`."""
-    for form, fold in _FORMS.items():
-        text = text if form == what else fold(text)
-    return text
-
-
 _FORMS: Mapping[str, Callable[[str], str]] = {
     "characters that nobody sees": remove_invisible,
     "its Unicode form": lambda text: unicodedata.normalize("NFKC", text),
@@ -108,3 +101,10 @@ def isolate(text: str) -> str:
 def show_controls(text: str) -> str:
     """Replace control characters, which could control a terminal (ECMA-48), by visible signs."""
     return text.translate(_CONTROLS)
+
+
+def _but_for(what: str, text: str) -> str:
+    """Remove all differences of form from a name, except differences of the kind `what`."""
+    for form, fold in _FORMS.items():
+        text = text if form == what else fold(text)
+    return text

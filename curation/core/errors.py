@@ -88,11 +88,6 @@ class InputError(CurationError):
             self.found = bounded("\n".join(map(_as_sentence, lines)))
 
 
-def _as_sentence(line: str) -> str:
-    word = line.partition(" ")[0].strip(",:;")
-    return f"{line[:1].upper()}{line[1:]}" if word.isascii() and word.isalpha() else line
-
-
 def refuse_problems(
     problems: Sequence[str], *, path: Path | None = None, way_out: str = "", command: str = ""
 ) -> None:
@@ -146,3 +141,8 @@ class StoreReadOnlyError(StoreError):
 
 class StoreVersionError(StoreError):
     """The database was written by a newer goldgrade, or by one that is too old."""
+
+
+def _as_sentence(line: str) -> str:
+    word = line.partition(" ")[0].strip(",:;")
+    return f"{line[:1].upper()}{line[1:]}" if word.isascii() and word.isalpha() else line

@@ -59,10 +59,6 @@ def describe_origin(error: BaseException) -> str:
     return f"{type(error).__name__}{position}"
 
 
-def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    return getattr(record, "fields", {})
-
-
 class _Text(logging.Formatter):
     def __init__(self) -> None:
         super().__init__(_TEXT)
@@ -87,6 +83,10 @@ class _JsonLines(logging.Formatter):
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return _visible(json.dumps(line, ensure_ascii=False, default=str))
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    return getattr(record, "fields", {})
 
 
 def _visible(text: str) -> str:

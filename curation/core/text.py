@@ -22,11 +22,6 @@ def pluralize_label(number: int, label: str) -> str:
     return f"{number:,} {_PLURAL.sub(_singular, label, count=1) if number == 1 else label}"
 
 
-def _singular(plural: re.Match[str]) -> str:
-    word = plural[0]
-    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
-
-
 def describe_left_out(left_out: Mapping[str, int], unit: str = "") -> list[str]:
     """Write a sentence for each reason → number left out; `unit` is the noun, if the reasons have none."""
     return [
@@ -73,3 +68,8 @@ def p_cell(p: float | None) -> float | str | None:
 def p_text(p: float | None) -> str:
     """Write a p value in a sentence: "0.012", "< 0.001"; a dash if it is unknown."""
     return TINY_P if p is not None and p < 0.001 else decimal(p)
+
+
+def _singular(plural: re.Match[str]) -> str:
+    word = plural[0]
+    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]

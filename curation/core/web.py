@@ -146,34 +146,6 @@ def find_key_problems(name: str, key: str) -> list[str]:
     return [f"{name} holds characters that no key has: spaces, line breaks or accents."]
 
 
-def _beginning(error: HTTPError) -> bytes:
-    try:
-        return error.read(_SAID)
-    except (OSError, HTTPException):
-        return b""
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Read the seconds to wait from a number or a date; None if the header has neither."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if seconds == seconds else None
-
-
-def _received(request: Request, seconds: float, most: int) -> bytes:
-    with build_opener(_NoRedirects, _InTime).open(request, timeout=seconds) as response:
-        body: bytes = response.read(most + 1)
-        return body
-
-
 class _NoRedirects(HTTPRedirectHandler):
     """A handler that follows no redirect, because it would send keys and content to a different host."""
 
@@ -222,3 +194,31 @@ class _Received(RawIOBase):
     def close(self) -> None:
         self._data.close()
         super().close()
+
+
+def _beginning(error: HTTPError) -> bytes:
+    try:
+        return error.read(_SAID)
+    except (OSError, HTTPException):
+        return b""
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Read the seconds to wait from a number or a date; None if the header has neither."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if seconds == seconds else None
+
+
+def _received(request: Request, seconds: float, most: int) -> bytes:
+    with build_opener(_NoRedirects, _InTime).open(request, timeout=seconds) as response:
+        body: bytes = response.read(most + 1)
+        return body

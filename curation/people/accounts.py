@@ -208,13 +208,6 @@ def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
     return annotator
 
 
-def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
-    if annotator.role != "lead" or not annotator.active:
-        return
-    if sum(person.role == "lead" for person in able_to_judge(cursor)) == 1:
-        raise RefusedError(f"{annotator.name} is the last lead. First give a different person the role lead.")
-
-
 def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
     """Add an e-mail address with which an annotator can sign in; a known address of the annotator changes
     nothing.
@@ -412,6 +405,13 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
         insert_annotator(cursor, name, "lead", name)
         revision = write_password(cursor, name, hashed)
         return str(open_sign_in(cursor, name, visit, revision=revision))
+
+
+def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
+    if annotator.role != "lead" or not annotator.active:
+        return
+    if sum(person.role == "lead" for person in able_to_judge(cursor)) == 1:
+        raise RefusedError(f"{annotator.name} is the last lead. First give a different person the role lead.")
 
 
 def _hash_of(token: str) -> str:

@@ -71,27 +71,6 @@ def names_in_use(cursor: Cursor) -> dict[str, str]:
     return known_addresses(cursor) | {person.name: person.name for person in list_annotators(cursor)}
 
 
-def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str) -> None:
-    """Refuse a name or address of the person `name` if a different person's name or address looks the same.
-
-    Raises
-    ------
-    RefusedError: the name or address looks the same.
-    """
-    others = {known: person for known, person in person_of.items() if person != name}
-    other = given if given in others else find_lookalikes([given], others).get(given)
-    if other is None:
-        return
-    person, differs = others[other], describe_lookalike(given, other)
-    problem = f"differs from {other!r} by {differs}" if differs else "is already in use as a name"
-    whose = f"; that is the address of {person!r}" if person != other else ""
-    raise RefusedError(
-        f"The {what} {given!r} {problem}{whose}. One person has one name, to which judgments belong: use "
-        f"{person!r} for the same person. A different person needs a {what} that looks different.",
-        command="`goldgrade people list` shows who is known.",
-    )
-
-
 def insert_annotator(cursor: Cursor, name: str, role: str, author: str) -> Annotator:
     """Add a person without a way to sign in; imported judgments under this name become the person's.
 
@@ -193,10 +172,6 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
     return [known[name] for name in names]
 
 
-def _insert_row(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
-    cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?, NULL)", [name, role, imported, utc_now()])
-
-
 def name_problems(name: str, role: str) -> list[str]:
     """Return the problems of a new person's name and role."""
     problems = []
@@ -252,3 +227,28 @@ def folded(email: str) -> str:
 
 def known_addresses(cursor: Cursor) -> dict[str, str]:
     return dict(cursor.execute("SELECT email, annotator FROM identities ORDER BY email").fetchall())
+
+
+def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str) -> None:
+    """Refuse a name or address of the person `name` if a different person's name or address looks the same.
+
+    Raises
+    ------
+    RefusedError: the name or address looks the same.
+    """
+    others = {known: person for known, person in person_of.items() if person != name}
+    other = given if given in others else find_lookalikes([given], others).get(given)
+    if other is None:
+        return
+    person, differs = others[other], describe_lookalike(given, other)
+    problem = f"differs from {other!r} by {differs}" if differs else "is already in use as a name"
+    whose = f"; that is the address of {person!r}" if person != other else ""
+    raise RefusedError(
+        f"The {what} {given!r} {problem}{whose}. One person has one name, to which judgments belong: use "
+        f"{person!r} for the same person. A different person needs a {what} that looks different.",
+        command="`goldgrade people list` shows who is known.",
+    )
+
+
+def _insert_row(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
+    cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?, NULL)", [name, role, imported, utc_now()])

@@ -171,6 +171,35 @@ def change_password(store: Store, name: str, old: str, new: str, visit: Visit = 
         return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, hashed))
 
 
+def hash_password(password: str) -> str:
+    """Return the hash of a password. Hashing is slow: call this function while no database connection is
+    held.
+
+    Raises
+    ------
+    InputError: the password is too short.
+    """
+    refuse_problems(password_problems(password))
+    return _hasher.hash(_in_nfc(password))
+
+
+def write_password(cursor: Cursor, name: str, hashed: str) -> int:
+    """Store a new password and return its revision; end the person's sign-ins and link."""
+    current = _current_password(cursor, name)
+    revision = current[0] + 1 if current else 0
+    cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision, hashed, utc_now()])
+    cursor.execute("DELETE FROM invitations WHERE annotator = ?", [name])
+    forget_sign_ins(cursor, name)
+    return revision
+
+
+def password_problems(password: str) -> list[str]:
+    characters = len(_in_nfc(password))
+    if characters >= MIN_PASSWORD_LENGTH:
+        return []
+    return [f"the password has {pluralize(characters, 'character')}: expected at least {MIN_PASSWORD_LENGTH}"]
+
+
 def _current_password(cursor: Cursor, name: str) -> tuple[int, str] | None:
     sql = "SELECT revision, hash FROM passwords WHERE annotator = ? ORDER BY revision DESC LIMIT 1"
     return cursor.execute(sql, [name]).fetchone()
@@ -198,34 +227,5 @@ def _verify_hash(stored: str, password: str) -> bool:
         return False
 
 
-def hash_password(password: str) -> str:
-    """Return the hash of a password. Hashing is slow: call this function while no database connection is
-    held.
-
-    Raises
-    ------
-    InputError: the password is too short.
-    """
-    refuse_problems(password_problems(password))
-    return _hasher.hash(_in_nfc(password))
-
-
-def write_password(cursor: Cursor, name: str, hashed: str) -> int:
-    """Store a new password and return its revision; end the person's sign-ins and link."""
-    current = _current_password(cursor, name)
-    revision = current[0] + 1 if current else 0
-    cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision, hashed, utc_now()])
-    cursor.execute("DELETE FROM invitations WHERE annotator = ?", [name])
-    forget_sign_ins(cursor, name)
-    return revision
-
-
 def _in_nfc(password: str) -> str:
     return unicodedata.normalize("NFC", password)
-
-
-def password_problems(password: str) -> list[str]:
-    characters = len(_in_nfc(password))
-    if characters >= MIN_PASSWORD_LENGTH:
-        return []
-    return [f"the password has {pluralize(characters, 'character')}: expected at least {MIN_PASSWORD_LENGTH}"]

@@ -112,6 +112,31 @@ def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -
     return encoder
 
 
+def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]:
+    """Sort texts by their number of word pieces, the longest first, because batches are padded to word
+    pieces.
+    """
+    pieces = [len(text) for _, text in texts]
+    if getattr(encoder.tokenizer, "is_fast", False):
+        chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
+        asked = ([text for _, text in chunk] for chunk in chunks)
+        pieces = [
+            len(tokens) for chunk in asked for tokens in encoder.tokenizer(chunk, verbose=False).input_ids
+        ]
+    lengths = dict(zip(texts, pieces, strict=True))
+    return sorted(texts, key=lambda text: (-lengths[text], text[0]))
+
+
+def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL) -> str:
+    """Forecast the minutes to embed this number of characters, if possible from the last measured speed."""
+    measured = get_setting(cursor, f"{MEASURED}{find_model(model).name}")
+    slow, fast = (0.7 * float(measured), 1.3 * float(measured)) if measured else ELSEWHERE
+    low, high = ceil(characters / fast / 60), ceil(characters / slow / 60)
+    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    by = "by the last measured speed" if measured else "by the speed of other machines"
+    return f"about {span} {'minute' if high == 1 else 'minutes'}, {by}"
+
+
 def _missing(store: Store, name: str, texts: Sequence[HashedText]) -> list[HashedText]:
     hashes = pa.table({"text_hash": [text_hash for text_hash, _ in texts], "position": np.arange(len(texts))})
     if not texts:
@@ -153,31 +178,6 @@ def _embed_missing(
         pace = sum(len(text) for _, text in missing) / max(monotonic() - began, 0.001)
         with store.transaction() as cursor:
             put_setting(cursor, f"{MEASURED}{name}", f"{pace:.0f}")
-
-
-def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]:
-    """Sort texts by their number of word pieces, the longest first, because batches are padded to word
-    pieces.
-    """
-    pieces = [len(text) for _, text in texts]
-    if getattr(encoder.tokenizer, "is_fast", False):
-        chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
-        asked = ([text for _, text in chunk] for chunk in chunks)
-        pieces = [
-            len(tokens) for chunk in asked for tokens in encoder.tokenizer(chunk, verbose=False).input_ids
-        ]
-    lengths = dict(zip(texts, pieces, strict=True))
-    return sorted(texts, key=lambda text: (-lengths[text], text[0]))
-
-
-def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL) -> str:
-    """Forecast the minutes to embed this number of characters, if possible from the last measured speed."""
-    measured = get_setting(cursor, f"{MEASURED}{find_model(model).name}")
-    slow, fast = (0.7 * float(measured), 1.3 * float(measured)) if measured else ELSEWHERE
-    low, high = ceil(characters / fast / 60), ceil(characters / slow / 60)
-    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    by = "by the last measured speed" if measured else "by the speed of other machines"
-    return f"about {span} {'minute' if high == 1 else 'minutes'}, {by}"
 
 
 def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vectors) -> None:

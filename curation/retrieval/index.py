@@ -106,32 +106,6 @@ def count_grams(words: pa.StringArray) -> int:
     return int(pc.sum(pc.starts_with(words, GRAM)).as_py() or 0)
 
 
-def _numbered(parts: Sequence[Counts]) -> tuple[pa.StringArray, list[Numbers]]:
-    """Sort the words of all parts, and number each part's words in this order."""
-    words = pa.concat_arrays([pa.array([], pa.string()), *(part.words for part in parts)]).dictionary_encode()
-    order = pc.sort_indices(words.dictionary)
-    number = np.argsort(order.to_numpy()).astype(np.int32)
-    ends = np.cumsum([len(part.words) for part in parts])
-    return words.dictionary.take(order), np.split(number[words.indices.to_numpy()], ends[:-1])
-
-
-def _sums_of_words(parts: Sequence[Counts], numbers: Sequence[Numbers], places: Places, width: int) -> Any:
-    """Make a sparse matrix of counts: a row for each document, a column for each word."""
-    from scipy.sparse import csr_matrix, vstack
-
-    firsts = np.cumsum([0, *(len(part.starts) - 1 for part in parts)])
-    part_of = np.searchsorted(firsts, places, "right") - 1
-    order, pieces = np.argsort(part_of, kind="stable"), []
-    for at in np.unique(part_of):
-        part, shape = parts[at], (len(parts[at].starts) - 1, len(parts[at].words))
-        matrix = csr_matrix((part.counts, part.numbers, part.starts), shape)
-        matrix = matrix[places[part_of == at] - firsts[at]]
-        pieces.append(
-            csr_matrix((matrix.data, numbers[at][matrix.indices], matrix.indptr), (matrix.shape[0], width))
-        )
-    return vstack(pieces, "csr")[np.argsort(order)]
-
-
 def index_folder(project: Path) -> Path:
     """Return the folder of a project's index."""
     return project.with_name(f"{project.name}.bm25")
@@ -203,6 +177,44 @@ class CountedParts(NamedTuple):
                 yield from threads.map(_send, started, waiting)
 
 
+def count_sent_texts() -> None:
+    """Count the words of texts in a child process until the parent process ends."""
+    folder, name, stemmer = sys.argv[1:]
+    parts, texts = CountedParts(Path(folder), name, stemmer or None), BufferedReader(FileIO(0))
+    while texts.peek(1):
+        try:
+            parts.write(pa.ipc.open_stream(texts).read_all())
+            print(flush=True)
+        except StoreError as error:
+            print(error.found, flush=True)
+
+
+def _numbered(parts: Sequence[Counts]) -> tuple[pa.StringArray, list[Numbers]]:
+    """Sort the words of all parts, and number each part's words in this order."""
+    words = pa.concat_arrays([pa.array([], pa.string()), *(part.words for part in parts)]).dictionary_encode()
+    order = pc.sort_indices(words.dictionary)
+    number = np.argsort(order.to_numpy()).astype(np.int32)
+    ends = np.cumsum([len(part.words) for part in parts])
+    return words.dictionary.take(order), np.split(number[words.indices.to_numpy()], ends[:-1])
+
+
+def _sums_of_words(parts: Sequence[Counts], numbers: Sequence[Numbers], places: Places, width: int) -> Any:
+    """Make a sparse matrix of counts: a row for each document, a column for each word."""
+    from scipy.sparse import csr_matrix, vstack
+
+    firsts = np.cumsum([0, *(len(part.starts) - 1 for part in parts)])
+    part_of = np.searchsorted(firsts, places, "right") - 1
+    order, pieces = np.argsort(part_of, kind="stable"), []
+    for at in np.unique(part_of):
+        part, shape = parts[at], (len(parts[at].starts) - 1, len(parts[at].words))
+        matrix = csr_matrix((part.counts, part.numbers, part.starts), shape)
+        matrix = matrix[places[part_of == at] - firsts[at]]
+        pieces.append(
+            csr_matrix((matrix.data, numbers[at][matrix.indices], matrix.indptr), (matrix.shape[0], width))
+        )
+    return vstack(pieces, "csr")[np.argsort(order)]
+
+
 def _send(process: subprocess.Popen[bytes], batch: pa.Table) -> int:
     assert process.stdin is not None
     assert process.stdout is not None
@@ -214,18 +226,6 @@ def _send(process: subprocess.Popen[bytes], batch: pa.Table) -> int:
     if answer != "\n":
         raise StoreError(answer.strip() or _ENDED)
     return len(batch)
-
-
-def count_sent_texts() -> None:
-    """Count the words of texts in a child process until the parent process ends."""
-    folder, name, stemmer = sys.argv[1:]
-    parts, texts = CountedParts(Path(folder), name, stemmer or None), BufferedReader(FileIO(0))
-    while texts.peek(1):
-        try:
-            parts.write(pa.ipc.open_stream(texts).read_all())
-            print(flush=True)
-        except StoreError as error:
-            print(error.found, flush=True)
 
 
 def _file_name(name: str, hashes: pa.StringArray) -> str:

@@ -70,22 +70,6 @@ def is_gram(term: str) -> bool:
     return term.startswith(GRAM)
 
 
-def _terms(text: str, stemmer: str | None, single_signs: bool) -> list[str]:
-    content = content_words(text)
-    grams = [] if text.isascii() else _grams(content, single_signs)
-    return (content if stemmer is None else [stemmed(stemmer, word) for word in content]) + grams
-
-
-def _grams(content: list[str], single_signs: bool) -> list[str]:
-    grams: list[str] = []
-    for run in filter(is_unspaced, content):
-        single = split_signs(run)
-        grams += map("".join, pairwise(single))
-        if single_signs or len(single) == 1:
-            grams += single
-    return [f"{GRAM}{gram}" for gram in grams]
-
-
 def project_stemmer(cursor: Cursor) -> str | None:
     """Read the language of the project's stemmer, or return None without a stemmer."""
     return get_setting(cursor, _SETTING) or None
@@ -126,6 +110,22 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) + len(rest) >= 3 and not word.endswith("ss"):
             return _undouble(word.removesuffix(ending) + rest).removesuffix("e")
     return word.removesuffix("e") if len(word) > 3 else word
+
+
+def _terms(text: str, stemmer: str | None, single_signs: bool) -> list[str]:
+    content = content_words(text)
+    grams = [] if text.isascii() else _grams(content, single_signs)
+    return (content if stemmer is None else [stemmed(stemmer, word) for word in content]) + grams
+
+
+def _grams(content: list[str], single_signs: bool) -> list[str]:
+    grams: list[str] = []
+    for run in filter(is_unspaced, content):
+        single = split_signs(run)
+        grams += map("".join, pairwise(single))
+        if single_signs or len(single) == 1:
+            grams += single
+    return [f"{GRAM}{gram}" for gram in grams]
 
 
 def _undouble(word: str) -> str:

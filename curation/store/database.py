@@ -337,6 +337,17 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
     return open_store(path)
 
 
+def close_all() -> None:
+    """Close every project file that this process has open."""
+    with _stores_lock:
+        stores = list(_every_store)
+    for store in stores:
+        store.close()
+
+
+atexit.register(close_all)
+
+
 def _fill_new(new: Path, fill: Callable[[Cursor], None]) -> None:
     with patiently(new, PATIENCE, lambda: duckdb.connect(str(new))) as connection:
         migrations.create(connection)
@@ -347,14 +358,3 @@ def _fill_new(new: Path, fill: Callable[[Cursor], None]) -> None:
 
 def _exists(path: Path) -> str:
     return f"{path} exists already. Choose another --project, or remove the file first."
-
-
-def close_all() -> None:
-    """Close every project file that this process has open."""
-    with _stores_lock:
-        stores = list(_every_store)
-    for store in stores:
-        store.close()
-
-
-atexit.register(close_all)

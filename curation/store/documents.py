@@ -158,12 +158,6 @@ def current_corpus(cursor: Cursor) -> Corpus:
     return _corpus(cursor, current_snapshot(cursor))
 
 
-def _corpus(cursor: Cursor, snapshot: str) -> Corpus:
-    sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY ALL"
-    rows = cursor.sql(sql, params=[snapshot]).to_arrow_table()
-    return Corpus(rows["document_id"].to_pylist(), rows["content_hash"].combine_chunks())
-
-
 def first_documents(cursor: Cursor, most: int) -> list[Document]:
     """Read the first documents of the current snapshot, by document id; [] without a corpus."""
     sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id LIMIT ?"
@@ -343,6 +337,12 @@ def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Itera
             with store.reading() as cursor, reading_arrow(cursor, rows_elsewhere=rows):
                 batch = cursor.sql(f"SELECT {columns} FROM rows_elsewhere d").to_arrow_table()  # noqa: S608
             yield batch
+
+
+def _corpus(cursor: Cursor, snapshot: str) -> Corpus:
+    sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY ALL"
+    rows = cursor.sql(sql, params=[snapshot]).to_arrow_table()
+    return Corpus(rows["document_id"].to_pylist(), rows["content_hash"].combine_chunks())
 
 
 def _rows_at(cursor: Cursor, places: pa.Table, columns: str) -> pa.Table:

@@ -50,6 +50,52 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
             time.sleep(RETRY)
 
 
+def failure(error: duckdb.Error) -> StoreError | None:
+    """Return a sentence on an error that the disk caused; None for any other error.
+
+    If the disk is full at a commit, DuckDB reports an error of the transaction. After a failed checkpoint,
+    the write-ahead log still has all other commits, so only the failed transaction is lost.
+    """
+    why = first_line(error)
+    if _is_damage(error):
+        sentence = f"The database file is damaged, or a part of it is missing: {why.rstrip('.')}."
+        return StoreError(sentence, command=RESTORE)
+    if isinstance(error, duckdb.IOException) or any(words in why for words in NOT_COMMITTED):
+        full = os.strerror(errno.ENOSPC) in why
+        way_out = ". The disk is full: make room and try again." if full else ""
+        return StoreError(f"The database file could not be used, and nothing was changed: {why}{way_out}")
+    return None
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of a DuckDB error, without DuckDB's advice."""
+    return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
+
+
+@contextmanager
+def transaction_on(cursor: duckdb.DuckDBPyConnection, begin: str) -> Iterator[None]:
+    with disk_errors():
+        try:
+            cursor.execute(begin)
+            yield
+            cursor.execute("COMMIT")
+        except BaseException:
+            _roll_back(cursor)
+            raise
+
+
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """Turn disk errors within the block into a `StoreError` with a sentence for people."""
+    try:
+        yield
+    except duckdb.Error as error:
+        store_error = failure(error)
+        if store_error is None:
+            raise
+        raise store_error from error
+
+
 def _is_locked(error: duckdb.Error) -> bool:
     """Check whether another process, or a second engine of this process, holds the file."""
     if isinstance(error, checkpoints.LockedError | duckdb.ResourceInUseException):
@@ -79,28 +125,6 @@ def _is_damage(error: duckdb.Error) -> bool:
     return type(error) is duckdb.Error
 
 
-def failure(error: duckdb.Error) -> StoreError | None:
-    """Return a sentence on an error that the disk caused; None for any other error.
-
-    If the disk is full at a commit, DuckDB reports an error of the transaction. After a failed checkpoint,
-    the write-ahead log still has all other commits, so only the failed transaction is lost.
-    """
-    why = first_line(error)
-    if _is_damage(error):
-        sentence = f"The database file is damaged, or a part of it is missing: {why.rstrip('.')}."
-        return StoreError(sentence, command=RESTORE)
-    if isinstance(error, duckdb.IOException) or any(words in why for words in NOT_COMMITTED):
-        full = os.strerror(errno.ENOSPC) in why
-        way_out = ". The disk is full: make room and try again." if full else ""
-        return StoreError(f"The database file could not be used, and nothing was changed: {why}{way_out}")
-    return None
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of a DuckDB error, without DuckDB's advice."""
-    return (_parts(error).get("exception_message") or str(error)).strip().splitlines()[0]
-
-
 def _busy(path: Path, error: duckdb.Error, patience: float) -> str:
     ours = isinstance(error, duckdb.ResourceInUseException)
     process = os.getpid() if ours else checkpoints.holder(path)
@@ -125,30 +149,6 @@ def _program(pid: int) -> str:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     names = [Path(word).name for word in words[:4]]  # Python, two options, and what it runs
     return "goldgrade" if OURS.intersection(names) else names[0]
-
-
-@contextmanager
-def transaction_on(cursor: duckdb.DuckDBPyConnection, begin: str) -> Iterator[None]:
-    with disk_errors():
-        try:
-            cursor.execute(begin)
-            yield
-            cursor.execute("COMMIT")
-        except BaseException:
-            _roll_back(cursor)
-            raise
-
-
-@contextmanager
-def disk_errors() -> Iterator[None]:
-    """Turn disk errors within the block into a `StoreError` with a sentence for people."""
-    try:
-        yield
-    except duckdb.Error as error:
-        store_error = failure(error)
-        if store_error is None:
-            raise
-        raise store_error from error
 
 
 def _roll_back(cursor: duckdb.DuckDBPyConnection) -> None:

@@ -67,6 +67,13 @@ def give_back(cursor: Cursor) -> None:
     cursor.execute("RESET memory_limit")
 
 
+def of_one_query(cursor: Cursor, sql: str) -> str:
+    """Change the SQL so that all tables and views of judgments contain only the query `$query`."""
+    texts = dict(cursor.execute(_VIEWS, [list(_OF_JUDGMENTS)]).fetchall())
+    views = (f"{name} AS ({_CREATED.sub('', texts[name]).rstrip(';')})" for name in _OF_JUDGMENTS)
+    return f"WITH {', '.join([*_CUT_DOWN, *views])} FROM ({sql})"
+
+
 def _firsts(cursor: Cursor, most: int) -> Iterator[str]:
     """Yield the first query id of each range except the first range."""
     [(number,)] = cursor.execute("SELECT count(*) FROM presentations").fetchall()
@@ -79,10 +86,3 @@ def _firsts(cursor: Cursor, most: int) -> Iterator[str]:
             yield query_id
             showings_so_far = 0
         showings_so_far += showings
-
-
-def of_one_query(cursor: Cursor, sql: str) -> str:
-    """Change the SQL so that all tables and views of judgments contain only the query `$query`."""
-    texts = dict(cursor.execute(_VIEWS, [list(_OF_JUDGMENTS)]).fetchall())
-    views = (f"{name} AS ({_CREATED.sub('', texts[name]).rstrip(';')})" for name in _OF_JUDGMENTS)
-    return f"WITH {', '.join([*_CUT_DOWN, *views])} FROM ({sql})"

@@ -63,18 +63,6 @@ def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]
     return _insert(cursor, table, types.names, pa.RecordBatchReader.from_batches(types, typed))
 
 
-def _types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
-    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
-    return cursor.sql(f"SELECT {', '.join(names)} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
-
-
-def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> int:
-    names = ", ".join(columns)
-    with reading_arrow(cursor, incoming_rows=rows):
-        sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
-        return int(cursor.execute(sql).fetchall()[0][0])
-
-
 @contextmanager
 def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
     """Make these Arrow tables readable by name in the SQL of the block."""
@@ -113,3 +101,15 @@ def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns:
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
     """Fetch the rows of a query as tuples of type `row`, whose fields are the columns in order."""
     return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]
+
+
+def _types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
+    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
+    return cursor.sql(f"SELECT {', '.join(names)} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
+
+
+def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> int:
+    names = ", ".join(columns)
+    with reading_arrow(cursor, incoming_rows=rows):
+        sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
+        return int(cursor.execute(sql).fetchall()[0][0])

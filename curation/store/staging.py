@@ -98,15 +98,6 @@ def leftovers(folder: Path) -> list[Path]:
         return []
 
 
-def _is_left_over(path: Path) -> bool:
-    return (
-        _NAME.fullmatch(path.name) is not None
-        and not path.is_symlink()
-        and path.is_dir()
-        and not is_held(path)
-    )
-
-
 def hold(folder: Path) -> int:
     """Lock a folder, even if it is moved, until the returned descriptor is closed or the process ends.
 
@@ -132,6 +123,31 @@ def is_held(folder: Path) -> bool:
     return True
 
 
+def sync(path: Path) -> None:
+    """Flush a file, or a folder's list of names, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_all(folder: Path) -> None:
+    """Flush all files below a folder and their names to the disk."""
+    for path in [*folder.rglob("*"), folder]:
+        with suppress(FileNotFoundError):
+            sync(path)
+
+
+def _is_left_over(path: Path) -> bool:
+    return (
+        _NAME.fullmatch(path.name) is not None
+        and not path.is_symlink()
+        and path.is_dir()
+        and not is_held(path)
+    )
+
+
 def _staged(out: Path, kind: str) -> Path:
     return out.parent / f".{out.name}.{kind}-{secrets.token_hex(8)}"
 
@@ -148,19 +164,3 @@ def _held(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def sync(path: Path) -> None:
-    """Flush a file, or a folder's list of names, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_all(folder: Path) -> None:
-    """Flush all files below a folder and their names to the disk."""
-    for path in [*folder.rglob("*"), folder]:
-        with suppress(FileNotFoundError):
-            sync(path)

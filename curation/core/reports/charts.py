@@ -107,6 +107,71 @@ def intervals(
     )
 
 
+def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
+    """Draw a panel for each series, with a mark for each week, on one scale; a mark's name is an ISO date.
+
+    Parameters
+    ----------
+    joined: a line joins the figures of a series; then no figure may be missing.
+    """
+    start = max(-1.0, _lowest([mark for _, marks in series for mark in marks]))
+    high = _PLOT + 58
+    wide = {"width": _WIDTH, "height": -(-len(series) // _PANELS) * high, "panel": _PANEL, "across": _PANELS}
+    narrow = {"width": NARROW, "height": len(series) * high, "panel": NARROW, "across": 1}
+    y = Axis(start, 1, 26 + _PLOT, -_PLOT)
+    both = {"title": title, "y": y, "series": series, "joined": joined, "high": high, "gap": _GAP}
+    return in_two_sizes("weeks.svg", wide, narrow, **both)
+
+
+def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequence[HeatCell]]) -> Markup:
+    """Draw a square table of shares as a heat map, with `heading` above the columns."""
+    return in_two_sizes(
+        "heat_map.svg",
+        _cells(names, 104, 150, 18),
+        _cells(names, max(64, (NARROW - 90) // max(1, len(names))), 90, 11),
+        title=title,
+        heading=heading,
+        rows=rows,
+        cell_height=_CELL_HEIGHT,
+    )
+
+
+def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[BarGroup]) -> Markup:
+    """Draw two bars for each row; the longest bar has the full width."""
+    return in_two_sizes(
+        "bars.svg",
+        _bars_beside(rows),
+        _bars_below(rows),
+        title=title,
+        description=description,
+        longest=max((share for _, shares in rows for share in shares), default=0.0) or 1.0,
+        legend=list(zip(("neutral", "accent"), legend, strict=True)),
+        zip=zip,
+    )
+
+
+def in_two_sizes(
+    template: str, wide: Mapping[str, object], narrow: Mapping[str, object], **both: object
+) -> Markup:
+    """Render a chart's template twice: for wide and for narrow containers."""
+    sizes = (("wide", wide), ("narrow", narrow))
+    return Markup("").join(render(template, size=name, **both, **values) for name, values in sizes)
+
+
+def lines(text: str, letters: int, most: int) -> list[str]:
+    """Wrap a text into at most `most` lines of `letters` letters; wide East Asian characters count twice."""
+    wrapped = [""]
+    for word in text.split():
+        if wrapped[-1] and _width(f"{wrapped[-1]} {word}") > letters:
+            wrapped.append("")
+        wrapped[-1] = f"{wrapped[-1]} {word}".lstrip()
+        while _width(wrapped[-1]) > letters:
+            fits = next(end for end in range(letters, 0, -1) if _width(wrapped[-1][:end]) <= letters)
+            wrapped[-1:] = [wrapped[-1][:fits], wrapped[-1][fits:]]
+    shown = wrapped[:most]
+    return [*shown[:-1], f"{shown[-1][: letters // 2 - 1]}…"] if len(wrapped) > most else wrapped
+
+
 def _labelled(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
@@ -156,35 +221,6 @@ def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
     return {"rows": rows, "width": NARROW, "height": top + 12, **places}
 
 
-def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
-    """Draw a panel for each series, with a mark for each week, on one scale; a mark's name is an ISO date.
-
-    Parameters
-    ----------
-    joined: a line joins the figures of a series; then no figure may be missing.
-    """
-    start = max(-1.0, _lowest([mark for _, marks in series for mark in marks]))
-    high = _PLOT + 58
-    wide = {"width": _WIDTH, "height": -(-len(series) // _PANELS) * high, "panel": _PANEL, "across": _PANELS}
-    narrow = {"width": NARROW, "height": len(series) * high, "panel": NARROW, "across": 1}
-    y = Axis(start, 1, 26 + _PLOT, -_PLOT)
-    both = {"title": title, "y": y, "series": series, "joined": joined, "high": high, "gap": _GAP}
-    return in_two_sizes("weeks.svg", wide, narrow, **both)
-
-
-def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequence[HeatCell]]) -> Markup:
-    """Draw a square table of shares as a heat map, with `heading` above the columns."""
-    return in_two_sizes(
-        "heat_map.svg",
-        _cells(names, 104, 150, 18),
-        _cells(names, max(64, (NARROW - 90) // max(1, len(names))), 90, 11),
-        title=title,
-        heading=heading,
-        rows=rows,
-        cell_height=_CELL_HEIGHT,
-    )
-
-
 def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
     """Place the cells of a heat map, and its names above and next to the cells."""
     above = [lines(name, (width - 4) // 7, 3) for name in names]
@@ -198,20 +234,6 @@ def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[st
         "top": top,
         "cell_width": width,
     }
-
-
-def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[BarGroup]) -> Markup:
-    """Draw two bars for each row; the longest bar has the full width."""
-    return in_two_sizes(
-        "bars.svg",
-        _bars_beside(rows),
-        _bars_below(rows),
-        title=title,
-        description=description,
-        longest=max((share for _, shares in rows for share in shares), default=0.0) or 1.0,
-        legend=list(zip(("neutral", "accent"), legend, strict=True)),
-        zip=zip,
-    )
 
 
 def _bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
@@ -237,28 +259,6 @@ def _bars_below(rows: Sequence[BarGroup]) -> dict[str, object]:
 def _lowest(marks: Sequence[Mark]) -> float:
     ends = [end for mark in marks for end in (mark.estimate.low, mark.estimate.value) if end is not None]
     return min([0.0, *ends])
-
-
-def in_two_sizes(
-    template: str, wide: Mapping[str, object], narrow: Mapping[str, object], **both: object
-) -> Markup:
-    """Render a chart's template twice: for wide and for narrow containers."""
-    sizes = (("wide", wide), ("narrow", narrow))
-    return Markup("").join(render(template, size=name, **both, **values) for name, values in sizes)
-
-
-def lines(text: str, letters: int, most: int) -> list[str]:
-    """Wrap a text into at most `most` lines of `letters` letters; wide East Asian characters count twice."""
-    wrapped = [""]
-    for word in text.split():
-        if wrapped[-1] and _width(f"{wrapped[-1]} {word}") > letters:
-            wrapped.append("")
-        wrapped[-1] = f"{wrapped[-1]} {word}".lstrip()
-        while _width(wrapped[-1]) > letters:
-            fits = next(end for end in range(letters, 0, -1) if _width(wrapped[-1][:end]) <= letters)
-            wrapped[-1:] = [wrapped[-1][:fits], wrapped[-1][fits:]]
-    shown = wrapped[:most]
-    return [*shown[:-1], f"{shown[-1][: letters // 2 - 1]}…"] if len(wrapped) > most else wrapped
 
 
 def _width(text: str) -> int:

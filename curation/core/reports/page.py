@@ -23,6 +23,30 @@ def render(template: str, **values: object) -> Markup:
     return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
+@dataclass(frozen=True)
+class Section:
+    """A part of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` an id.
+
+    `charted` has the figures of the charts as tables for a terminal, which draws no charts.
+    """
+
+    heading: str
+    sentence: str
+    drawings: tuple[Markup, ...] = ()
+    tables: tuple[Table, ...] = ()
+    remark: str = ""
+    anchor: str = ""
+    charted: tuple[Table, ...] = ()
+
+
+def html_page(
+    title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
+) -> str:
+    """Make an HTML page: a lead-in, the list of findings, a remark, and the sections."""
+    values = {"title": title, "lead": lead, "findings": findings, "remark": remark}
+    return str(render("page.html", **values, sections=list(sections)))
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -56,27 +80,3 @@ def _plain(value: float) -> str:
 def _shorten(name: str, letters: int = 27) -> str:
     """Shorten a long name; the chart's tooltip has the whole name."""
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` an id.
-
-    `charted` has the figures of the charts as tables for a terminal, which draws no charts.
-    """
-
-    heading: str
-    sentence: str
-    drawings: tuple[Markup, ...] = ()
-    tables: tuple[Table, ...] = ()
-    remark: str = ""
-    anchor: str = ""
-    charted: tuple[Table, ...] = ()
-
-
-def html_page(
-    title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
-) -> str:
-    """Make an HTML page: a lead-in, the list of findings, a remark, and the sections."""
-    values = {"title": title, "lead": lead, "findings": findings, "remark": remark}
-    return str(render("page.html", **values, sections=list(sections)))

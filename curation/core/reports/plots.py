@@ -84,36 +84,6 @@ def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: fl
     return in_two_sizes("dots.svg", _dots_beside(shown, rows, axis), _dots_below(shown, rows, axis), **values)
 
 
-def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
-    """Place dots next to the names of their rows."""
-    step = _WIDTH // max(1, len(shown))
-    begin = top = 34 if shown else 8
-    placed = []
-    for row in rows:
-        placed.append({"row": row, "lines": [row.name], "top": top + 12, "size": top + 12, "first": top + 8})
-        top += 16 * len(row.marks) + 14
-    places = {"width": _WIDTH, "height": top + 26, "x": axis, "spans": [(begin, top)]}
-    legend = [(8 + step * number, 10) for number in range(len(shown))]
-    return {"rows": placed, "legend": legend, "letters": step // 9, "row_letters": 28, **places}
-
-
-def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
-    """Place dots below the names of their rows, with room for the figures."""
-    top = 20 * len(shown) + 8
-    placed, spans = [], []
-    for row in rows:
-        name = lines(row.name, NARROW_LETTERS, 3)
-        size = top + 12 + LINE * len(name)
-        first = size + 12 if row.size else size - 4
-        placed.append({"row": row, "lines": name, "top": top + 12, "size": size, "first": first})
-        spans.append((first - 8, first + 16 * len(row.marks) - 8))
-        top = first + 16 * len(row.marks) + 6
-    places = {"width": NARROW, "height": top + 26, "x": axis._replace(begin=16, length=156), "spans": spans}
-    legend = [(8, 10 + 20 * number) for number in range(len(shown))]
-    letters = {"letters": NARROW_LETTERS - 4, "row_letters": NARROW_LETTERS}
-    return {"rows": placed, "legend": legend, **letters, **places}
-
-
 def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Markup:
     """Draw points of two series from 0 to 1, and the diagonal of equal values."""
     ordered = sorted(points, key=lambda point: bool(point.label))
@@ -149,14 +119,6 @@ def curves(
     )
 
 
-def _square(side: int, widest: float | None = None) -> dict[str, object]:
-    """Make the two axes of a square plot, with equally many ticks."""
-    step = _round_step(widest / 4, (1, 2, 2.5, 5, 10)) if widest else 0.25
-    x, y = Axis(0, 4 * step, _MARGIN, side, step), Axis(0, 1, 8 + side, -side)
-    ticks = list(zip(x.ticks, y.ticks, strict=True))
-    return {"x": x, "y": y, "ticks": ticks, "diagonal": not widest, "letters": side // 7}
-
-
 def shares(title: str, legend: tuple[str, str], rows: Sequence[Mark]) -> Markup:
     """Draw bars of equal length: the filled part is the share, the outlined part the rest; `size` is a
     remark.
@@ -166,6 +128,44 @@ def shares(title: str, legend: tuple[str, str], rows: Sequence[Mark]) -> Markup:
     below = {"width": NARROW, "x": x._replace(begin=0, length=NARROW - 60), "drop": LINE + 2}
     narrow = {**below, "letters": NARROW_LETTERS, **_bars(rows, _BAR + LINE + 2)}
     return in_two_sizes("shares.svg", wide, narrow, title=title, legend=legend)
+
+
+def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
+    """Place dots next to the names of their rows."""
+    step = _WIDTH // max(1, len(shown))
+    begin = top = 34 if shown else 8
+    placed = []
+    for row in rows:
+        placed.append({"row": row, "lines": [row.name], "top": top + 12, "size": top + 12, "first": top + 8})
+        top += 16 * len(row.marks) + 14
+    places = {"width": _WIDTH, "height": top + 26, "x": axis, "spans": [(begin, top)]}
+    legend = [(8 + step * number, 10) for number in range(len(shown))]
+    return {"rows": placed, "legend": legend, "letters": step // 9, "row_letters": 28, **places}
+
+
+def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
+    """Place dots below the names of their rows, with room for the figures."""
+    top = 20 * len(shown) + 8
+    placed, spans = [], []
+    for row in rows:
+        name = lines(row.name, NARROW_LETTERS, 3)
+        size = top + 12 + LINE * len(name)
+        first = size + 12 if row.size else size - 4
+        placed.append({"row": row, "lines": name, "top": top + 12, "size": size, "first": first})
+        spans.append((first - 8, first + 16 * len(row.marks) - 8))
+        top = first + 16 * len(row.marks) + 6
+    places = {"width": NARROW, "height": top + 26, "x": axis._replace(begin=16, length=156), "spans": spans}
+    legend = [(8, 10 + 20 * number) for number in range(len(shown))]
+    letters = {"letters": NARROW_LETTERS - 4, "row_letters": NARROW_LETTERS}
+    return {"rows": placed, "legend": legend, **letters, **places}
+
+
+def _square(side: int, widest: float | None = None) -> dict[str, object]:
+    """Make the two axes of a square plot, with equally many ticks."""
+    step = _round_step(widest / 4, (1, 2, 2.5, 5, 10)) if widest else 0.25
+    x, y = Axis(0, 4 * step, _MARGIN, side, step), Axis(0, 1, 8 + side, -side)
+    ticks = list(zip(x.ticks, y.ticks, strict=True))
+    return {"x": x, "y": y, "ticks": ticks, "diagonal": not widest, "letters": side // 7}
 
 
 def _bars(rows: Sequence[Mark], high: int) -> dict[str, object]:

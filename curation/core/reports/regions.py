@@ -84,6 +84,30 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
     )
 
 
+def region_graph(
+    title: str,
+    measure: str,
+    marks: Sequence[RegionMark],
+    places: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int, float]],
+) -> Markup:
+    """Draw the regions at the places of a layout, larger with more documents. The largest regions are drawn
+    with their names.
+
+    Parameters
+    ----------
+    places: x and y of each region, from 0 to 1.
+    edges: two regions by their place in `marks`, and a weight from 0 to 1.
+    """
+    return in_two_sizes(
+        "region_graph.svg",
+        _joined(marks, places, edges, _WIDTH, _GRAPH),
+        _joined(marks, places, edges, NARROW, _NARROW_GRAPH),
+        title=title,
+        measure=measure,
+    )
+
+
 def _mapped(marks: Sequence[RegionMark], proportion: float | None, width: int) -> dict[str, object]:
     most_documents = max((mark.documents for mark in marks), default=1)
     most_queries = max((mark.queries for mark in marks), default=1) or 1
@@ -109,30 +133,6 @@ def _mapped(marks: Sequence[RegionMark], proportion: float | None, width: int) -
         "placed": placed,
         **_legend(width, _BOTTOM + 76),
     }
-
-
-def region_graph(
-    title: str,
-    measure: str,
-    marks: Sequence[RegionMark],
-    places: Sequence[tuple[float, float]],
-    edges: Sequence[tuple[int, int, float]],
-) -> Markup:
-    """Draw the regions at the places of a layout, larger with more documents. The largest regions are drawn
-    with their names.
-
-    Parameters
-    ----------
-    places: x and y of each region, from 0 to 1.
-    edges: two regions by their place in `marks`, and a weight from 0 to 1.
-    """
-    return in_two_sizes(
-        "region_graph.svg",
-        _joined(marks, places, edges, _WIDTH, _GRAPH),
-        _joined(marks, places, edges, NARROW, _NARROW_GRAPH),
-        title=title,
-        measure=measure,
-    )
 
 
 def _joined(

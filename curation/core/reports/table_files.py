@@ -72,15 +72,15 @@ def writer_for(path: Path, option: str) -> Callable[[Table], str]:
     return writer
 
 
+def markdown_text(text: str) -> str:
+    """Escape Markdown, and join lines."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(show_controls(text).splitlines()))
+
+
 def _figures(table: Table) -> list[bool]:
     """Mark the columns that hold only figures."""
     columns = zip(*table.rows, strict=True) if table.rows else ([""] for _ in table.columns)
     return [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
-
-
-def markdown_text(text: str) -> str:
-    """Escape Markdown, and join lines."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(show_controls(text).splitlines()))
 
 
 def _markdown_line(cells: Iterable[str]) -> str:

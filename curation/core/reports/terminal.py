@@ -49,12 +49,6 @@ class Screen(NamedTuple):
         return f"\x1b[1m{text}\x1b[0m" if known and text else text
 
 
-def _screen() -> Screen:
-    if not sys.stdout.isatty():
-        return Screen(sys.stdout, PIPE_WIDTH, False)
-    return Screen(sys.stdout, get_terminal_size().columns, True)
-
-
 def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> None:
     """Write the heading, sentences, tables and remark of each section."""
     screen = screen or _screen()
@@ -112,6 +106,12 @@ def show_table(table: Table, screen: Screen | None = None) -> None:
         _show_list(columns, rows, screen)
     else:
         _draw(columns, rows, figures, widths, screen)
+
+
+def _screen() -> Screen:
+    if not sys.stdout.isatty():
+        return Screen(sys.stdout, PIPE_WIDTH, False)
+    return Screen(sys.stdout, get_terminal_size().columns, True)
 
 
 def _shown(text: str) -> str:

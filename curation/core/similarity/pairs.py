@@ -189,14 +189,6 @@ def contained_links(
         progress("comparing parts of texts", min(block * _BLOCK, len(sizes)), len(sizes))
 
 
-def _shared(sets: ShingleSets) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield the number of shingles that two texts share, if it is not 0, in blocks by the first text."""
-    transposed = sets.matrix.T.tocsr()
-    for start in range(0, sets.matrix.shape[0], _BLOCK):
-        shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()
-        yield shared.row.astype(np.int64) + start, shared.col.astype(np.int64), shared.data
-
-
 def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
     """Yield pairs with at least this similarity, in blocks: MinHash candidates, verified by exact Jaccard."""
     sizes = sets.sizes
@@ -207,3 +199,11 @@ def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = sile
             similarity = sets.similarity(text, other)
             keep = similarity >= threshold
             yield Links(text[keep], other[keep], similarity[keep])
+
+
+def _shared(sets: ShingleSets) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield the number of shingles that two texts share, if it is not 0, in blocks by the first text."""
+    transposed = sets.matrix.T.tocsr()
+    for start in range(0, sets.matrix.shape[0], _BLOCK):
+        shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()
+        yield shared.row.astype(np.int64) + start, shared.col.astype(np.int64), shared.data

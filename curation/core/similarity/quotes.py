@@ -60,6 +60,39 @@ def find_quote(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[S
     return [(offset(start), offset(end - 1) + 1) for start, end in _apart(_exact(wanted, squeezed))]
 
 
+def relocate_quote(quote: str, text: str, before: int) -> FoundQuote | None:
+    """Find a quotation in a different version of its text; None if its best score is below `NEARLY`.
+
+    Parameters
+    ----------
+    before: start of the quotation in its original version; of several places the nearest place is taken.
+    """
+    places = find_quote(quote, text)
+    if places:
+        return FoundQuote(min(places, key=lambda span: abs(span[0] - before)), 1.0)
+    wanted, words = _located(quote), _located(text)
+    if len(wanted) > MAX_WORDS:
+        return None
+    run = _compared(wanted, words).find_longest_match()
+    room = len(wanted) // 2 + 5
+    best = _best(wanted, words[max(0, run.b - run.a - room) : run.b - run.a + len(wanted) + room])
+    return best if best is not None and best.score >= NEARLY else None
+
+
+def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
+    """Write the refusal of the first range outside a document's body; '' if all ranges are inside."""
+    for start, end in spans:
+        if not 0 <= start < end <= len(body):
+            length = pluralize(len(body), "character")
+            return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
+    return ""
+
+
+def quote_spans(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
+    """Make the stored form of ranges (`QUOTE_COLUMNS`); overlapping ranges are joined."""
+    return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
+
+
 def _apart(places: Iterable[Span]) -> Iterator[Span]:
     """Yield places in order, without places that overlap an earlier place."""
     last = 0
@@ -98,39 +131,6 @@ def _period(quote: str) -> int:
         border += quote[at] == quote[border]
         borders[at] = border
     return len(quote) - border
-
-
-def relocate_quote(quote: str, text: str, before: int) -> FoundQuote | None:
-    """Find a quotation in a different version of its text; None if its best score is below `NEARLY`.
-
-    Parameters
-    ----------
-    before: start of the quotation in its original version; of several places the nearest place is taken.
-    """
-    places = find_quote(quote, text)
-    if places:
-        return FoundQuote(min(places, key=lambda span: abs(span[0] - before)), 1.0)
-    wanted, words = _located(quote), _located(text)
-    if len(wanted) > MAX_WORDS:
-        return None
-    run = _compared(wanted, words).find_longest_match()
-    room = len(wanted) // 2 + 5
-    best = _best(wanted, words[max(0, run.b - run.a - room) : run.b - run.a + len(wanted) + room])
-    return best if best is not None and best.score >= NEARLY else None
-
-
-def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
-    """Write the refusal of the first range outside a document's body; '' if all ranges are inside."""
-    for start, end in spans:
-        if not 0 <= start < end <= len(body):
-            length = pluralize(len(body), "character")
-            return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
-    return ""
-
-
-def quote_spans(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
-    """Make the stored form of ranges (`QUOTE_COLUMNS`); overlapping ranges are joined."""
-    return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
 
 
 def _located(text: str) -> list[LocatedWord]:

@@ -123,23 +123,6 @@ def collect_distinct_sets(
     return _sets(np.frombuffer(flat, np.uint64), np.array(ends, np.int64)), np.array(class_of, np.int64)
 
 
-def _hash(shingle: str) -> int:
-    return int.from_bytes(blake2b(shingle.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-def _shingles(text: str, size: int) -> Shingles:
-    return frozenset(text[start : start + size] for start in range(max(1, len(text) - size + 1))) - {""}
-
-
-def _sets(flat: NDArray[np.uint64], ends: Ints) -> ShingleSets:
-    hashes, columns = np.unique(flat, return_inverse=True)
-    shape = (len(ends) - 1, len(hashes))
-    ones = np.ones(len(flat), dtype=np.int32)
-    from scipy import sparse
-
-    return ShingleSets(sparse.csr_matrix((ones, columns, ends), shape=shape), hashes)
-
-
 class NearDuplicate(NamedTuple):
     """A document judged not relevant whose text is nearly that of a relevant document, so that it is no
     negative.
@@ -173,6 +156,23 @@ def list_essentials(text: str) -> str:
     """List the parts that reworded texts must share: words with a digit, and each + or # that ends a word."""
     numbers = [word for word in _words(text) if any(map(str.isdigit, word))]
     return " ".join(sorted([*numbers, *_SIGNS.findall(normalise_query(text))]))
+
+
+def _hash(shingle: str) -> int:
+    return int.from_bytes(blake2b(shingle.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _shingles(text: str, size: int) -> Shingles:
+    return frozenset(text[start : start + size] for start in range(max(1, len(text) - size + 1))) - {""}
+
+
+def _sets(flat: NDArray[np.uint64], ends: Ints) -> ShingleSets:
+    hashes, columns = np.unique(flat, return_inverse=True)
+    shape = (len(ends) - 1, len(hashes))
+    ones = np.ones(len(flat), dtype=np.int32)
+    from scipy import sparse
+
+    return ShingleSets(sparse.csr_matrix((ones, columns, ends), shape=shape), hashes)
 
 
 def _words(text: str) -> list[str]:

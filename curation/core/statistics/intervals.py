@@ -81,16 +81,6 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     return _score_interval(successes / n, n, Z95)
 
 
-def _score_interval(share: float, n: float, quantile: float) -> tuple[float, float]:
-    if isinf(quantile):
-        return 0.0, 1.0
-    slack = quantile**2 / n
-    centre = share + slack / 2
-    half = quantile * sqrt(share * (1 - share) / n + slack / (4 * n))
-    low, high = (centre - half) / (1 + slack), (centre + half) / (1 + slack)
-    return (0.0 if share == 0 else low), (1.0 if share == 1 else high)
-
-
 def effective_sample_size(successes: Ints, counts: Ints) -> float:
     """Compute the number of independent trials with as much information about a share as these clustered
     trials.
@@ -198,23 +188,6 @@ def expanded_tail(queries: int) -> float:
     return erfc(reach / sqrt(2)) / 2
 
 
-def _exact(sums: Floats | csr_array) -> Floats | csr_array:
-    """Round the sums to a common fine step, so that adding them is exact in any order.
-
-    Machines add the terms of a matrix product in different orders; exact sums give the same figures
-    everywhere.
-    """
-    values = sums if isinstance(sums, np.ndarray) else sums.data
-    most = float(np.abs(values).max(initial=0.0)) * sums.shape[0]
-    if most == 0:
-        return sums
-    step = 2.0 ** (ceil(log2(most)) - 52)
-    rounded: Floats = np.rint(values / step) * step
-    if isinstance(sums, np.ndarray):
-        return rounded
-    return type(sums)((rounded, sums.indices, sums.indptr), sums.shape)
-
-
 def mean_intervals(values: Floats, highest: Floats) -> Floats:
     """Compute 95 % intervals of the means of P columns: low and high, shape (2, P), NaN with fewer than two
     queries.
@@ -292,3 +265,30 @@ def find_most_common(values: Floats) -> tuple[Floats, Ints]:
         if len(distinct):
             common[column_index], others[column_index] = distinct[times.argmax()], times.sum() - times.max()
     return common, others
+
+
+def _score_interval(share: float, n: float, quantile: float) -> tuple[float, float]:
+    if isinf(quantile):
+        return 0.0, 1.0
+    slack = quantile**2 / n
+    centre = share + slack / 2
+    half = quantile * sqrt(share * (1 - share) / n + slack / (4 * n))
+    low, high = (centre - half) / (1 + slack), (centre + half) / (1 + slack)
+    return (0.0 if share == 0 else low), (1.0 if share == 1 else high)
+
+
+def _exact(sums: Floats | csr_array) -> Floats | csr_array:
+    """Round the sums to a common fine step, so that adding them is exact in any order.
+
+    Machines add the terms of a matrix product in different orders; exact sums give the same figures
+    everywhere.
+    """
+    values = sums if isinstance(sums, np.ndarray) else sums.data
+    most = float(np.abs(values).max(initial=0.0)) * sums.shape[0]
+    if most == 0:
+        return sums
+    step = 2.0 ** (ceil(log2(most)) - 52)
+    rounded: Floats = np.rint(values / step) * step
+    if isinstance(sums, np.ndarray):
+        return rounded
+    return type(sums)((rounded, sums.indices, sums.indptr), sums.shape)

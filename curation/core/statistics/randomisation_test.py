@@ -74,19 +74,6 @@ def round_to_steps(differences: Floats) -> Ints:
     return np.rint(values / step).astype(np.int64)
 
 
-def _multiples(steps: Ints) -> Ints | None:
-    """Write the differences as small multiples of the smallest difference; None if this is impossible up to
-    rounding.
-    """
-    if not len(steps):
-        return steps
-    least = int(np.abs(steps).min())
-    multiples = np.rint(steps / least).astype(np.int64)
-    off = np.abs(steps - multiples * least)
-    known = np.abs(multiples).sum() <= _REACH and bool((off <= np.abs(multiples)).all())
-    return multiples if known else None
-
-
 def enumerated_p(steps: Ints) -> float:
     """Compute the share of sign assignments to at most `MAX_COUNTED` numbers with a sum as extreme as
     observed.
@@ -101,6 +88,34 @@ def enumerated_p(steps: Ints) -> float:
     first, second = _all_sums(steps[:half]), np.sort(_all_sums(steps[half:]))
     as_far = len(second) * len(first) - int(np.searchsorted(second, reach_of_sum - first, side="left").sum())
     return float(2 * as_far / 2 ** len(steps))
+
+
+def exact_sign_p(differences: NDArray[np.integer[Any]]) -> float:
+    """Compute the exact p value of the sum, if each difference is equally likely to be positive or negative.
+
+    R. A. Fisher (1935), The Design of Experiments, section 21: only the signs are random.
+    """
+    sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+    mass, reach = np.ones(1), 0
+    for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
+        step_mass = np.zeros(2 * size * number + 1)
+        step_mass[:: 2 * size] = _coins(number)
+        mass, reach = np.convolve(mass, step_mass), reach + size * number
+    far = np.abs(np.arange(-reach, reach + 1)) >= abs(int(differences.sum()))
+    return min(1.0, float(mass[far].sum()))
+
+
+def _multiples(steps: Ints) -> Ints | None:
+    """Write the differences as small multiples of the smallest difference; None if this is impossible up to
+    rounding.
+    """
+    if not len(steps):
+        return steps
+    least = int(np.abs(steps).min())
+    multiples = np.rint(steps / least).astype(np.int64)
+    off = np.abs(steps - multiples * least)
+    known = np.abs(multiples).sum() <= _REACH and bool((off <= np.abs(multiples)).all())
+    return multiples if known else None
 
 
 def _all_sums(steps: Ints) -> Ints:
@@ -124,21 +139,6 @@ def _drawn_ps(steps: Ints, seed: int, assignments: int) -> Floats:
         flipped = heads[:, :queries].astype(np.float64) @ (2 * values)
         extreme += (np.abs(flipped - values.sum(axis=0)) >= sums).sum(axis=0)
     return (1 + extreme) / (1 + assignments)
-
-
-def exact_sign_p(differences: NDArray[np.integer[Any]]) -> float:
-    """Compute the exact p value of the sum, if each difference is equally likely to be positive or negative.
-
-    R. A. Fisher (1935), The Design of Experiments, section 21: only the signs are random.
-    """
-    sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
-    mass, reach = np.ones(1), 0
-    for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
-        step_mass = np.zeros(2 * size * number + 1)
-        step_mass[:: 2 * size] = _coins(number)
-        mass, reach = np.convolve(mass, step_mass), reach + size * number
-    far = np.abs(np.arange(-reach, reach + 1)) >= abs(int(differences.sum()))
-    return min(1.0, float(mass[far].sum()))
 
 
 def _coins(number: int) -> Floats:

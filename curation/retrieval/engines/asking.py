@@ -214,46 +214,6 @@ def import_engine_run(
     )
 
 
-def _store_run(
-    store: Store,
-    client: EngineClient,
-    plan: EngineRunPlan,
-    lists: Sequence[StoredList],
-    author: str,
-    progress: Progress,
-) -> int:
-    """Fetch the missing documents and store the run; return the number of fetched documents."""
-    name, engine = plan.name, plan.engine
-    wanted = {document_id for answer in lists for document_id in answer.document_ids}
-    brought, known, missed = bring_missing(store, client, wanted, progress)
-    entries = list(_entries(lists, known))
-    if not entries:
-        raise RefusedError(f"The engine {engine.name!r} has no list for any query; no run is stored.")
-    left_out = {**Counter(answer.left_out for answer in lists if answer.left_out), **missed}
-    with store.transaction(appends=True) as cursor:
-        append_lists(cursor, lists)
-        run, is_new = store_run(cursor, name, f"engine {engine.name}", entries, left_out, author)
-        if is_new:
-            row = [
-                run.run_id,
-                engine.name,
-                plan.asked.request_id,
-                engine.template.written,
-                plan.request.depth,
-            ]
-            cursor.execute("INSERT INTO engine_runs VALUES (?, ?, ?, ?, ?)", row)
-    return brought
-
-
-def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
-    """Yield the entries of lists, by query id and rank. Missing documents leave gaps in the ranks."""
-    for answer in sorted(lists, key=lambda answer: answer.query_id):
-        for rank, document_id in enumerate(answer.document_ids, 1):
-            if document_id in known:
-                score = None if answer.scores is None else answer.scores[rank - 1]
-                yield RunEntry(answer.query_id, document_id, rank, score)
-
-
 class StoredList(NamedTuple):
     """A row of the table `engine_answers`, an engine's stored answer to a query."""
 
@@ -329,13 +289,6 @@ def ask_missing(
     return [lists[answer_id] for answer_id in asked.queries]
 
 
-def _save(store: Store, answers: Sequence[StoredList]) -> None:
-    """Store the complete answers."""
-    if whole := [answer for answer in answers if not answer.left_out]:
-        with store.transaction(appends=True) as cursor:
-            append_lists(cursor, whole)
-
-
 def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
     """Store answers, without answers that another process has stored meanwhile."""
     known = _read_lists(cursor, [answer.answer_id for answer in lists])
@@ -346,6 +299,53 @@ def delete_answers(store: Store, asked: AskedLists) -> None:
     """Delete the answers of a request, so that the next request asks for all queries again."""
     with store.transaction() as cursor:
         cursor.execute(f"DELETE {_OF_IDS}", [[*asked.queries]])
+
+
+def _store_run(
+    store: Store,
+    client: EngineClient,
+    plan: EngineRunPlan,
+    lists: Sequence[StoredList],
+    author: str,
+    progress: Progress,
+) -> int:
+    """Fetch the missing documents and store the run; return the number of fetched documents."""
+    name, engine = plan.name, plan.engine
+    wanted = {document_id for answer in lists for document_id in answer.document_ids}
+    brought, known, missed = bring_missing(store, client, wanted, progress)
+    entries = list(_entries(lists, known))
+    if not entries:
+        raise RefusedError(f"The engine {engine.name!r} has no list for any query; no run is stored.")
+    left_out = {**Counter(answer.left_out for answer in lists if answer.left_out), **missed}
+    with store.transaction(appends=True) as cursor:
+        append_lists(cursor, lists)
+        run, is_new = store_run(cursor, name, f"engine {engine.name}", entries, left_out, author)
+        if is_new:
+            row = [
+                run.run_id,
+                engine.name,
+                plan.asked.request_id,
+                engine.template.written,
+                plan.request.depth,
+            ]
+            cursor.execute("INSERT INTO engine_runs VALUES (?, ?, ?, ?, ?)", row)
+    return brought
+
+
+def _entries(lists: Sequence[StoredList], known: Collection[str]) -> Iterator[RunEntry]:
+    """Yield the entries of lists, by query id and rank. Missing documents leave gaps in the ranks."""
+    for answer in sorted(lists, key=lambda answer: answer.query_id):
+        for rank, document_id in enumerate(answer.document_ids, 1):
+            if document_id in known:
+                score = None if answer.scores is None else answer.scores[rank - 1]
+                yield RunEntry(answer.query_id, document_id, rank, score)
+
+
+def _save(store: Store, answers: Sequence[StoredList]) -> None:
+    """Store the complete answers."""
+    if whole := [answer for answer in answers if not answer.left_out]:
+        with store.transaction(appends=True) as cursor:
+            append_lists(cursor, whole)
 
 
 def _read_lists(cursor: Cursor, answer_ids: Sequence[str]) -> dict[str, StoredList]:

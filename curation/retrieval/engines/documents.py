@@ -128,17 +128,6 @@ def bring_missing(
     return number, before.versions.keys(), left_out
 
 
-def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
-    versions = before.versions | {
-        document_id: document.content_hash for document_id, document in brought.items()
-    }
-    is_held = before.held or before.snapshot is None
-    _write(cursor, engine, before, versions, list(brought.values()), is_held)
-    known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
-    ids = [document_id for document_id in brought if document_id not in known]
-    append(cursor, "engine_documents", {"engine": [engine] * len(ids), "document_id": ids})
-
-
 def refresh(
     store: Store,
     name: str,
@@ -192,6 +181,17 @@ def refresh(
             detail = {"engine": name, "snapshot": snapshot, "changed": len(changed), "gone": gone}
             record_event(cursor, "refresh corpus", detail, author)
     return CorpusRefreshed(name, snapshot, len(versions), len(changed), gone, len(ids) - gone - len(changed))
+
+
+def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
+    versions = before.versions | {
+        document_id: document.content_hash for document_id, document in brought.items()
+    }
+    is_held = before.held or before.snapshot is None
+    _write(cursor, engine, before, versions, list(brought.values()), is_held)
+    known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
+    ids = [document_id for document_id in brought if document_id not in known]
+    append(cursor, "engine_documents", {"engine": [engine] * len(ids), "document_id": ids})
 
 
 def _write(

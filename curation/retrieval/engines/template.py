@@ -198,43 +198,6 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
     return engine_template
 
 
-def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the given sections into the shipped sections; a given entry replaces the whole shipped entry."""
-    sections = [name for name in shipped if isinstance(given.get(name), dict)]
-    return {**shipped, **given, **{name: {**shipped[name], **given[name]} for name in sections}}
-
-
-def _wrong_places(template: EngineTemplate) -> list[str]:
-    """List placeholders without a value, and required placeholders that a section lacks."""
-    problems = []
-    for section, offered in _OFFERED.items():
-        part = getattr(template, section)
-        if part is None:
-            continue
-        texts = json.dumps([part.model_dump(include={"path", "params", "body", "value"})])
-        names = set(_PLACE.findall(texts))
-        unknown = sorted(names - {*offered} - template.values.keys())
-        problems += [f"{section}: {{{name}}} has no value; give it under `values`" for name in unknown]
-        if not names.intersection(offered if section == "documents" else offered[:1]):
-            problems.append(f"{section}: the placeholder {{{offered[0]}}} is missing")
-    return problems
-
-
-def _filled(value: Any, given: Mapping[str, Any], join: str) -> Any:
-    if isinstance(value, dict):
-        return {name: _filled(inner, given, join) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_filled(inner, given, join) for inner in value]
-    if not isinstance(value, str):
-        return value
-    alone = _PLACE.fullmatch(value)
-    return given[alone[1]] if alone else _PLACE.sub(lambda match: _text(given[match[1]], join), value)
-
-
-def _text(value: Any, join: str) -> str:
-    return join.join(value) if isinstance(value, list) else str(value)
-
-
 def value_at(value: Any, path: str) -> Any:
     """Read the value at a path, or return `MISSING` if the path does not exist."""
     for name in path.split(".") if path else ():
@@ -332,3 +295,40 @@ def engines_of_runs(cursor: Cursor, names: Sequence[str]) -> list[str]:
     sql = "SELECT name, engine FROM engine_runs JOIN runs USING (run_id)"
     engines = dict(cursor.execute(sql).fetchall())
     return [engines[name] for name in names if name in engines]
+
+
+def _merged(shipped: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge the given sections into the shipped sections; a given entry replaces the whole shipped entry."""
+    sections = [name for name in shipped if isinstance(given.get(name), dict)]
+    return {**shipped, **given, **{name: {**shipped[name], **given[name]} for name in sections}}
+
+
+def _wrong_places(template: EngineTemplate) -> list[str]:
+    """List placeholders without a value, and required placeholders that a section lacks."""
+    problems = []
+    for section, offered in _OFFERED.items():
+        part = getattr(template, section)
+        if part is None:
+            continue
+        texts = json.dumps([part.model_dump(include={"path", "params", "body", "value"})])
+        names = set(_PLACE.findall(texts))
+        unknown = sorted(names - {*offered} - template.values.keys())
+        problems += [f"{section}: {{{name}}} has no value; give it under `values`" for name in unknown]
+        if not names.intersection(offered if section == "documents" else offered[:1]):
+            problems.append(f"{section}: the placeholder {{{offered[0]}}} is missing")
+    return problems
+
+
+def _filled(value: Any, given: Mapping[str, Any], join: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _filled(inner, given, join) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_filled(inner, given, join) for inner in value]
+    if not isinstance(value, str):
+        return value
+    alone = _PLACE.fullmatch(value)
+    return given[alone[1]] if alone else _PLACE.sub(lambda match: _text(given[match[1]], join), value)
+
+
+def _text(value: Any, join: str) -> str:
+    return join.join(value) if isinstance(value, list) else str(value)
