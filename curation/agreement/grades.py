@@ -22,7 +22,7 @@ from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
 from curation.labeling.judging import LAST_EVENT_JOIN
 from curation.store import Cursor
-from curation.store.query_ranges import WITHIN, tables_by_range
+from curation.store.query_ranges import WITHIN, read_by_range
 
 _IDS = ("query_id", "document_id", "annotator")
 MINIMUM_GRADES = 30
@@ -116,7 +116,7 @@ def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | Non
         ORDER BY query_id, document_id, annotator
     """  # noqa: S608  words from code
     ranges, judgments = [], 0
-    for rows in tables_by_range(cursor, sql, showings, **parameters):
+    for rows in read_by_range(cursor, sql, showings, **parameters):
         judgments += rows.num_rows
         same_text = rows.filter(rows["same_text"])
         ranges.append(same_text if showings is None else _encode_ids(same_text))

@@ -21,7 +21,7 @@ from curation.core.text import join_names
 from curation.ingest.readers.json_paths import parse_object
 from curation.ingest.readers.values import to_text
 from curation.store import Cursor, Store, get_setting
-from curation.store.documents import AT_ONCE, VERSION, batches_of, current_corpus
+from curation.store.documents import BATCH_SIZE, VERSION, batches_of, current_corpus
 from curation.store.release_parts import table_rows
 
 AT = "at"
@@ -246,7 +246,7 @@ def _read_metadata(store: Store, named: Collection[str]) -> tuple[set[str], dict
     there: set[str] = set()
     documents: dict[str, Mapping[str, Any]] = {}
     distinct: dict[str, Mapping[str, Any]] = {}
-    for batch in batches_of(store, hashes, "d.document_id, d.metadata::TEXT AS metadata", AT_ONCE):
+    for batch in batches_of(store, hashes, "d.document_id, d.metadata::TEXT AS metadata", BATCH_SIZE):
         for document_id, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             fields = read_metadata_fields(metadata)
             there.update(fields)

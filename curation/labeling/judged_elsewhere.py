@@ -25,7 +25,7 @@ from curation.labeling.rounds.candidates import Candidate, choose_candidates, re
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Document, Query, Store, record_event
 from curation.store.documents import documents_by_hash
-from curation.store.staging import staged, sync
+from curation.store.staging import flush, staging_folder
 
 COLUMNS = ("query_id", "query", "information_need", "document_id", "title", "text", "grade", "note")
 FORMATS = (".csv", ".jsonl")
@@ -124,7 +124,7 @@ def _build_rows(
 
 def _write_file(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
     try:
-        with staged(path) as folder:
+        with staging_folder(path) as folder:
             new_path = folder / path.name
             with new_path.open("w", encoding="utf-8", newline="") as file:
                 if path.suffix.lower() == ".csv":
@@ -133,7 +133,7 @@ def _write_file(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
                 else:
                     records = (dict(zip(COLUMNS, row, strict=True)) | {"grade": None} for row in rows)
                     file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
-            sync(new_path)
+            flush(new_path)
             new_path.rename(path)
     except OSError as error:
         raise InputError(

@@ -24,7 +24,7 @@ from curation.core.errors import InputError, RefusedError, StoreError
 from curation.operations.whole_file import Rows, read_whole_file
 from curation.store import COMMAND_LINE, Store, note_event, utc_now
 from curation.store.project_file import refuse_name
-from curation.store.staging import staged, sync
+from curation.store.staging import flush, staging_folder
 
 FORM = 1
 """The form of the file of sums."""
@@ -89,7 +89,7 @@ def back_up(
     taken_at = utc_now().replace(microsecond=0)
     target = _find_target(store.path, target, taken_at)
     try:
-        with staged(target, private=True) as folder:
+        with staging_folder(target, private=True) as folder:
             new = folder / target.name
             store.copy_to(new)
             rows = _read_copy(new, store.path)
@@ -204,6 +204,6 @@ def _publish_backup(new: Path, backup: Backup) -> None:
     sums["taken_at"] = backup.taken_at.isoformat()
     sums_file.write_text(f"{canonical_json(sums)}\n", encoding="utf-8")
     for source, target in ((sums_file, sums_path(backup.path)), (new, backup.path)):
-        sync(source)
+        flush(source)
         os.link(source, target)  # unlike a rename, a link never replaces a file that was made meanwhile
-    sync(backup.path.parent)
+    flush(backup.path.parent)

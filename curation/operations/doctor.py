@@ -31,9 +31,10 @@ from curation.releases.release_rows import list_releases
 from curation.releases.verify import verify
 from curation.retrieval.index import index_folder
 from curation.store import Store, get_setting, open_store, utc_now
+from curation.store.duckdb_format import log_path
 from curation.store.project_file import require_file
-from curation.store.staging import clear_leftovers, leftovers
-from curation.store.write_ahead_log import log_damage, log_of
+from curation.store.staging import list_leftovers, remove_leftovers
+from curation.store.write_ahead_log import describe_log_damage
 
 Level = Literal["fine", "note", "problem"]
 LEVEL_LABELS = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
@@ -128,10 +129,10 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
 
 
 def check_log(project: Path) -> Iterator[DoctorFinding]:
-    log = log_of(project)
+    log = log_path(project)
     with suppress(FileNotFoundError):
         size = log.stat().st_size
-        damage = log_damage(project)
+        damage = describe_log_damage(project)
         if damage:
             yield DoctorFinding(
                 "problem", "log", f"{log.name}, which holds the latest changes, is damaged: {damage}."
@@ -149,7 +150,7 @@ def check_permissions(project: Path) -> Iterator[DoctorFinding]:
     secrets = "The project holds hashes of passwords, sealed grades and the key that signs cookies."
     contents = {
         project: ("the file", secrets),
-        log_of(project): ("the log next to it", "The log holds new changes."),
+        log_path(project): ("the log next to it", "The log holds new changes."),
     }
     for path, (name, content) in contents.items():
         with suppress(FileNotFoundError):
@@ -179,7 +180,7 @@ def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFind
     remark = "It was removed." if clean else "This leftover can hold sealed grades."
     command = "" if clean else "goldgrade doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
-        for path in clear_leftovers(folder) if clean else leftovers(folder):
+        for path in remove_leftovers(folder) if clean else list_leftovers(folder):
             sentence = f"A process that was killed left {path}. {remark}"
             yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
     for path in remove_old_results() if clean else list_old_results():

@@ -32,7 +32,7 @@ from curation.labeling.imported import JudgmentImport, import_judgments
 from curation.labeling.rounds.withdrawals import withdraw_outside
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Store
-from curation.store.staging import beside_or_temporary
+from curation.store.staging import rehearsal_folder
 
 
 @dataclass
@@ -110,7 +110,7 @@ def _import_into_copy(
     store: Store, collection: CollectionImport, options: CollectionRequest, progress: Progress, author: str
 ) -> CollectionImport:
     """Import into a copy of the project that only its owner can read, and remove the copy."""
-    with beside_or_temporary(store.path) as folder:
+    with rehearsal_folder(store.path) as folder:
         copy = folder / store.path.name
         store.copy_to(copy)
         rehearsal = Store(copy)

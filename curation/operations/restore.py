@@ -12,9 +12,9 @@ from curation.core.text import pluralize
 from curation.operations.backup import OWNER_ONLY, verify_sums
 from curation.operations.whole_file import Rows, read_whole_file
 from curation.store import COMMAND_LINE, open_store, record_event, utc_now
+from curation.store.duckdb_format import log_path
 from curation.store.project_file import is_served, refuse_name
-from curation.store.staging import staged, sync
-from curation.store.write_ahead_log import log_of
+from curation.store.staging import flush, staging_folder
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
         )
     sums = verify_sums(backup)
     try:
-        with staged(project, private=True) as folder:
+        with staging_folder(project, private=True) as folder:
             new = folder / project.name
             rows = _copy_backup(backup, new)
             former = _replace_project(new, project)
@@ -91,10 +91,10 @@ def _copy_backup(backup: Path, new: Path) -> Rows:
     """Copy a backup and its log, which exists if the backup was copied by hand, and read all of the copy."""
     shutil.copyfile(backup, new)
     new.chmod(OWNER_ONLY)
-    if log_of(backup).exists():
-        shutil.copyfile(log_of(backup), log_of(new))
+    if log_path(backup).exists():
+        shutil.copyfile(log_path(backup), log_path(new))
     rows = read_whole_file(new)
-    sync(new)
+    flush(new)
     return rows
 
 
@@ -102,7 +102,7 @@ def _replace_project(new: Path, project: Path) -> Path | None:
     """Give the new file the name of the project; return the new name of the former project file, if any."""
     if not project.exists():
         os.link(new, project)  # unlike a rename, a link never replaces a file that was made meanwhile
-        sync(project.parent)
+        flush(project.parent)
         return None
     former = project.with_name(f"{project.stem}.before-restore-{utc_now():%Y%m%d-%H%M%S}{project.suffix}")
     store = open_store(project)
@@ -120,7 +120,7 @@ def _replace_project(new: Path, project: Path) -> Path | None:
 
 def _exchange_files(new: Path, project: Path, former: Path) -> None:
     os.link(project, former)
-    if log_of(project).exists():
-        log_of(project).rename(log_of(former))
+    if log_path(project).exists():
+        log_path(project).rename(log_path(former))
     new.replace(project)
-    sync(project.parent)
+    flush(project.parent)

@@ -10,10 +10,10 @@ import duckdb
 
 from curation.core.errors import StoreError
 from curation.store import Cursor, migrations
-from curation.store.duckdb_format import damaged_blocks
-from curation.store.engine_errors import failure, first_line
+from curation.store.duckdb_format import find_damaged_blocks, log_path
+from curation.store.engine_errors import first_line, translate_error
 from curation.store.project_file import start_engine, stop_engine
-from curation.store.write_ahead_log import log_damage, log_of
+from curation.store.write_ahead_log import describe_log_damage
 
 Rows = dict[str, int]
 """Table → its number of rows."""
@@ -42,7 +42,7 @@ def read_whole_file(path: Path) -> Rows:
     StoreError: the file is damaged, or is no goldgrade project.
     StoreVersionError: the file was written by a newer goldgrade, or by a version that is too old.
     """
-    damage = log_damage(path)
+    damage = describe_log_damage(path)
     if damage:
         raise StoreError(f"{path}: its log is damaged: {damage}.")
     engine = start_engine(f"{path}.tmp")
@@ -53,13 +53,13 @@ def read_whole_file(path: Path) -> Rows:
         engine.execute("CHECKPOINT project")
         try_inserts(engine)
     except duckdb.Error as error:
-        store_error = failure(error)
+        store_error = translate_error(error)
         raise StoreError(f"{path}: {store_error.found if store_error else first_line(error)}") from error
     finally:
         stop_engine(engine)
-    log_of(path).unlink(missing_ok=True)
+    log_path(path).unlink(missing_ok=True)
     with path.open("rb") as file:
-        damage = describe_damaged_blocks(lambda: damaged_blocks(path, file.fileno()))
+        damage = describe_damaged_blocks(lambda: find_damaged_blocks(path, file.fileno()))
     if damage:
         raise StoreError(f"{path}: {damage}")
     return rows

@@ -55,7 +55,7 @@ from curation.relabeling.retired_queries import retire_query, return_query
 from curation.relabeling.stored_plans import StoredPlan, find_plan, read_plan
 from curation.relabeling.traffic import read_traffic
 from curation.store import COMMAND_LINE, Cursor, Store
-from curation.store.staging import beside_or_temporary
+from curation.store.staging import rehearsal_folder
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_POOL = "new queries without a document to judge: name systems that find some"
@@ -199,7 +199,7 @@ def preview_opening(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
     """Open a plan in a temporary copy of the project, and return the result as a dry run."""
-    with beside_or_temporary(store.path) as folder:
+    with rehearsal_folder(store.path) as folder:
         store.copy_to(folder / store.path.name)
         copy = Store(folder / store.path.name)
         try:

@@ -25,7 +25,7 @@ from curation.queries.sampling.strata import BETWEEN
 from curation.retrieval.embedding_model import Vectors
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
-from curation.store.query_ranges import SHOWINGS
+from curation.store.query_ranges import MAX_PRESENTATIONS
 
 _RELEVANT = """
     SELECT document_id FROM current_judgments WHERE grade >= $grade
@@ -154,7 +154,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         scale=scale,
         relevant_grade=grade,
         queries=read_active_queries(cursor),
-        votes=read_votes(cursor, batch_size=SHOWINGS),
+        votes=read_votes(cursor, batch_size=MAX_PRESENTATIONS),
         snapshot_id=snapshot,
         snapshot=documents,
         documents=snapshot_texts(cursor, snapshot, [document_id for (document_id,) in relevant]),

@@ -1,4 +1,4 @@
-"""Storage of a project: the database file with short leases, schema, migrations, row types and settings."""
+"""Storage of a project in a DuckDB file, which processes hold only for short leases."""
 
 from curation.store.audit_trail import COMMAND_LINE, note_event, record_event
 from curation.store.database import Store, close_all, create_store, open_store, store_at

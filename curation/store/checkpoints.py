@@ -1,137 +1,89 @@
-"""Checkpoints of the database file that stay reversible even if the process is killed.
+"""The journal of a checkpoint: the blocks that the checkpoint overwrites, kept until it is complete.
 
 In a checkpoint, DuckDB writes new data into free blocks of the file. Blocks of metadata, which the old and
 the new state share, are overwritten in place, 256 KB at a time, before DuckDB writes the header that makes
 the new state valid. SIGKILL can stop the write of a block between two pages. The old header then refers to a
-block with a wrong checksum, and DuckDB cannot open the file any more. So goldgrade saves the blocks of
-metadata next to the file before each checkpoint, and the next opening restores these blocks if the headers
-are still the same. The write-ahead log then restores the committed data. For a file in a format that
-goldgrade does not know, no blocks are saved (`duckdb_format`).
+block with a wrong checksum, and DuckDB cannot open the file any more. So goldgrade writes the blocks of
+metadata into a journal next to the file before each checkpoint. If the headers are still the same at the next
+opening, the checkpoint is rolled back: the blocks of the journal are written into the file. The write-ahead
+log then restores the committed data. For a file in a format that goldgrade does not know, no journal is
+written (`duckdb_format`).
+
+A journal is a BLAKE2b checksum, the headers of the file, and then the number and the content of each block.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO
 
 import duckdb
 
-from curation.store.duckdb_format import BLOCK, HEADERS, has_known_format
+from curation.store.duckdb_format import BLOCK, CHECKSUM_SIZE, HEADERS, has_known_format
+from curation.store.file_lock import is_attached, lock_file
 
-_NUMBER = 8
-_LOCK = "hh4xqqi4x"
-"""Layout of the 64-bit Linux struct flock: kind, whence, start, length, process."""
-_SUM = 16
-_attached: set[Path] = set()
+_NUMBER_SIZE = 8
+"""Bytes of the number of a block."""
+_DIGEST_SIZE = 16
 _rolling_back = threading.Lock()
 
 
-class LockedError(duckdb.IOException):
-    """The error that another process holds the database file."""
-
-
 def journal_path(file: Path) -> Path:
-    """Return the path of the file that holds the saved blocks during a checkpoint."""
+    """Return the path of the journal of a database file, which exists during a checkpoint."""
     return Path(f"{file}.checkpoint")
 
 
 @contextmanager
 def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
-    """Save the blocks that a checkpoint of `project` overwrites, so that the next opening can undo it.
+    """Write the journal of a checkpoint of `project` in the block, so that the next opening can undo it.
 
-    The saved blocks stay after a failed checkpoint, because the checkpoint may have overwritten some blocks.
-    No blocks are saved of a file in an unknown format.
+    The journal stays after a failed checkpoint, because the checkpoint may have overwritten some blocks.
+    A file in an unknown format has no journal.
 
     descriptor: a descriptor of the file. The descriptor stays open, because closing it would end the lock on
         the file.
 
     Raises
     ------
-    duckdb.IOException: the blocks cannot be saved, and the checkpoint has not begun.
+    duckdb.IOException: the journal cannot be written, and the checkpoint has not begun.
     """
     if not has_known_format(file, descriptor):
         yield
         return
-    kept, headers = journal_path(file), os.pread(descriptor, HEADERS, 0)
-    if _content(kept)[:HEADERS] != headers:  # else a checkpoint failed, and the whole blocks are kept
+    journal, headers = journal_path(file), os.pread(descriptor, HEADERS, 0)
+    if _read_journal(journal)[:HEADERS] != headers:  # else a checkpoint failed, and its journal stays
         rows = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
-        _write_journal(kept, headers + b"".join(_block(descriptor, number) for (number,) in sorted(rows)))
+        blocks = [_read_numbered_block(descriptor, number) for (number,) in sorted(rows)]
+        _write_journal(journal, headers + b"".join(blocks))
     yield
     if os.pread(descriptor, HEADERS, 0) != headers:
-        kept.unlink()
+        journal.unlink()
 
 
-def is_attached(file: Path) -> bool:
-    """Check whether this process has the database file open."""
-    return file in _attached
-
-
-def note_attached(file: Path) -> None:
-    """Record that this process has the database file open, so that nobody restores blocks meanwhile."""
-    _attached.add(file)
-
-
-def note_detached(file: Path) -> None:
-    """Record that this process has closed the database file."""
-    _attached.discard(file)
-
-
-def roll_back_torn_checkpoint(file: Path) -> bool:
-    """Undo an interrupted checkpoint before the file is opened, and return whether a checkpoint was undone.
+def roll_back_torn_checkpoint(path: Path) -> bool:
+    """Roll back an interrupted checkpoint before the file is opened; return whether one was rolled back.
 
     Raises
     ------
     LockedError: another process holds the file.
     OSError: the file cannot be written.
     """
-    kept = journal_path(file)
-    if not kept.exists() or file in _attached:
+    journal = journal_path(path)
+    if not journal.exists() or is_attached(path):
         return False
-    with _rolling_back, file.open("r+b") as whole:
-        lock(whole, fcntl.LOCK_EX)
-        content = _content(kept)
-        undone = bool(content) and os.pread(whole.fileno(), HEADERS, 0) == content[:HEADERS]
-        if undone:
-            for at in range(HEADERS, len(content), _NUMBER + BLOCK):
-                number = int.from_bytes(content[at : at + _NUMBER], "little")
-                block = content[at + _NUMBER : at + _NUMBER + BLOCK]
-                os.pwrite(whole.fileno(), block, HEADERS + number * BLOCK)
-            os.fsync(whole.fileno())
-        kept.unlink(missing_ok=True)
-        return undone
-
-
-def holder(file: Path) -> int | None:
-    """Find the process that has locked a file; None if the process is unknown, as between containers."""
-    if file in _attached:
-        return os.getpid()
-    asked = struct.pack(_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-    try:
-        with file.open("rb") as opened:
-            kind, _, _, _, process = struct.unpack(_LOCK, fcntl.fcntl(opened, fcntl.F_GETLK, asked))
-    except OSError:
-        return None
-    return int(process) if kind != fcntl.F_UNLCK and process > 0 else None
-
-
-def lock(file: IO[bytes], kind: int) -> None:
-    """Lock a file as DuckDB does. The lock ends when this process closes any descriptor of the file.
-
-    Raises
-    ------
-    LockedError: another process has locked the file.
-    """
-    try:
-        fcntl.lockf(file, kind | fcntl.LOCK_NB)
-    except OSError as error:
-        raise LockedError(f"{file.name} is locked: {error.strerror}") from None
+    with _rolling_back, path.open("r+b") as file:
+        lock_file(file, fcntl.LOCK_EX)
+        content = _read_journal(journal)
+        is_torn = bool(content) and os.pread(file.fileno(), HEADERS, 0) == content[:HEADERS]
+        if is_torn:
+            _restore_blocks(file.fileno(), content[HEADERS:])
+        journal.unlink(missing_ok=True)
+        return is_torn
 
 
 def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
@@ -144,32 +96,45 @@ def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
     os.ftruncate(target, size)
     os.pwrite(target, os.pread(source, HEADERS, 0), 0)
     for position in range(HEADERS, size, BLOCK):
-        if not known or os.pread(source, _NUMBER, position) != os.pread(target, _NUMBER, position):
+        checksums = [os.pread(descriptor, CHECKSUM_SIZE, position) for descriptor in (source, target)]
+        if not known or checksums[0] != checksums[1]:
             os.pwrite(target, os.pread(source, BLOCK, position), position)
 
 
-def _block(descriptor: int, number: int) -> bytes:
-    """Read the content of a block by its number; b'' for a block that was never written."""
+def _restore_blocks(descriptor: int, numbered_blocks: bytes) -> None:
+    for start in range(0, len(numbered_blocks), _NUMBER_SIZE + BLOCK):
+        number = int.from_bytes(numbered_blocks[start : start + _NUMBER_SIZE], "little")
+        block = numbered_blocks[start + _NUMBER_SIZE : start + _NUMBER_SIZE + BLOCK]
+        os.pwrite(descriptor, block, HEADERS + number * BLOCK)
+    os.fsync(descriptor)
+
+
+def _read_numbered_block(descriptor: int, number: int) -> bytes:
+    """Read a block, after its number as 8 bytes; b'' for a block that was never written."""
     content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
-    return number.to_bytes(_NUMBER, "little") + content if len(content) == BLOCK else b""
+    return number.to_bytes(_NUMBER_SIZE, "little") + content if len(content) == BLOCK else b""
 
 
-def _write_journal(kept: Path, content: bytes) -> None:
+def _write_journal(journal: Path, content: bytes) -> None:
     try:
-        with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(blake2b(content, digest_size=_SUM).digest() + content)
+        with os.fdopen(os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(_compute_digest(content) + content)
             out.flush()
             os.fsync(out.fileno())
     except OSError as error:  # as where DuckDB finds the disk full: nothing has begun
-        kept.unlink(missing_ok=True)
-        raise duckdb.IOException(f"{kept.name} cannot be written: {error.strerror}") from error
+        journal.unlink(missing_ok=True)
+        raise duckdb.IOException(f"{journal.name} cannot be written: {error.strerror}") from error
 
 
-def _content(kept: Path) -> bytes:
-    """Read the saved blocks; b'' if the saved blocks are incomplete, because then no checkpoint had begun."""
+def _read_journal(journal: Path) -> bytes:
+    """Read headers and blocks of a journal; b'' for an incomplete journal, whose checkpoint had not begun."""
     try:
-        content = kept.read_bytes()
+        stored = journal.read_bytes()
     except FileNotFoundError:
         return b""
-    whole = blake2b(content[_SUM:], digest_size=_SUM).digest() == content[:_SUM]
-    return content[_SUM:] if whole else b""
+    content = stored[_DIGEST_SIZE:]
+    return content if _compute_digest(content) == stored[:_DIGEST_SIZE] else b""
+
+
+def _compute_digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_DIGEST_SIZE).digest()

@@ -29,20 +29,25 @@ import duckdb
 
 from curation.core.errors import InputError, RefusedError, StoreError
 from curation.store import migrations
-from curation.store.engine_errors import PATIENCE, RETRY, disk_errors, patiently, transaction_on
-from curation.store.project_file import Cursor, DatabaseFile, only_read, refuse_name, require_file
+from curation.store.duckdb_format import log_path
+from curation.store.engine_errors import run_transaction, translate_disk_errors
+from curation.store.file_lock import PATIENCE, RETRY, wait_for_file
+from curation.store.project_file import Cursor, DatabaseFile, refuse_name, refuse_writing, require_file
 from curation.store.rows import load_arrow, utc_now
-from curation.store.staging import staged
-from curation.store.write_ahead_log import log_of
+from curation.store.staging import staging_folder
 
 IDLE = 0.1
+"""Seconds without work after which the file is closed."""
 LONGEST = 0.25
-GAP = 4 * RETRY  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
+"""Seconds after which the file is closed as soon as no lease is open."""
+GAP = 4 * RETRY
+"""Seconds for which the file then stays closed, so that a process that tries every RETRY seconds gets in."""
 OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
-KEPT = "goldgrade migrates %s to a newer schema (%s). A copy of the old project is kept: %s"
-ENGINE_KEPT = 5.0  # seconds for which the engine waits for work, without the file
+COPY_KEPT = "goldgrade migrates %s to a newer schema (%s). A copy of the old project is kept: %s"
+ENGINE_IDLE = 5.0
+"""Seconds for which the engine waits for work, without the file."""
 _stores_lock = threading.RLock()
-_every_store: WeakSet[Store] = WeakSet()
+_all_stores: WeakSet[Store] = WeakSet()
 
 
 class Store:
@@ -59,18 +64,18 @@ class Store:
         self._local = threading.local()
         self._data_version = 0
         self._opening = False
-        self._leases = 0
-        self._opened = self._used = self._gap_until = 0.0
-        self._checked = False
+        self._open_leases = 0
+        self._opened_at = self._used_at = self._closed_until = 0.0
+        self._schema_checked = False
         self._closer: threading.Thread | None = None
-        self._ended: threading.Thread | None = None
+        self._ended_closer: threading.Thread | None = None
         with _stores_lock:
-            _every_store.add(self)
+            _all_stores.add(self)
 
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
         """Open a read-only lease with a consistent view of the database."""
-        with self._lease() as cursor, transaction_on(cursor, "BEGIN TRANSACTION READ ONLY"):
+        with self._lease() as cursor, run_transaction(cursor, "BEGIN TRANSACTION READ ONLY"):
             yield cursor
 
     @contextmanager
@@ -93,12 +98,12 @@ class Store:
             load_arrow()
         with self._writer, self._lease() as cursor:
             if self._file.read_only:
-                raise only_read(self.path)
+                raise refuse_writing(self.path)
             try:
                 with (
-                    disk_errors(),
-                    self._file.past_the_log() if large else nullcontext(),
-                    transaction_on(cursor, "BEGIN TRANSACTION"),
+                    translate_disk_errors(),
+                    self._file.bypass_log() if large else nullcontext(),
+                    run_transaction(cursor, "BEGIN TRANSACTION"),
                 ):
                     yield cursor
             finally:
@@ -128,8 +133,8 @@ class Store:
             try:
                 self._file.copy(target)
             finally:
-                # Let go now: where the disk is full, its checkpoint failed for whoever reads.
-                self._opened = 0.0
+                # Close the file after this lease: on a full disk, the checkpoint failed for all readers.
+                self._opened_at = 0.0
 
     def copy_changes_to(self, copy: Path) -> None:
         """Update an earlier copy of the database file by writing only changed blocks."""
@@ -144,72 +149,74 @@ class Store:
         ValueError: the list of free blocks is damaged.
         StoreError, StoreBusyError, StoreVersionError: the project cannot be opened.
         """
-        from curation.store.duckdb_format import damaged_blocks
+        from curation.store.duckdb_format import find_damaged_blocks
 
         with self._writer, self._lease():
-            return damaged_blocks(self.path, self._file.descriptor())
+            return find_damaged_blocks(self.path, self._file.descriptor())
 
     def close(self) -> None:
         """Close the database file now. The next lease opens the file again."""
         with self._changed:
-            while self._leases or self._opening:
+            while self._open_leases or self._opening:
                 self._changed.wait()
             self._file.close_with_checkpoint()
             self._changed.notify_all()
             while self._closer is not None and not (self._file.running or self._opening):
                 self._changed.wait()
-            ended = self._ended
-        if ended is not None:  # a thread that Python leaves behind as it ends keeps DuckDB's objects alive
-            ended.join()
+            ended_thread = self._ended_closer
+        if (
+            ended_thread is not None
+        ):  # a thread that Python leaves behind as it ends keeps DuckDB's objects alive
+            ended_thread.join()
 
     @contextmanager
     def _lease(self) -> Iterator[Cursor]:
         self._refuse_nesting()
-        cursor = self._enter()
+        cursor = self._open_lease()
         try:
             with closing(cursor):
                 self._local.leased, self._local.data_version = True, self._data_version
                 yield cursor
         except StoreError:
-            self._opened = 0.0  # let go now: what failed to write the file does not read it either
+            self._opened_at = 0.0  # close after this lease: an engine that failed to write cannot read
             raise
         finally:
             self._local.leased = False
-            self._leave()
+            self._end_lease()
 
     def _refuse_nesting(self) -> None:
         if getattr(self._local, "leased", False):
             raise RuntimeError("a lease inside a lease would wait for itself: pass the cursor on instead")
 
-    def _enter(self) -> Cursor:
+    def _open_lease(self) -> Cursor:
         with self._changed:
             deadline = time.monotonic() + LONGEST  # a lease that takes long must not keep this one waiting
-            while self._opening or (self._overdue() and time.monotonic() < deadline):
-                if self._leases or self._opening:
+            while self._opening or (self._is_overdue() and time.monotonic() < deadline):
+                if self._open_leases or self._opening:
                     self._changed.wait(LONGEST / 4)
                 else:
                     self._detach(gap=GAP)
             if self._file.attached:
-                with disk_errors():
+                with translate_disk_errors():
                     cursor = self._file.cursor()
-                self._leases += 1  # only now: a lease without a cursor would never end
+                self._open_leases += 1  # only now: a lease without a cursor would never end
                 return cursor
-            self._leases += 1
+            self._open_leases += 1
             self._opening = True
-        return self._open()
+        return self._open_file()
 
-    def _open(self) -> Cursor:
+    def _open_file(self) -> Cursor:
         try:
-            time.sleep(max(0.0, self._gap_until - time.monotonic()))
-            with disk_errors():
+            time.sleep(max(0.0, self._closed_until - time.monotonic()))
+            with translate_disk_errors():
                 unchanged = self._file.attach()
                 if not unchanged:
                     self._data_version += 1
                 cursor = self._file.cursor()
-                if not self._checked:
-                    if migrations.upgrade(cursor, before=self._copy_before):
+                if not self._schema_checked:
+                    if migrations.upgrade(cursor, before=self._keep_copy):
                         self._file.checkpoint()
-                    self._checked = True
+                    self._schema_checked = True
             return cursor
         except BaseException:
             self._file.close()
@@ -218,52 +225,52 @@ class Store:
             with self._changed:
                 self._opening = False
                 if not self._file.attached:
-                    self._leases -= 1
-                self._opened = self._used = time.monotonic()
+                    self._open_leases -= 1
+                self._opened_at = self._used_at = time.monotonic()
                 self._start_closer()
                 self._changed.notify_all()
 
-    def _leave(self) -> None:
+    def _end_lease(self) -> None:
         with self._changed:
-            self._leases -= 1
-            self._used = time.monotonic()
-            if not self._leases and self._overdue():
+            self._open_leases -= 1
+            self._used_at = time.monotonic()
+            if not self._open_leases and self._is_overdue():
                 self._detach(gap=GAP)
             self._changed.notify_all()
 
-    def _copy_before(self, migration: str) -> None:
+    def _keep_copy(self, migration: str) -> None:
         """Save a copy of the file before a migration, with the migration's number in its name."""
         if self._file.read_only:
-            raise only_read(self.path)
+            raise refuse_writing(self.path)
         number = migration.partition("_")[0]
-        kept = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
-        copies = (path for path in kept.parent.iterdir() if path.name.startswith(kept.stem))
-        if any(self._file.has_headers_of(copy) for copy in copies if copy.suffix == kept.suffix):
+        copy_path = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
+        copies = (path for path in copy_path.parent.iterdir() if path.name.startswith(copy_path.stem))
+        if any(self._file.has_same_headers(copy) for copy in copies if copy.suffix == copy_path.suffix):
             return  # an upgrade that failed or was killed has kept it
-        if kept.exists():
-            kept = kept.with_name(f"{kept.stem}-{utc_now():%Y%m%d-%H%M%S}{kept.suffix}")
+        if copy_path.exists():
+            copy_path = copy_path.with_name(f"{copy_path.stem}-{utc_now():%Y%m%d-%H%M%S}{copy_path.suffix}")
         try:
-            with staged(kept, private=True) as folder:
-                new = folder / kept.name
+            with staging_folder(copy_path, private=True) as folder:
+                new = folder / copy_path.name
                 self._file.copy(new)
-                if log_of(new).exists():
-                    log_of(new).rename(log_of(kept))
-                new.rename(kept)
+                if log_path(new).exists():
+                    log_path(new).rename(log_path(copy_path))
+                new.rename(copy_path)
         except OSError as error:
             raise StoreError(
                 f"{self.path} needs the migration {migration}, but a copy of the old project could not be "
                 f"written first: {error.strerror}. Nothing was changed. Free some disk space, then try "
                 "again."
             ) from error
-        logging.getLogger("goldgrade").warning(KEPT, self.path, migration, kept)
+        logging.getLogger("goldgrade").warning(COPY_KEPT, self.path, migration, copy_path)
 
-    def _overdue(self) -> bool:
-        return self._file.attached and time.monotonic() - self._opened > LONGEST
+    def _is_overdue(self) -> bool:
+        return self._file.attached and time.monotonic() - self._opened_at > LONGEST
 
     def _detach(self, gap: float = 0.0) -> None:
         if self._file.attached:
             self._file.detach()
-            self._gap_until = time.monotonic() + gap
+            self._closed_until = time.monotonic() + gap
 
     def _start_closer(self) -> None:
         if self._closer is None or not self._closer.is_alive():
@@ -273,14 +280,16 @@ class Store:
     def _close_when_idle(self) -> None:
         with self._changed:
             while self._file.running or self._opening:
-                rest = self._used + (IDLE if self._file.attached else ENGINE_KEPT) - time.monotonic()
-                if self._leases or self._opening or rest > 0:
-                    self._changed.wait(max(rest, IDLE / 4))
+                remaining_seconds = (
+                    self._used_at + (IDLE if self._file.attached else ENGINE_IDLE) - time.monotonic()
+                )
+                if self._open_leases or self._opening or remaining_seconds > 0:
+                    self._changed.wait(max(remaining_seconds, IDLE / 4))
                 elif self._file.attached:
                     self._detach()
                 else:
                     self._file.close_with_checkpoint()
-            self._closer, self._ended = None, self._closer
+            self._closer, self._ended_closer = None, self._closer
             self._changed.notify_all()
 
 
@@ -321,14 +330,14 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
     path = path.resolve()
     refuse_name(path)
     if path.exists():
-        raise RefusedError(_exists(path))
+        raise RefusedError(_describe_existing(path))
     try:
-        with staged(path, private=True) as folder, disk_errors():
+        with staging_folder(path, private=True) as folder, translate_disk_errors():
             new = folder / path.name
-            _fill_new(new, fill)
+            _fill_new_file(new, fill)
             os.link(new, path)  # unlike a rename, it never replaces a file made meanwhile
     except FileExistsError:
-        raise RefusedError(_exists(path)) from None
+        raise RefusedError(_describe_existing(path)) from None
     except OSError as error:
         raise InputError(
             f"{path}: no project could be made there ({error.strerror}); expected a folder that can be "
@@ -340,7 +349,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
 def close_all() -> None:
     """Close every project file that this process has open."""
     with _stores_lock:
-        stores = list(_every_store)
+        stores = list(_all_stores)
     for store in stores:
         store.close()
 
@@ -348,13 +357,13 @@ def close_all() -> None:
 atexit.register(close_all)
 
 
-def _fill_new(new: Path, fill: Callable[[Cursor], None]) -> None:
-    with patiently(new, PATIENCE, lambda: duckdb.connect(str(new))) as connection:
+def _fill_new_file(new: Path, fill: Callable[[Cursor], None]) -> None:
+    with wait_for_file(new, PATIENCE, lambda: duckdb.connect(str(new))) as connection:
         migrations.create(connection)
-        with transaction_on(connection, "BEGIN TRANSACTION"):
+        with run_transaction(connection, "BEGIN TRANSACTION"):
             fill(connection)
     new.chmod(OWNER_ONLY)
 
 
-def _exists(path: Path) -> str:
+def _describe_existing(path: Path) -> str:
     return f"{path} exists already. Choose another --project, or remove the file first."

@@ -1,4 +1,4 @@
-"""Documents: the only module that reads the table `documents`.
+"""Documents of corpus snapshots: the only module that reads the table `documents`.
 
 A row of the table is one version of a document, and the content hash of the version is the key. A corpus
 snapshot has exactly one version of each of its documents. The setting `corpus` holds the id of the current
@@ -38,19 +38,19 @@ HELD = "held"
 MAX_BY_KEY = 500
 """Maximum number of documents that DuckDB finds by key. For more documents, DuckDB reads the whole table."""
 
-AT_ONCE = 20_000
+BATCH_SIZE = 20_000
 """Maximum number of documents whose texts are in memory at once."""
 
 BEGINNING = 90
 """Number of characters from the body that replace a missing title."""
 
-OWN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
+COLUMN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
 """Map from a field's name in templates to the SQL of the field, for fields outside the metadata."""
 
 ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
 """Functions that yield rows for versions outside the table, given their content hashes."""
 
-_MAY_BE_ALIKE = r"""
+_POSSIBLE_LOOKALIKES = r"""
 SELECT document_id FROM snapshot_documents
 WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
     OR list_contains(?::TEXT[], lower(trim(regexp_replace(document_id, '\s+', ' ', 'g')))))
@@ -82,13 +82,14 @@ class Corpus(NamedTuple):
         positions = (
             (document_id, bisect_left(self.ids, document_id)) for document_id in sorted({*document_ids})
         )
-        places = [
+        known_positions = [
             position
             for document_id, position in positions
             if self.ids[position : position + 1] == [document_id]
         ]
         return Corpus(
-            [self.ids[position] for position in places], self.hashes.take(pa.array(places, pa.int64()))
+            [self.ids[position] for position in known_positions],
+            self.hashes.take(pa.array(known_positions, pa.int64())),
         )
 
 
@@ -103,7 +104,7 @@ class StoredDocuments:
     hashes: pa.StringArray
 
     def __iter__(self) -> Iterator[Document]:
-        for rows in batches_of(self.store, self.hashes, _COLUMNS, AT_ONCE):
+        for rows in batches_of(self.store, self.hashes, _COLUMNS, BATCH_SIZE):
             yield from map(Document, *(column.to_pylist() for column in rows.columns))
 
 
@@ -155,13 +156,13 @@ def current_corpus(cursor: Cursor) -> Corpus:
     ------
     RefusedError: there is no corpus yet.
     """
-    return _corpus(cursor, current_snapshot(cursor))
+    return _read_corpus(cursor, current_snapshot(cursor))
 
 
-def first_documents(cursor: Cursor, most: int) -> list[Document]:
+def first_documents(cursor: Cursor, count: int) -> list[Document]:
     """Read the first documents of the current snapshot, by document id; [] without a corpus."""
     sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id LIMIT ?"
-    return fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), most])
+    return fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), count])
 
 
 def find_document(cursor: Cursor, words: str) -> Document | None:
@@ -176,11 +177,15 @@ def find_document(cursor: Cursor, words: str) -> Document | None:
 
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
     """Read document versions of any snapshot by content hash. Unknown hashes are left out."""
-    wanted = sorted(set(hashes))
-    few = len(wanted) <= MAX_BY_KEY
-    among = ", ".join("?" * len(wanted)) if few else "SELECT unnest(?::TEXT[])"
-    sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN ({among})"  # noqa: S608  question marks
-    documents = fetch(cursor, Document, sql, wanted if few else [wanted]) if wanted else []
+    distinct_hashes = sorted(set(hashes))
+    is_few = len(distinct_hashes) <= MAX_BY_KEY
+    hash_list = ", ".join("?" * len(distinct_hashes)) if is_few else "SELECT unnest(?::TEXT[])"
+    sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN ({hash_list})"  # noqa: S608  question marks
+    documents = (
+        fetch(cursor, Document, sql, distinct_hashes if is_few else [distinct_hashes])
+        if distinct_hashes
+        else []
+    )
     return {document.content_hash: document for document in documents}
 
 
@@ -224,10 +229,12 @@ def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str
 
 def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
     """Map each name that looks like the id of a document in the current snapshot to this id."""
-    forms = [normalise_query(name) for name in names]
+    normal_forms = [normalise_query(name) for name in names]
     with store.reading() as cursor:
-        asked = [current_snapshot(cursor), forms]
-        return find_lookalikes(names, (name for (name,) in cursor.execute(_MAY_BE_ALIKE, asked).fetchall()))
+        parameters = [current_snapshot(cursor), normal_forms]
+        return find_lookalikes(
+            names, (name for (name,) in cursor.execute(_POSSIBLE_LOOKALIKES, parameters).fetchall())
+        )
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
@@ -284,11 +291,11 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
     """
     counts, pointers = ["count(*)"], []
     for name in names:
-        value = "d.metadata ->> ?"
+        field_sql = "d.metadata ->> ?"
         pointers.append(json_pointer(name))
-        if name in OWN_FIELDS:
-            value = f"coalesce({value}, {OWN_FIELDS[name]})"
-        counts.append(f"count(*) FILTER (coalesce({value}, '') NOT IN ('', '[]', '{{}}'))")
+        if name in COLUMN_FIELDS:
+            field_sql = f"coalesce({field_sql}, {COLUMN_FIELDS[name]})"
+        counts.append(f"count(*) FILTER (coalesce({field_sql}, '') NOT IN ('', '[]', '{{}}'))")
     sql = f"SELECT {', '.join(counts)} {_IN_SNAPSHOT} = ?"
     row = cursor.execute(sql, [*pointers, current_snapshot(cursor)]).fetchall()[0]
     return row[0], list(row[1:])
@@ -312,7 +319,9 @@ def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]
     """
     blank = r"NOT regexp_matches(title || body, '[\pL\pN\pP\pS\pM]') AS blank"
     ascii = "strlen(title) + strlen(body) = length(title) + length(body) AS ascii"
-    return batches_of(store, hashes, f"d.content_hash, hash(title, body) AS sum, {blank}, {ascii}", AT_ONCE)
+    return batches_of(
+        store, hashes, f"d.content_hash, hash(title, body) AS sum, {blank}, {ascii}", BATCH_SIZE
+    )
 
 
 def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Iterator[pa.Table]:
@@ -323,33 +332,35 @@ def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Itera
     """
     import pyarrow as pa
 
-    wanted = pa.table({"content_hash": hashes})
-    with store.reading() as cursor, reading_arrow(cursor, wanted_versions=wanted):
-        sql = f"SELECT DISTINCT d.rowid AS place FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
-        places = cursor.sql(sql).to_arrow_table()
-        lacking = cursor.sql("FROM wanted_versions ANTI JOIN documents USING (content_hash)").to_arrow_table()
-    for start in range(0, len(places), size):
+    wanted_versions = pa.table({"content_hash": hashes})
+    with store.reading() as cursor, reading_arrow(cursor, wanted_versions=wanted_versions):
+        sql = f"SELECT DISTINCT d.rowid AS row_number FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
+        row_numbers = cursor.sql(sql).to_arrow_table()
+        missing_versions = cursor.sql(
+            "FROM wanted_versions ANTI JOIN documents USING (content_hash)"
+        ).to_arrow_table()
+    for start in range(0, len(row_numbers), size):
         with store.reading() as cursor:
-            batch = _rows_at(cursor, places.slice(start, size), columns)
+            batch = _read_rows(cursor, row_numbers.slice(start, size), columns)
         yield batch
-    for read in ELSEWHERE if len(lacking) else ():
-        for rows in read(store, lacking["content_hash"].combine_chunks()):
+    for read_elsewhere in ELSEWHERE if len(missing_versions) else ():
+        for rows in read_elsewhere(store, missing_versions["content_hash"].combine_chunks()):
             with store.reading() as cursor, reading_arrow(cursor, rows_elsewhere=rows):
                 batch = cursor.sql(f"SELECT {columns} FROM rows_elsewhere d").to_arrow_table()  # noqa: S608
             yield batch
 
 
-def _corpus(cursor: Cursor, snapshot: str) -> Corpus:
+def _read_corpus(cursor: Cursor, snapshot: str) -> Corpus:
     sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY ALL"
     rows = cursor.sql(sql, params=[snapshot]).to_arrow_table()
     return Corpus(rows["document_id"].to_pylist(), rows["content_hash"].combine_chunks())
 
 
-def _rows_at(cursor: Cursor, places: pa.Table, columns: str) -> pa.Table:
-    ends = [places["place"][side].as_py() for side in (0, -1)]
+def _read_rows(cursor: Cursor, row_numbers: pa.Table, columns: str) -> pa.Table:
+    bounds = [row_numbers["row_number"][side].as_py() for side in (0, -1)]
     sql = f"""
-        SELECT {columns} FROM documents d JOIN wanted_places p ON p.place = d.rowid
+        SELECT {columns} FROM documents d JOIN wanted_rows p ON p.row_number = d.rowid
         WHERE d.rowid BETWEEN ? AND ? ORDER BY d.rowid
     """  # noqa: S608  columns from code
-    with reading_arrow(cursor, wanted_places=places):
-        return cursor.sql(sql, params=ends).to_arrow_table()
+    with reading_arrow(cursor, wanted_rows=row_numbers):
+        return cursor.sql(sql, params=bounds).to_arrow_table()

@@ -1,4 +1,4 @@
-"""Checks of DuckDB's database file: whether goldgrade knows its format, and which blocks are damaged.
+"""The format of DuckDB's database file: its headers, its blocks and their checksums.
 
 A file of DuckDB 2.0 has three headers of 4,096 bytes, and then blocks of 256 KB that begin with a checksum.
 The main header has a storage version, and the two database headers, which checkpoints write in turn, have
@@ -30,43 +30,44 @@ RELY_ON_DUCKDB = (
 )
 CHECKSUM_FACTOR = 0xBF58476D1CE4E5B9
 CHECKSUM_START = 5381
-_SUM = 8
+CHECKSUM_SIZE = 8
+"""Bytes of the checksum at the beginning of a block."""
 _MAGIC = b"DUCK"
 _VERSION = 12
 _IDENTIFIER = slice(124, 140)
 _warned: set[tuple[str, str]] = set()
-_PARTS, _PART = 64, 4088
-_NONE = 2**64 - 1
+_PARTS_OF_BLOCK, _PART_SIZE = 64, 4088
+_NO_BLOCK = 2**64 - 1
 
 
-def newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
+def read_newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
     """Read the newer database header: iteration, metadata, list of free blocks, number and size of blocks."""
     iteration, metadata, free_list, count, size = max(
-        struct.unpack_from("<5Q", headers, position + _SUM) for position in DATABASE_HEADERS
+        struct.unpack_from("<5Q", headers, position + CHECKSUM_SIZE) for position in DATABASE_HEADERS
     )
     return iteration, metadata, free_list, count, size
 
 
-def identifier_of(headers: bytes) -> bytes:
+def read_identifier(headers: bytes) -> bytes:
     """Read the identifier of the database file, which its write-ahead log repeats."""
     return headers[_IDENTIFIER]
 
 
-def unknown_format(headers: bytes) -> str:
+def describe_unknown_format(headers: bytes) -> str:
     """Describe the part of a file's format that goldgrade does not know; '' if goldgrade knows the format."""
-    if len(headers) < HEADERS or headers[_SUM : _SUM + len(_MAGIC)] != _MAGIC:
+    if len(headers) < HEADERS or headers[CHECKSUM_SIZE : CHECKSUM_SIZE + len(_MAGIC)] != _MAGIC:
         return "its header"
     [version] = struct.unpack_from("<Q", headers, _VERSION)
     if version not in STORAGE_VERSIONS:
         return f"storage version {version:,}"
-    if (size := newest_header(headers)[-1]) != BLOCK:
+    if (size := read_newest_header(headers)[-1]) != BLOCK:
         return f"blocks of {size:,} bytes"
     return ""
 
 
 def has_known_format(path: Path, descriptor: int) -> bool:
     """Check whether goldgrade knows the format of a file, and log a warning once if not."""
-    unknown = unknown_format(os.pread(descriptor, HEADERS, 0))
+    unknown = describe_unknown_format(os.pread(descriptor, HEADERS, 0))
     if unknown:
         warn_unknown(path, unknown)
     return not unknown
@@ -79,7 +80,7 @@ def warn_unknown(path: Path, unknown: str) -> None:
         logging.getLogger("goldgrade").warning(RELY_ON_DUCKDB, path, unknown)
 
 
-def damaged_blocks(path: Path, descriptor: int) -> list[int]:
+def find_damaged_blocks(path: Path, descriptor: int) -> list[int]:
     """List the numbers of used blocks with a wrong checksum. No checkpoint may run meanwhile.
 
     path: the file's path, for a warning in the log if the format is unknown; then no block is checked.
@@ -92,36 +93,45 @@ def damaged_blocks(path: Path, descriptor: int) -> list[int]:
     """
     if not has_known_format(path, descriptor):
         return []
-    _, _, free_list, count, _ = newest_header(os.pread(descriptor, HEADERS, 0))
+    _, _, free_list, count, _ = read_newest_header(os.pread(descriptor, HEADERS, 0))
     free: set[int] = set()
-    if free_list != _NONE:
-        numbers = _numbers(descriptor, free_list)
+    if free_list != _NO_BLOCK:
+        numbers = _read_metadata_numbers(descriptor, free_list)
         free = set(islice(numbers, next(numbers)))
-    return [number for number in range(count) if number not in free and not _is_whole(descriptor, number)]
+    return [
+        number
+        for number in range(count)
+        if number not in free and not _has_right_checksum(descriptor, number)
+    ]
 
 
-def _content(descriptor: int, number: int) -> bytes:
+def _read_block(descriptor: int, number: int) -> bytes:
     return os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
 
 
-def _is_whole(descriptor: int, number: int) -> bool:
+def _has_right_checksum(descriptor: int, number: int) -> bool:
     import numpy as np  # most commands do without
 
-    content = _content(descriptor, number)
+    content = _read_block(descriptor, number)
     words = np.frombuffer(content, "<u8", len(content) // 8)
     return len(content) == BLOCK and int(
         np.bitwise_xor.reduce(words[1:] * np.uint64(CHECKSUM_FACTOR))
     ) ^ CHECKSUM_START == int(words[0])
 
 
-def _numbers(descriptor: int, position: int) -> Iterator[int]:
+def _read_metadata_numbers(descriptor: int, position: int) -> Iterator[int]:
     """Yield the 8-byte numbers from a position in the metadata on."""
-    while position != _NONE:
+    while position != _NO_BLOCK:
         block, part = position & (2**56 - 1), position >> 56
-        if part >= _PARTS or not _is_whole(descriptor, block):
+        if part >= _PARTS_OF_BLOCK or not _has_right_checksum(descriptor, block):
             raise ValueError(f"its list of free blocks, in block {block:,}, is damaged")
         position, *numbers = struct.unpack_from(
-            f"<{_PART // 8}Q", _content(descriptor, block), _SUM + part * _PART
+            f"<{_PART_SIZE // 8}Q", _read_block(descriptor, block), CHECKSUM_SIZE + part * _PART_SIZE
         )
         yield from numbers
     raise ValueError("its list of free blocks ends early")
+
+
+def log_path(database: Path) -> Path:
+    """Return the path of the write-ahead log that DuckDB stores next to a database file."""
+    return Path(f"{database}.wal")

@@ -1,4 +1,4 @@
-"""Planned writes, made only if their input has not changed, and rehearsals, whose writes are undone.
+"""Writes that are made only if the rows on which they rest have not changed.
 
 A long plan is made between two short leases of the file, so that others can work meanwhile. The plan is
 written only if the rows from which it was made are still the same. If the rows have changed, a new plan is
@@ -48,19 +48,19 @@ def write_if_unchanged(
     """
     for _ in range(MAX_TRIES):
         with store.reading() as cursor:
-            before = fingerprint(cursor)
+            fingerprint_before = fingerprint(cursor)
             inputs = read(cursor)
-        planned = plan(inputs)
+        finished_plan = plan(inputs)
         with store.transaction(appends=True) as cursor:
-            if fingerprint(cursor) == before and still_holds(cursor, planned):
-                write(cursor, planned)
-                return planned
+            if fingerprint(cursor) == fingerprint_before and still_holds(cursor, finished_plan):
+                write(cursor, finished_plan)
+                return finished_plan
     if busy is not None:
         raise RefusedError(busy)
     with store.transaction(appends=True) as cursor:
-        planned = plan(read(cursor))
-        write(cursor, planned)
-    return planned
+        finished_plan = plan(read(cursor))
+        write(cursor, finished_plan)
+    return finished_plan
 
 
 class Rehearsal(Store):

@@ -1,4 +1,4 @@
-"""A project's database file: checks of its path, the lock of a serving app, and the engine that opens it.
+"""The database file of a project: opening, copying and closing it with a DuckDB engine.
 
 Starting a DuckDB engine takes some 25 ms of processor time, but attaching a file to a running engine takes 4
 ms. So the engine keeps running for a while after the file is detached, and other processes can open the file.
@@ -24,24 +24,25 @@ from tempfile import gettempdir
 import duckdb
 
 from curation.core.errors import CurationError, InputError, NotFoundError, StoreError, StoreReadOnlyError
-from curation.store import checkpoints
+from curation.store import checkpoints, file_lock
 from curation.store.checkpoints import copy_changed_blocks
-from curation.store.duckdb_format import HEADERS, has_known_format
-from curation.store.engine_errors import PATIENCE, RESTORE, patiently
-from curation.store.write_ahead_log import log_damage, log_of
+from curation.store.duckdb_format import HEADERS, has_known_format, log_path
+from curation.store.engine_errors import RESTORE
+from curation.store.file_lock import PATIENCE, wait_for_file
+from curation.store.write_ahead_log import describe_log_damage
 
 Cursor = duckdb.DuckDBPyConnection
-LOG_LEFT = 8_192
+MAX_REMAINING_LOG = 8_192
 """Size in bytes up to which the write-ahead log stays when the file is closed: some fifteen grades.
 
 The next opening replays the log in 0.16 ms per grade, but a checkpoint takes 8 ms.
 """
-NEVER = "SET checkpoint_threshold = '1TB'"
-AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
+NEVER_CHECKPOINT = "SET checkpoint_threshold = '1TB'"
+CHECKPOINT_AT_COMMIT = "SET checkpoint_threshold = '1KB'"
 _CHUNK = 8 << 20
 
 
-def only_read(path: Path) -> StoreReadOnlyError:
+def refuse_writing(path: Path) -> StoreReadOnlyError:
     """Make the error that refuses to write a project whose file or folder is read-only."""
     return StoreReadOnlyError(
         f"{path} was opened to be read only, because this user cannot write the file or its folder. Nothing "
@@ -86,8 +87,8 @@ def is_served(path: Path) -> bool:
     return False
 
 
-def no_project(path: Path) -> str:
-    """Return the text that refuses a missing project file."""
+def describe_missing_project(path: Path) -> str:
+    """Write that there is no project file at the path."""
     return f"There is no goldgrade project at {path}. Make one with `goldgrade init`."
 
 
@@ -102,7 +103,7 @@ def require_file(path: Path) -> None:
     try:
         mode, size = path.stat().st_mode, path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFoundError(no_project(path)) from None
+        raise NotFoundError(describe_missing_project(path)) from None
     except OSError as error:
         raise StoreError(f"{path} cannot be opened as a project: {error.strerror}.") from error
     if not stat.S_ISREG(mode):
@@ -120,7 +121,7 @@ def start_engine(temporary: str) -> Cursor:
     temporary: the folder for data that does not fit into memory.
     """
     engine = duckdb.connect(":memory:", config={"temp_directory": temporary})
-    return engine.execute(NEVER).execute("PRAGMA disable_checkpoint_on_shutdown")
+    return engine.execute(NEVER_CHECKPOINT).execute("PRAGMA disable_checkpoint_on_shutdown")
 
 
 def stop_engine(engine: Cursor) -> None:
@@ -134,12 +135,12 @@ def attach_file(engine: Cursor, path: Path, name: str, *, read_only: bool) -> No
 
     If the file is read-only, the content of its write-ahead log stays in memory.
 
-    Errors of the engine then contain the system's error number, which `patiently` needs.
+    Errors of the engine then contain the system's error number, which `wait_for_file` needs.
     """
-    way = "READ_ONLY" if read_only else "READ_WRITE"
+    access = "READ_ONLY" if read_only else "READ_WRITE"
     engine.execute("SET errors_as_json = true")
     try:
-        engine.execute(f"ATTACH ? AS {name} (TYPE DUCKDB, {way})", [str(path)])
+        engine.execute(f"ATTACH ? AS {name} (TYPE DUCKDB, {access})", [str(path)])
     finally:
         with suppress(duckdb.Error):  # an engine that failed for good
             engine.execute("SET errors_as_json = false")
@@ -157,8 +158,8 @@ class DatabaseFile:
         self._patience = patience
         self._engine: Cursor | None = None
         self._descriptor: int | None = None
-        self._fingerprint_left: tuple[object, ...] | None = None
-        self._log_attached = 0
+        self._closing_fingerprint: tuple[object, ...] | None = None
+        self._size_of_attached_log = 0
         self._wrote = False
 
     @property
@@ -175,9 +176,9 @@ class DatabaseFile:
             long.
         NotFoundError: there is no such file any more.
         """
-        patiently(self.path, self._patience, self._attach_or_restart)
-        self.attached, self._log_attached = True, self._log_size()
-        unchanged = self._fingerprint_left is not None and self._fingerprint_left == self._fingerprint()
+        wait_for_file(self.path, self._patience, self._attach_or_restart)
+        self.attached, self._size_of_attached_log = True, self._log_size()
+        unchanged = self._closing_fingerprint is not None and self._closing_fingerprint == self._fingerprint()
         return unchanged and has_known_format(self.path, self.descriptor())
 
     def cursor(self) -> Cursor:
@@ -199,16 +200,16 @@ class DatabaseFile:
             self._wrote = False
 
     @contextmanager
-    def past_the_log(self) -> Iterator[None]:
+    def bypass_log(self) -> Iterator[None]:
         """Write commits of the block directly into the file if no other thread reads, else into the log."""
         assert self._engine is not None
         with self._journaled():
-            self._engine.execute(AT_EACH_COMMIT)
+            self._engine.execute(CHECKPOINT_AT_COMMIT)
             try:
                 yield
             finally:
                 with suppress(duckdb.Error):
-                    self._engine.execute(NEVER)
+                    self._engine.execute(NEVER_CHECKPOINT)
 
     def _journaled(self) -> AbstractContextManager[None]:
         assert self._engine is not None
@@ -223,20 +224,20 @@ class DatabaseFile:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         return self._descriptor
 
-    def detach(self, *, for_good: bool = False) -> None:
+    def detach(self, *, final: bool = False) -> None:
         """Close the file, so that other processes can open it. No cursor may be in use.
 
-        for_good: whether a write-ahead log from this process is first written into the file, even a short
+        final: whether a write-ahead log from this process is first written into the file, even a short
             log.
         """
         if self.attached and self._engine is not None:
             self.attached = False
             log = self._log_size()
-            self._wrote = self._wrote or log > self._log_attached
-            if log > LOG_LEFT or (for_good and log and self._wrote):
+            self._wrote = self._wrote or log > self._size_of_attached_log
+            if log > MAX_REMAINING_LOG or (final and log and self._wrote):
                 with suppress(duckdb.Error, OSError):  # a full disk: the log stays, and loses nothing
                     self.checkpoint()
-            self._fingerprint_left = self._fingerprint()
+            self._closing_fingerprint = self._fingerprint()
             try:
                 self._engine.execute("DETACH project")
             except duckdb.Error:  # an engine that failed for good does not recover: start another
@@ -244,7 +245,7 @@ class DatabaseFile:
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
-            checkpoints.note_detached(self.path)
+            file_lock.note_detached(self.path)
 
     def copy(self, target: Path) -> None:
         """Copy the attached file and its write-ahead log to a new file.
@@ -265,15 +266,15 @@ class DatabaseFile:
         with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
             known = has_known_format(self.path, self.descriptor())
             copy_changed_blocks(self.descriptor(), file.fileno(), known=known)
-        log_of(target).unlink(missing_ok=True)
+        log_path(target).unlink(missing_ok=True)
         self._copy_log(target)
 
     def _copy_log(self, target: Path) -> None:
         if self._log.exists():
             with self._log.open("rb") as log:
-                _copy_bytes(log.fileno(), log_of(target))
+                _copy_bytes(log.fileno(), log_path(target))
 
-    def has_headers_of(self, other: Path) -> bool:
+    def has_same_headers(self, other: Path) -> bool:
         """Check whether the attached file has the headers of another file: the same state without its log."""
         if not has_known_format(self.path, self.descriptor()):
             return False
@@ -282,7 +283,7 @@ class DatabaseFile:
 
     def close(self) -> None:
         """Close the file and stop the engine."""
-        self.detach(for_good=True)
+        self.detach(final=True)
         self._stop_engine()
 
     def close_with_checkpoint(self) -> None:
@@ -304,19 +305,19 @@ class DatabaseFile:
         require_file(self.path)  # it may be gone, and DuckDB would make an empty one
         self.read_only = not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
         if self.read_only and checkpoints.journal_path(self.path).exists():
-            raise StoreReadOnlyError(_torn(self.path))
+            raise StoreReadOnlyError(_describe_torn_checkpoint(self.path))
         try:
             checkpoints.roll_back_torn_checkpoint(self.path)
         except OSError as error:
             raise StoreError(f"{self.path} cannot be opened as a project: {error.strerror}") from error
-        if self._log.exists() and (damage := log_damage(self.path)):
-            raise StoreError(_damaged_log(self.path, damage), command=RESTORE)
+        if self._log.exists() and (damage := describe_log_damage(self.path)):
+            raise StoreError(_describe_damaged_log(self.path, damage), command=RESTORE)
         if self._engine is None:
             self._engine = start_engine(
                 f"{Path(gettempdir()) / self.path.name if self.read_only else self.path}.tmp"
             )
         attach_file(self._engine, self.path, "project", read_only=self.read_only)
-        checkpoints.note_attached(self.path)
+        file_lock.note_attached(self.path)
 
     def _stop_engine(self) -> None:
         if self._engine is not None:
@@ -340,10 +341,10 @@ class DatabaseFile:
 
     @property
     def _log(self) -> Path:
-        return log_of(self.path)
+        return log_path(self.path)
 
 
-def _torn(path: Path) -> str:
+def _describe_torn_checkpoint(path: Path) -> str:
     kept = checkpoints.journal_path(path).name
     return (
         f"{path} was not opened: a checkpoint of the file was interrupted, and the saved blocks ({kept}) "
@@ -360,9 +361,9 @@ def _copy_bytes(source: int, target: Path) -> None:
             position += len(chunk)
 
 
-def _damaged_log(path: Path, damage: str) -> str:
+def _describe_damaged_log(path: Path, damage: str) -> str:
     return (
-        f"{path} was not opened, and nothing was changed. The log next to it ({log_of(path).name}) holds the "
-        f"newest writes and is damaged: {damage}. Keep both files. If you move the log elsewhere, the "
+        f"{path} was not opened, and nothing was changed. The log next to it ({log_path(path).name}) holds "
+        f"the newest writes and is damaged: {damage}. Keep both files. If you move the log elsewhere, the "
         "project opens without the writes in the log."
     )

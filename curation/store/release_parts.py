@@ -1,4 +1,4 @@
-"""The text of a part of a release: a line of canonical JSON for each row, stored in compressed pieces.
+"""Parts of a release as text: a line of canonical JSON for each row, stored in compressed pieces.
 
 A part has a row for each judgment, grade or candidate. A row as a Python object takes a kilobyte or more, but
 its line takes some 150 bytes, and a compressed line some 5 bytes. DuckDB needs several times a text's size to
@@ -32,7 +32,7 @@ DAMAGED = "\ufffd\n"
 """Text that replaces a piece that cannot be unpacked."""
 
 BATCH = 10_000
-"""Number of rows that are made at one time."""
+"""Number of rows that are converted at one time."""
 
 RUN = 50_000
 """Number of lines that are sorted at one time."""
@@ -70,7 +70,7 @@ class PartText:
     @classmethod
     def of_lines(cls, lines: Iterable[str], size: int | None = None) -> PartText:
         """Make the text of a part from lines without line feeds, in pieces of about `size` characters."""
-        return cls(map(pack, _pieces(lines, size or PIECE)))
+        return cls(map(pack, _join_pieces(lines, size or PIECE)))
 
     @classmethod
     def of_rows(cls, rows: Iterable[Any], *, ordered: bool = False) -> PartText:
@@ -84,7 +84,7 @@ class PartText:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the part. A part that is not JSON raises a ValueError."""
         for piece in self.pieces():
-            lines = _lines_of(piece)
+            lines = _split_lines(piece)
             rows = json.loads(f"[{','.join(lines)}]")  # at once, which takes half as long as one by one
             if len(rows) != len(lines):
                 raise ValueError("a line is no JSON value, or several")
@@ -95,25 +95,25 @@ class PartText:
 
     def rows_of(self, query_id: str) -> list[dict[str, Any]]:
         """Read the rows of a query. Lines without the query's id are not parsed."""
-        wanted = canonical_json(query_id)
-        rows = [json.loads(line) for line in self.lines() if wanted in line]
+        id_json = canonical_json(query_id)
+        rows = [json.loads(line) for line in self.lines() if id_json in line]
         return [row for row in rows if row["query_id"] == query_id]
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the text without line feeds."""
-        return (line for piece in self.pieces() for line in _lines_of(piece))
+        return (line for piece in self.pieces() for line in _split_lines(piece))
 
     def pieces(self) -> Iterator[str]:
         """Yield the text in pieces that end at line ends."""
-        begun = ""
+        incomplete_line = ""
         for piece in self.packed:
-            text = begun + unpack(piece)
-            end = text.rfind("\n") + 1
-            begun = text[end:]
-            if end:
-                yield text[:end]
-        if begun:
-            yield begun
+            text = incomplete_line + unpack(piece)
+            line_end = text.rfind("\n") + 1
+            incomplete_line = text[line_end:]
+            if line_end:
+                yield text[:line_end]
+        if incomplete_line:
+            yield incomplete_line
 
     @cached_property
     def sums(self) -> PartSum:
@@ -124,8 +124,8 @@ class PartText:
             sha256.update(content)
             lines = content.removesuffix(b"\n").split(b"\n")
             line_sums.append("".join(map("{:08x}".format, map(zlib.crc32, lines))))
-        whole = "".join(line_sums)
-        return PartSum(sha256.hexdigest(), len(whole) // 8, whole)
+        all_line_sums = "".join(line_sums)
+        return PartSum(sha256.hexdigest(), len(all_line_sums) // 8, all_line_sums)
 
 
 def pack(text: str) -> bytes:
@@ -135,12 +135,12 @@ def pack(text: str) -> bytes:
 
 def unpack(piece: bytes) -> str:
     """Uncompress a stored piece of text."""
-    unpacking = zlib.decompressobj()
+    decompressor = zlib.decompressobj()
     try:
-        text = unpacking.decompress(piece).decode("utf-8")
+        text = decompressor.decompress(piece).decode("utf-8")
     except (zlib.error, UnicodeDecodeError):
         return DAMAGED
-    return text if unpacking.eof and not unpacking.unused_data else DAMAGED
+    return text if decompressor.eof and not decompressor.unused_data else DAMAGED
 
 
 def sorted_lines(lines: Iterable[str]) -> Iterator[str]:
@@ -157,8 +157,8 @@ def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 def batched(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
     """Divide items into lists of at most `size`, in order."""
-    waiting = iter(items)
-    while batch := list(islice(waiting, size)):
+    remaining_items = iter(items)
+    while batch := list(islice(remaining_items, size)):
         yield batch
 
 
@@ -168,7 +168,7 @@ def add_part(cursor: Cursor, release_id: str, part: str, text: PartText) -> None
     cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
 
 
-_PARTS = """
+_READ_PARTS = """
     SELECT part, content FROM release_parts
     WHERE release_id = $release AND ($parts::TEXT[] IS NULL OR list_contains($parts::TEXT[], part))
     ORDER BY part, place
@@ -177,11 +177,11 @@ _PARTS = """
 
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
     """Read a map from part name to text, for all parts of a release or for some parts."""
-    asked = {"release": release_id, "parts": None if parts is None else list(parts)}
-    pieces_of: dict[str, list[bytes]] = {}
-    for part, piece in cursor.execute(_PARTS, asked).fetchall():
-        pieces_of.setdefault(part, []).append(piece)
-    return {part: PartText(pieces) for part, pieces in pieces_of.items()}
+    parameters = {"release": release_id, "parts": None if parts is None else list(parts)}
+    pieces_by_part: dict[str, list[bytes]] = {}
+    for part, piece in cursor.execute(_READ_PARTS, parameters).fetchall():
+        pieces_by_part.setdefault(part, []).append(piece)
+    return {part: PartText(pieces) for part, pieces in pieces_by_part.items()}
 
 
 def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
@@ -189,19 +189,19 @@ def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
     return read_parts(cursor, release_id, [part]).get(part, PartText())
 
 
-def _pieces(lines: Iterable[str], size: int) -> Iterator[str]:
+def _join_pieces(lines: Iterable[str], size: int) -> Iterator[str]:
     """Join lines into pieces of about `size` characters."""
-    waiting: list[str] = []
+    pending_lines: list[str] = []
     length = 0
     for line in lines:
-        waiting.append(line)
+        pending_lines.append(line)
         length += len(line) + 1
         if length >= size:
-            yield "\n".join([*waiting, ""])
-            waiting, length = [], 0
-    if waiting:
-        yield "\n".join([*waiting, ""])
+            yield "\n".join([*pending_lines, ""])
+            pending_lines, length = [], 0
+    if pending_lines:
+        yield "\n".join([*pending_lines, ""])
 
 
-def _lines_of(piece: str) -> list[str]:
+def _split_lines(piece: str) -> list[str]:
     return piece.removesuffix("\n").split("\n")

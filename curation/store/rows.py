@@ -1,4 +1,4 @@
-"""Shared row types of the database, fetching and appending of rows, and the stored form of times."""
+"""Reading and appending of rows: tuples, columns and Arrow tables between Python and the database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 def utc_now() -> datetime:
-    """Return the present time in stored form: UTC, without a time zone."""
+    """Return the time to store with a new row: UTC, without a time zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -39,7 +39,7 @@ def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> 
     """
     import pyarrow as pa  # a third of the start of every command, and most commands write nothing
 
-    rows = pa.table(dict(columns), schema=_types(cursor, table, columns))
+    rows = pa.table(dict(columns), schema=_read_column_types(cursor, table, columns))
     return _insert(cursor, table, rows.schema.names, rows) if rows.num_rows else 0
 
 
@@ -50,17 +50,17 @@ def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]
     """
     import pyarrow as pa
 
-    parts = iter(batches)
-    first = next(parts, None)
-    if first is None:
+    remaining_batches = iter(batches)
+    first_batch = next(remaining_batches, None)
+    if first_batch is None:
         return 0
-    types = _types(cursor, table, first.schema.names)
-    typed = (
+    schema = _read_column_types(cursor, table, first_batch.schema.names)
+    typed_batches = (
         row_batch
-        for part in chain([first], parts)
-        for row_batch in pa.Table.from_batches([part]).cast(types).to_batches()
+        for batch in chain([first_batch], remaining_batches)
+        for row_batch in pa.Table.from_batches([batch]).cast(schema).to_batches()
     )
-    return _insert(cursor, table, types.names, pa.RecordBatchReader.from_batches(types, typed))
+    return _insert(cursor, table, schema.names, pa.RecordBatchReader.from_batches(schema, typed_batches))
 
 
 @contextmanager
@@ -74,20 +74,22 @@ def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
 
 
 def append_rows(
-    cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **same: Any
+    cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **constants: Any
 ) -> int:
     """Append tuples to a table, and return the number of rows.
 
     Parameters
     ----------
     names: the columns of the tuples; by default the fields of NamedTuples.
-    same: further columns, which have the same value in all rows.
+    constants: further columns, which have the same value in all rows.
     """
     if not rows:
         return 0
-    columns = {name: [value] * len(rows) for name, value in same.items()}
-    fields = names or rows[0]._fields  # type: ignore[attr-defined]
-    return append(cursor, table, columns | dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True)))
+    columns = {name: [value] * len(rows) for name, value in constants.items()}
+    column_names = names or rows[0]._fields  # type: ignore[attr-defined]
+    return append(
+        cursor, table, columns | dict(zip(column_names, map(list, zip(*rows, strict=True)), strict=True))
+    )
 
 
 def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns: Any) -> int:
@@ -103,13 +105,13 @@ def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = 
     return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]
 
 
-def _types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
+def _read_column_types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
     return cursor.sql(f"SELECT {', '.join(names)} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
 
 
 def _insert(cursor: Cursor, table: str, columns: Iterable[str], rows: Any) -> int:
-    names = ", ".join(columns)
+    column_list = ", ".join(columns)
     with reading_arrow(cursor, incoming_rows=rows):
-        sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows"  # noqa: S608
+        sql = f"INSERT INTO {table} ({column_list}) SELECT {column_list} FROM incoming_rows"  # noqa: S608
         return int(cursor.execute(sql).fetchall()[0][0])

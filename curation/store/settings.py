@@ -1,4 +1,4 @@
-"""Settings (named values of the project), and the audit trail."""
+"""Settings: named values of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Temporary staging folders next to a target folder, so that the target never has incomplete files.
+"""Staging folders next to a target folder, so that the target never has incomplete files.
 
 A killed process leaves its staging folder behind, which can contain sealed grades. The writing process holds
 a lock on the staging folder, which ends with the process, also in a container. The next process that writes
@@ -17,12 +17,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 
-_NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?:[0-9a-f]{16}|\d+-\d+)")
+_NAME = re.compile(r"\.(?P<target>.+)\.(?P<role>new|old)-(?:[0-9a-f]{16}|\d+-\d+)")
 
 
 @contextmanager
-def staged(out: Path, private: bool = False) -> Iterator[Path]:
-    """Make an empty staging folder next to `out`, for the duration of the block.
+def staging_folder(target: Path, private: bool = False) -> Iterator[Path]:
+    """Make an empty staging folder next to `target`, for the duration of the block.
 
     Move complete files out of the staging folder. All other files are removed at the end.
 
@@ -30,59 +30,63 @@ def staged(out: Path, private: bool = False) -> Iterator[Path]:
 
     private: whether only the present user can read the folder.
     """
-    clear_leftovers(out.parent)
-    new = _staged(out, "new")
-    unheld = new.with_name(f"{new.name}-")  # no name of a left-over: nobody removes it before it is held
-    unheld.mkdir(0o700 if private else 0o777, parents=True)
-    with _held(unheld):
+    remove_leftovers(target.parent)
+    staging = _make_staging_path(target, "new")
+    unlocked = staging.with_name(
+        f"{staging.name}-"
+    )  # not a staging name: nobody removes the folder before it is locked
+    unlocked.mkdir(0o700 if private else 0o777, parents=True)
+    with _locked(unlocked):
         try:
-            unheld.rename(new)
-            yield new
+            unlocked.rename(staging)
+            yield staging
         finally:
-            shutil.rmtree(new, ignore_errors=True)
+            shutil.rmtree(staging, ignore_errors=True)
 
 
-def beside_or_temporary(project: Path) -> AbstractContextManager[Path]:
+def rehearsal_folder(project: Path) -> AbstractContextManager[Path]:
     """Make an empty folder for a copy of a project, next to the project if its folder is writable."""
     folder = project.parent if os.access(project.parent, os.W_OK) else Path(gettempdir())
-    return staged(folder / f"{project.name}.rehearsal", private=True)
+    return staging_folder(folder / f"{project.name}.rehearsal", private=True)
 
 
-def replace_folder(new: Path, out: Path) -> None:
+def replace_folder(replacement: Path, target: Path) -> None:
     """Replace a folder by a new folder, and restore the former folder after an error.
 
     Several processes may replace the folder at the same time. In the end, exactly one of the new folders
     remains.
     """
-    old = _staged(out, "old")
-    with _held(out):
+    former = _make_staging_path(target, "old")
+    with _locked(target):
         with suppress(FileNotFoundError):  # it is not there, or somebody else moves it away just now
-            out.rename(old)
+            target.rename(former)
         try:
-            new.rename(out)
+            replacement.rename(target)
         except OSError:
             with suppress(OSError):  # somebody else's came first, or there was nothing to put back
-                old.rename(out)
-            if out.exists():  # else what is moved away is the only one: it is put back later, as after a kill
-                shutil.rmtree(old, ignore_errors=True)
+                former.rename(target)
+            if (
+                target.exists()
+            ):  # else what is moved away is the only one: it is put back later, as after a kill
+                shutil.rmtree(former, ignore_errors=True)
             raise
         try:
-            sync(out.parent)
+            flush(target.parent)
         finally:
-            shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(former, ignore_errors=True)
 
 
-def clear_leftovers(folder: Path) -> list[Path]:
+def remove_leftovers(folder: Path) -> list[Path]:
     """Remove the files that killed processes have left in a folder, and return the removed paths.
 
     If a process was killed after moving a former folder away and before putting the new folder in place, the
     former folder is restored.
     """
-    folders = leftovers(folder)
+    folders = list_leftovers(folder)
     for path in folders:
-        named = _NAME.fullmatch(path.name)
-        target = folder / named["place"] if named else path
-        if named and named["kind"] == "old" and not target.exists():
+        name_match = _NAME.fullmatch(path.name)
+        target = folder / name_match["target"] if name_match else path
+        if name_match and name_match["role"] == "old" and not target.exists():
             with suppress(OSError):
                 path.rename(target)
         else:
@@ -90,15 +94,15 @@ def clear_leftovers(folder: Path) -> list[Path]:
     return folders
 
 
-def leftovers(folder: Path) -> list[Path]:
+def list_leftovers(folder: Path) -> list[Path]:
     """List the staging folders that no process has locked."""
     try:
-        return sorted(path for path in folder.iterdir() if _is_left_over(path))
+        return sorted(path for path in folder.iterdir() if _is_leftover(path))
     except OSError:  # no such folder, or not ours to read
         return []
 
 
-def hold(folder: Path) -> int:
+def lock_folder(folder: Path) -> int:
     """Lock a folder, even if it is moved, until the returned descriptor is closed or the process ends.
 
     Raises
@@ -111,7 +115,7 @@ def hold(folder: Path) -> int:
     return descriptor
 
 
-def is_held(folder: Path) -> bool:
+def is_locked(folder: Path) -> bool:
     """Check whether a process has locked the folder, or the folder is missing."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -123,7 +127,7 @@ def is_held(folder: Path) -> bool:
     return True
 
 
-def sync(path: Path) -> None:
+def flush(path: Path) -> None:
     """Flush a file, or a folder's list of names, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -132,31 +136,31 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def sync_all(folder: Path) -> None:
+def flush_all(folder: Path) -> None:
     """Flush all files below a folder and their names to the disk."""
     for path in [*folder.rglob("*"), folder]:
         with suppress(FileNotFoundError):
-            sync(path)
+            flush(path)
 
 
-def _is_left_over(path: Path) -> bool:
+def _is_leftover(path: Path) -> bool:
     return (
         _NAME.fullmatch(path.name) is not None
         and not path.is_symlink()
         and path.is_dir()
-        and not is_held(path)
+        and not is_locked(path)
     )
 
 
-def _staged(out: Path, kind: str) -> Path:
-    return out.parent / f".{out.name}.{kind}-{secrets.token_hex(8)}"
+def _make_staging_path(out: Path, role: str) -> Path:
+    return out.parent / f".{out.name}.{role}-{secrets.token_hex(8)}"
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     """Lock a folder during the block, if the folder exists."""
     try:
-        descriptor = hold(folder)
+        descriptor = lock_folder(folder)
     except FileNotFoundError:
         yield
         return

@@ -26,7 +26,7 @@ from app.monitoring.heap import STEP, frozen_heap
 from app.navigation import pages_of
 from curation.core.errors import RefusedError
 from curation.store import Annotator, Store
-from curation.store.write_ahead_log import log_of
+from curation.store.duckdb_format import log_path
 from tests.support.served import Served
 
 
@@ -73,7 +73,7 @@ def test_a_server_that_is_terminated_closes_the_file_as_an_interrupted_one_does(
     served.process.terminate()
     assert served.process.wait(20) == 0
     served.store.close()
-    assert not log_of(store.path).exists()
+    assert not log_path(store.path).exists()
     assert "Traceback" not in served.log.read_text()
 
 

@@ -22,7 +22,7 @@ from curation.operations.jobs.stored import store_job
 from curation.operations.restore import restore
 from curation.retrieval.index import index_folder
 from curation.store import Store, put_setting, utc_now
-from curation.store.write_ahead_log import log_of
+from curation.store.duckdb_format import log_path
 from tests.support import clock
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
@@ -69,7 +69,7 @@ def test_a_log_that_others_can_read_is_a_problem(store: Store) -> None:
     with store.transaction() as cursor:
         put_setting(cursor, "new", "1")
     with store.reading():
-        log_of(store.path).chmod(0o644)
+        log_path(store.path).chmod(0o644)
         found = Examination(store.path, tuple(check_permissions(store.path)), {})
         assert "the log next to it (mode 644)" in said(found, "permissions")
 

@@ -12,9 +12,8 @@ import pytest
 from curation.core.errors import StoreBusyError, StoreError
 from curation.store import Store, get_setting, put_setting
 from curation.store.checkpoints import journal_path, journaled_checkpoint, roll_back_torn_checkpoint
-from curation.store.duckdb_format import BLOCK, HEADERS
+from curation.store.duckdb_format import BLOCK, HEADERS, log_path
 from curation.store.project_file import start_engine
-from curation.store.write_ahead_log import log_of
 
 NEW = "SELECT count(*) FROM project.settings WHERE name = 'new'"
 PAGE = 4096
@@ -34,7 +33,7 @@ def torn(store: Store, tmp_path: Path) -> Path:
     [(block,), *_] = engine.execute(
         "SELECT DISTINCT block_id FROM pragma_metadata_info('project')"
     ).fetchall()
-    before, log = store.path.read_bytes(), log_of(store.path).read_bytes()
+    before, log = store.path.read_bytes(), log_path(store.path).read_bytes()
     with store.path.open("rb") as file, journaled_checkpoint(engine, store.path, file.fileno()):
         kept = journal_path(store.path).read_bytes()
         engine.execute("CHECKPOINT project")
@@ -48,7 +47,7 @@ def torn(store: Store, tmp_path: Path) -> Path:
     state[differs : at + BLOCK] = before[differs : at + BLOCK]
     path = tmp_path / "torn.duckdb"
     path.write_bytes(state)
-    log_of(path).write_bytes(log)
+    log_path(path).write_bytes(log)
     journal_path(path).write_bytes(kept)
     return path
 
@@ -108,11 +107,11 @@ def test_a_short_log_is_left_when_the_file_is_let_go_and_folded_in_at_the_end(st
     with store.transaction() as cursor:
         put_setting(cursor, "short", "1")
     store._detach()
-    assert log_of(store.path).stat().st_size
+    assert log_path(store.path).stat().st_size
     version = store._data_version
     with store.reading() as cursor:
         assert get_setting(cursor, "short") == "1"
         assert store.data_version == version
     store._detach()
     store.close()
-    assert not log_of(store.path).exists()
+    assert not log_path(store.path).exists()

@@ -18,8 +18,8 @@ import pytest
 from curation.core.errors import NotFoundError, RefusedError, StoreBusyError, StoreError, StoreVersionError
 from curation.store import Store, append, create_store, get_setting, migrations, open_store, put_setting
 from curation.store.database import LONGEST
+from curation.store.duckdb_format import log_path
 from curation.store.migrations import Migration
-from curation.store.write_ahead_log import log_of
 from tests.support.projects import rows_of
 
 
@@ -65,7 +65,7 @@ def test_a_transaction_is_kept_whole_or_not_at_all(store: Store) -> None:
 
 
 def test_long_texts_go_past_the_log_and_the_next_writer_has_one_again(store: Store) -> None:
-    log = log_of(store.path)
+    log = log_path(store.path)
     with store.transaction(large=True) as cursor:
         put_setting(cursor, "long", "text " * 1_000)
     assert not log.exists() or log.stat().st_size < 1_000

@@ -23,7 +23,7 @@ def project(store: Store, tmp_path: Path) -> Store:
 def test_each_document_is_read_once_however_many_at_a_time(
     project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "AT_ONCE", 2)
+    monkeypatch.setattr(documents, "BATCH_SIZE", 2)
     with project.reading() as cursor:
         corpus = current_corpus(cursor)
     found = list(StoredDocuments(project, corpus.hashes))

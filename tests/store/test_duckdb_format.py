@@ -13,7 +13,7 @@ from curation.operations.doctor import examine
 from curation.operations.project import init_project
 from curation.operations.whole_file import read_all_rows
 from curation.store import Store, open_store
-from curation.store.duckdb_format import BLOCK, HEADERS, damaged_blocks
+from curation.store.duckdb_format import BLOCK, HEADERS, find_damaged_blocks
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def test_every_block_in_use_is_compared_and_no_free_one(grown: Path) -> None:
         sizes = connection.execute("SELECT used_blocks, free_blocks FROM pragma_database_size()").fetchone()
     used = free = 0
     with grown.open("r+b", buffering=0) as file:
-        assert damaged_blocks(grown, file.fileno()) == []
+        assert find_damaged_blocks(grown, file.fileno()) == []
         for number in range((grown.stat().st_size - HEADERS) // BLOCK):
             flip(file, number)
             try:
-                found = damaged_blocks(grown, file.fileno())
+                found = find_damaged_blocks(grown, file.fileno())
             except ValueError:  # the list of free blocks is in it
                 found = [number]
             used, free = used + (found == [number]), free + (found == [])

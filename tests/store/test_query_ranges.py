@@ -7,7 +7,7 @@ import pytest
 
 from curation.agreement.grades import Grades, read_grades
 from curation.labeling.consensus.votes import read_votes
-from curation.store.query_ranges import WITHIN, tables_by_range
+from curation.store.query_ranges import WITHIN, read_by_range
 from tests.support.gold_project import gold_project
 
 
@@ -21,7 +21,7 @@ def test_votes_and_grades_read_in_ranges_are_those_read_at_once(tmp_path: Path) 
     with store.reading() as cursor:
         whole, ranged = read_grades(cursor), read_grades(cursor, showings=5)
         votes = [read_votes(cursor, batch_size=showings).rows for showings in (None, 5)]
-        tables = list(tables_by_range(cursor, f"SELECT query_id FROM presentations WHERE {WITHIN}", 5))
+        tables = list(read_by_range(cursor, f"SELECT query_id FROM presentations WHERE {WITHIN}", 5))
     assert len(tables) > 2
     for name in Grades._fields:
         one, other = np.asarray(getattr(whole, name)), np.asarray(getattr(ranged, name))

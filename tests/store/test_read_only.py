@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.store import Store
-from curation.store.write_ahead_log import log_of
+from curation.store.duckdb_format import log_path
 from tests.support import ROOT
 from tests.support.gold_project import frozen_project
 
@@ -66,7 +66,7 @@ def test_reading_commands_work_and_writing_ones_are_refused(tmp_path: Path) -> N
     python = [sys.executable, "-c", LEAVE_A_LOG, str(store.path)]
     assert subprocess.run(python, cwd=ROOT, check=False).returncode == 9
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert log_of(store.path).name in before
+    assert log_path(store.path).name in before
     run = subprocess.run(
         ["unshare", "-rm", "sh", "-c", READ_ONLY, "sh", folder, sys.executable, COMMANDS, elsewhere],
         input=(READS + WRITES).format(elsewhere),

@@ -18,10 +18,9 @@ import duckdb
 import pytest
 
 from curation.store import duckdb_format, write_ahead_log
-from curation.store.duckdb_format import BLOCK, HEADERS
+from curation.store.duckdb_format import BLOCK, HEADERS, log_path
 from curation.store.engine_errors import NOT_COMMITTED
 from curation.store.project_file import attach_file, start_engine, stop_engine
-from curation.store.write_ahead_log import log_of
 
 LOCKED_BY = "import duckdb, sys; kept = duckdb.connect(sys.argv[1]); print(flush=True); input()"
 
@@ -45,7 +44,7 @@ def headers_of(path: Path) -> bytes:
 
 
 def test_a_new_file_has_storage_version_999_and_blocks_of_256_kb_after_three_headers(written: Path) -> None:
-    assert duckdb_format.unknown_format(headers_of(written)) == ""
+    assert duckdb_format.describe_unknown_format(headers_of(written)) == ""
     assert struct.unpack_from("<Q", headers_of(written), 12) == (999,)
     assert (written.stat().st_size - HEADERS) % BLOCK == 0
 
@@ -56,7 +55,7 @@ def test_the_size_of_a_block_in_the_header_is_the_one_that_the_engine_says(writt
         [(size, count)] = engine.execute(
             "SELECT block_size, total_blocks FROM pragma_database_size() WHERE database_name = 'project'"
         ).fetchall()
-    assert duckdb_format.newest_header(headers_of(written))[3:] == (count, BLOCK)
+    assert duckdb_format.read_newest_header(headers_of(written))[3:] == (count, BLOCK)
     assert size in {BLOCK, BLOCK - 8}
 
 
@@ -64,28 +63,28 @@ def test_every_block_and_header_begins_with_the_checksum_of_its_content(written:
     content = written.read_bytes()
     for place in (0, *duckdb_format.DATABASE_HEADERS):
         header = content[place : place + 4096]
-        assert int.from_bytes(header[:8], "little") == write_ahead_log._checksum(header[8:])
+        assert int.from_bytes(header[:8], "little") == write_ahead_log._compute_checksum(header[8:])
     with written.open("rb") as file:
-        assert duckdb_format.damaged_blocks(written, file.fileno()) == []
+        assert duckdb_format.find_damaged_blocks(written, file.fileno()) == []
 
 
 def test_the_log_begins_with_form_2_the_databases_identifier_and_its_number_of_checkpoints(
     written: Path,
 ) -> None:
-    header = write_ahead_log._header_for(headers_of(written))
-    assert log_of(written).read_bytes().startswith(header)
+    header = write_ahead_log._build_log_header(headers_of(written))
+    assert log_path(written).read_bytes().startswith(header)
 
 
 def test_an_entry_of_the_log_has_its_length_its_checksum_and_a_content_that_begins_with_its_kind(
     written: Path,
 ) -> None:
-    content = log_of(written).read_bytes()
-    place = len(write_ahead_log._header_for(headers_of(written)))
+    content = log_path(written).read_bytes()
+    place = len(write_ahead_log._build_log_header(headers_of(written)))
     entries = 0
     while place < len(content):
         length, checksum = struct.unpack_from("<QQ", content, place)
         entry = content[place + 16 : place + 16 + length]
-        assert (entry[:2], write_ahead_log._checksum(entry)) == (b"d\0", checksum)
+        assert (entry[:2], write_ahead_log._compute_checksum(entry)) == (b"d\0", checksum)
         place, entries = place + 16 + length, entries + 1
     assert entries > 1
 

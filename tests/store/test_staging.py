@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from curation.store import staging
-from curation.store.staging import clear_leftovers, leftovers, replace_folder, staged
+from curation.store.staging import list_leftovers, remove_leftovers, replace_folder, staging_folder
 
 
 @pytest.fixture(scope="module")
@@ -25,22 +25,22 @@ def test_the_next_export_removes_what_a_killed_one_left(tmp_path: Path, ended: i
     left = tmp_path / f".v1.new-{ended}-7"
     left.mkdir()
     (left / "qrels.tsv").write_text("sealed")
-    with staged(tmp_path / "v2"):
+    with staging_folder(tmp_path / "v2"):
         assert not left.exists()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_being_written_stays(tmp_path: Path) -> None:
-    with staged(tmp_path / "v1") as new, staged(tmp_path / "v2"):
+    with staging_folder(tmp_path / "v1") as new, staging_folder(tmp_path / "v2"):
         assert new.is_dir()
-        assert leftovers(tmp_path) == []
+        assert list_leftovers(tmp_path) == []
 
 
 def test_a_folder_of_a_killed_process_is_left_over_though_its_number_lives(tmp_path: Path) -> None:
     """In a container every process may have the number 1."""
     left = tmp_path / f".v1.new-{os.getpid()}-7"
     left.mkdir()
-    assert leftovers(tmp_path) == [left]
+    assert list_leftovers(tmp_path) == [left]
 
 
 def test_a_folder_that_another_process_writes_stays_until_it_is_killed(tmp_path: Path) -> None:
@@ -49,24 +49,24 @@ def test_a_folder_that_another_process_writes_stays_until_it_is_killed(tmp_path:
     command = [sys.executable, "-c", code, str(tmp_path / "v1")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         new = Path(process.stdout.readline().strip())
-        assert clear_leftovers(tmp_path) == []
+        assert remove_leftovers(tmp_path) == []
         process.kill()
         process.wait()
-    assert clear_leftovers(tmp_path) == [new]
+    assert remove_leftovers(tmp_path) == [new]
 
 
 def test_a_former_export_that_was_moved_away_is_put_back(tmp_path: Path, ended: int) -> None:
     former = tmp_path / f".v1.old-{ended}-7"
     former.mkdir()
     (former / "qrels.tsv").write_text("former")
-    clear_leftovers(tmp_path)
+    remove_leftovers(tmp_path)
     assert (tmp_path / "v1" / "qrels.tsv").read_text() == "former"
 
 
 def test_other_hidden_folders_and_links_stay(tmp_path: Path, ended: int) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / f".v1.new-{ended}-7").symlink_to(tmp_path / ".git")
-    assert clear_leftovers(tmp_path) == []
+    assert remove_leftovers(tmp_path) == []
     assert (tmp_path / ".git").is_dir()
 
 
@@ -108,5 +108,5 @@ def test_a_former_folder_that_cannot_be_put_back_now_is_kept_and_put_back_later(
         patched.setattr(Path, "rename", moves_away_only)
         with pytest.raises(OSError, match="No space left"):
             replace_folder(tmp_path / "new", out)
-    clear_leftovers(tmp_path)
+    remove_leftovers(tmp_path)
     assert (out / "qrels.tsv").read_text() == "former"

@@ -15,8 +15,9 @@ from curation.operations.doctor import examine
 from curation.operations.project import init_project
 from curation.store import open_store
 from curation.store.checkpoints import journal_path
+from curation.store.duckdb_format import log_path
 from curation.store.project_file import start_engine, stop_engine
-from curation.store.write_ahead_log import _checksum, log_damage, log_of
+from curation.store.write_ahead_log import _compute_checksum, describe_log_damage
 from tests.store.test_write_ahead_log import killed
 
 __all__ = ["killed"]
@@ -58,7 +59,7 @@ def test_a_project_of_another_form_is_written_backed_up_and_examined(
 
 @pytest.mark.parametrize("change", ["field", "format", "header", "cut"])
 def test_a_log_in_another_form_is_no_damage(killed: Path, tmp_path: Path, change: str) -> None:
-    whole = log_of(killed).read_bytes()
+    whole = log_path(killed).read_bytes()
     end = whole.index(b"\xff\xff")
     logs = {
         "field": whole[:end] + b"h\0\1" + whole[end:],
@@ -67,30 +68,30 @@ def test_a_log_in_another_form_is_no_damage(killed: Path, tmp_path: Path, change
         "cut": whole[:-5],
     }
     path = Path(shutil.copy(killed, tmp_path / "project.duckdb"))
-    log_of(path).write_bytes(logs[change])
-    assert log_damage(path) == ""
+    log_path(path).write_bytes(logs[change])
+    assert describe_log_damage(path) == ""
 
 
 def test_of_a_database_with_an_unknown_storage_version_no_log_is_called_damaged(
     killed: Path, tmp_path: Path
 ) -> None:
     path = Path(shutil.copy(killed, tmp_path / "project.duckdb"))
-    log = bytearray(log_of(killed).read_bytes())
+    log = bytearray(log_path(killed).read_bytes())
     log[log.index(b"\xff\xff") + 6] ^= 1
-    log_of(path).write_bytes(log)
-    assert log_damage(path)
+    log_path(path).write_bytes(log)
+    assert describe_log_damage(path)
     content = bytearray(path.read_bytes())
     struct.pack_into("<Q", content, 12, 1200)
-    struct.pack_into("<Q", content, 0, _checksum(bytes(content[8:4096])))
+    struct.pack_into("<Q", content, 0, _compute_checksum(bytes(content[8:4096])))
     path.write_bytes(content)
-    assert log_damage(path) == ""
+    assert describe_log_damage(path) == ""
 
 
 def test_an_entry_whose_kind_comes_later_is_whole_by_its_checksum(killed: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(killed, tmp_path / "project.duckdb"))
-    whole = log_of(killed).read_bytes()
+    whole = log_path(killed).read_bytes()
     start = whole.index(b"\xff\xff") + 2
     entry = b"z\0anything"
-    framed = struct.pack("<QQ", len(entry), _checksum(entry)) + entry
-    log_of(path).write_bytes(whole[:start] + framed + whole[start:])
-    assert log_damage(path) == ""
+    framed = struct.pack("<QQ", len(entry), _compute_checksum(entry)) + entry
+    log_path(path).write_bytes(whole[:start] + framed + whole[start:])
+    assert describe_log_damage(path) == ""

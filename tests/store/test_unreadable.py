@@ -14,7 +14,7 @@ from curation.core.errors import CurationError, StoreError
 from curation.operations.doctor import examine
 from curation.operations.project import init_project
 from curation.store import open_store
-from curation.store.write_ahead_log import _checksum
+from curation.store.write_ahead_log import _compute_checksum
 from tests.support.command_line import invoke
 
 NOBODY = 65534
@@ -38,7 +38,7 @@ def made(kind: str, folder: Path) -> Path:
     content = bytearray(path.read_bytes())
     if kind == "newer":
         struct.pack_into("<Q", content, 12, 1200)
-        struct.pack_into("<Q", content, 0, _checksum(bytes(content[8:4096])))
+        struct.pack_into("<Q", content, 0, _compute_checksum(bytes(content[8:4096])))
     if kind == "other database":
         path.unlink()
         with duckdb.connect(str(path)) as connection:

@@ -11,7 +11,8 @@ import pytest
 
 from curation.core.errors import StoreError
 from curation.store.database import Store
-from curation.store.write_ahead_log import log_damage, log_of
+from curation.store.duckdb_format import log_path
+from curation.store.write_ahead_log import describe_log_damage
 
 COMMITS = 6
 KILLED_WITH_A_LOG = """
@@ -41,7 +42,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written_with(killed: Path, folder: Path, log: bytes) -> int | str:
     """How many of the commits a project with this log has, or the sentence that refuses it."""
     path = Path(shutil.copy(killed, folder / "project.duckdb"))
-    log_of(path).write_bytes(log)
+    log_path(path).write_bytes(log)
     store = Store(path)
     try:
         with store.reading() as cursor:
@@ -50,27 +51,27 @@ def written_with(killed: Path, folder: Path, log: bytes) -> int | str:
         return str(error)
     finally:
         store.close()
-        log_of(path).unlink(missing_ok=True)
+        log_path(path).unlink(missing_ok=True)
 
 
 @pytest.mark.slow
 def test_what_a_killed_process_has_acknowledged_is_read(killed: Path, tmp_path: Path) -> None:
-    assert log_damage(killed) == ""
-    assert written_with(killed, tmp_path, log_of(killed).read_bytes()) == COMMITS
+    assert describe_log_damage(killed) == ""
+    assert written_with(killed, tmp_path, log_path(killed).read_bytes()) == COMMITS
 
 
 def test_a_log_that_is_torn_at_its_end_is_no_damage(killed: Path, tmp_path: Path) -> None:
-    whole, copy = log_of(killed).read_bytes(), Path(shutil.copy(killed, tmp_path / "copy.duckdb"))
+    whole, copy = log_path(killed).read_bytes(), Path(shutil.copy(killed, tmp_path / "copy.duckdb"))
     for length in range(0, len(whole), 3):
-        log_of(copy).write_bytes(whole[:length])
-        assert log_damage(copy) == "", length
+        log_path(copy).write_bytes(whole[:length])
+        assert describe_log_damage(copy) == "", length
     assert written_with(killed, tmp_path, whole[:-3]) == COMMITS - 1
 
 
 @pytest.mark.costly("opens a project for each flipped bit")
 def test_one_flipped_bit_in_the_log_loses_nothing_without_a_sentence(killed: Path, tmp_path: Path) -> None:
     """DuckDB 2.0 alone drops commits silently for a bit in an entry's length or in the header."""
-    whole = log_of(killed).read_bytes()
+    whole = log_path(killed).read_bytes()
     entries = whole.index(b"\xff\xff") + 2
     middle, end = len(whole) // 2, len(whole)
     frames = [*range(entries + 24), *range(middle, middle + 60, 3), *range(end - 24, end)]
@@ -86,7 +87,7 @@ def test_one_flipped_bit_in_the_log_loses_nothing_without_a_sentence(killed: Pat
 
 
 def test_a_damaged_log_is_refused_with_what_to_do(killed: Path, tmp_path: Path) -> None:
-    altered = bytearray(log_of(killed).read_bytes())
+    altered = bytearray(log_path(killed).read_bytes())
     altered[altered.index(b"\xff\xff") + 6] ^= 1
     refusal = written_with(killed, tmp_path, bytes(altered))
     assert "project.duckdb.wal) holds the newest writes and is damaged: the entry at byte" in str(refusal)

@@ -35,8 +35,8 @@ from curation.operations.backup import back_up, sums_path, verify_sums
 from curation.operations.doctor import examine
 from curation.releases.verify import verify_export
 from curation.store import Store, open_store
+from curation.store.duckdb_format import log_path
 from curation.store.rows import load_arrow
-from curation.store.write_ahead_log import log_of
 from tests.support.freezing import freeze
 from tests.support.gold_project import export, gold_project, write_corpus
 from tests.support.projects import add_names, add_pairs, grid, new_project, rows_of
@@ -306,7 +306,7 @@ def run_kill(campaign: Campaign, graded: bool, chance: Random, total: Verdict) -
     campaign.acknowledged.update(said)
     campaign.number += len(said) + 1  # what was begun may be there: its name is not used again
     campaign.kills += 1
-    log = log_of(campaign.store_path)
+    log = log_path(campaign.store_path)
     total.counts["kills"] += 1
     total.counts["left a log to replay"] += log.exists() and log.stat().st_size > 0
     total.demand(not failed, "a victim failed before it was killed")

@@ -46,7 +46,7 @@ from curation.releases.seal import refuse_unknown_parts
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.retrieval.engines.client import EngineClient
 from curation.store import COMMAND_LINE, Document, Query, Store, note_event
-from curation.store.staging import staged
+from curation.store.staging import staging_folder
 
 DEPTH = 1000
 REQUESTED = "wall time of one request over HTTP for each query"
@@ -293,7 +293,7 @@ def _write_all(
 ) -> list[BaselineRun]:
     """Write the files to temporary paths, and move the files to the folder when all are complete."""
     try:
-        with staged(out) as new:
+        with staging_folder(out) as new:
             runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]
             out.mkdir(parents=True, exist_ok=True)
             for path in sorted(new.iterdir()):

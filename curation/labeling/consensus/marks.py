@@ -22,7 +22,7 @@ from curation.labeling.consensus.decisions import Pair
 from curation.labeling.consensus.votes import choose_decisions_view
 from curation.store import Cursor, Document, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
-from curation.store.query_ranges import WITHIN, tables_by_range
+from curation.store.query_ranges import WITHIN, read_by_range
 from curation.store.release_parts import table_rows
 
 _ANY_MARKS = "(FROM evidence_marks SELECT 1 LIMIT 1) UNION ALL (FROM decision_marks SELECT 1 LIMIT 1)"
@@ -137,7 +137,7 @@ def read_marks(cursor: Cursor, batch_size: int | None = None) -> ProjectMarks:
     """Read all marks that count; `batch_size` limits the presentations read at a time, as in `read_votes`."""
     sql = _MARKS.format(decisions=choose_decisions_view(cursor), within=WITHIN)
     has_marks = cursor.execute(_ANY_MARKS).fetchall()
-    rows = (row for table in tables_by_range(cursor, sql, batch_size) for row in table_rows(table))
+    rows = (row for table in read_by_range(cursor, sql, batch_size) for row in table_rows(table))
     marks = dict(_group_by_pair(rows)) if has_marks else {}
     return ProjectMarks(current_guide(cursor), marks, find_outside_pairs(cursor))
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from curation.core.statistics.arrays import Ints
 from curation.labeling.consensus.rule import ConsensusRule, read_rule
 from curation.store import Cursor
-from curation.store.query_ranges import WITHIN, of_one_query, tables_by_range
+from curation.store.query_ranges import WITHIN, read_by_range, restrict_to_query
 
 # The grade that a pair had when its re-labeling was planned, and the document version of that grade. The pair
 # keeps it until some grade has more than half of the re-labeling's votes.
@@ -86,7 +86,7 @@ def read_votes(cursor: Cursor, round_id: str | None = None, batch_size: int | No
     batch_size: number of presentations to read at a time; a smaller number takes less memory and more time.
     """
     sql = _VOTES.format(**_choose_views(cursor), within=WITHIN, more="")
-    tables = list(tables_by_range(cursor, sql, batch_size, round=round_id))
+    tables = list(read_by_range(cursor, sql, batch_size, round=round_id))
     return Votes(read_rule(cursor), pa.concat_tables(tables))
 
 
@@ -94,7 +94,7 @@ def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
     """Read the votes of one query, with the annotator's reason, note and flag and the document version."""
     extra_columns = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
     sql = _VOTES.format(**_choose_views(cursor), within="true", more=extra_columns)
-    sql = of_one_query(cursor, sql)
+    sql = restrict_to_query(cursor, sql)
     rows = cursor.sql(sql, params={"query": query_id, "round": None}).to_arrow_table()
     return Votes(read_rule(cursor), rows)
 

@@ -42,7 +42,7 @@ from curation.core.digests import digest
 from curation.core.errors import CurationError, RefusedError
 from curation.operations.jobs.worker import NICENESS
 from curation.store import Cursor, Store, open_store, utc_now
-from curation.store.staging import beside_or_temporary
+from curation.store.staging import rehearsal_folder
 
 T = TypeVar("T")
 
@@ -168,7 +168,7 @@ class _FigureProcess:
     def __init__(self, store: Store) -> None:
         self._store, self._copied_key = store, ""
         self._cleanup = ExitStack()
-        self._copy = self._cleanup.enter_context(beside_or_temporary(store.path)) / store.path.name
+        self._copy = self._cleanup.enter_context(rehearsal_folder(store.path)) / store.path.name
         self._pipe, child_pipe = Pipe()
         command = [sys.executable, "-P", "-m", MODULE, str(self._copy), str(child_pipe.fileno())]
         with child_pipe:

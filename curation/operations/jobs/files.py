@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
 
-from curation.store.staging import hold, is_held
+from curation.store.staging import is_locked, lock_folder
 
 PREFIX = "goldgrade-result-"
 RESULT_SECONDS = 3_600
@@ -41,7 +41,7 @@ def _new_folder(prefix: str, parent: Path | None) -> Path:
     """Make an empty folder on which this process holds a lock."""
     hidden = Path(mkdtemp(prefix=f".{prefix}", dir=parent))  # no process removes a folder of this name
     folder = hidden.with_name(hidden.name[1:])
-    _locks[folder] = hold(hidden)
+    _locks[folder] = lock_folder(hidden)
     hidden.rename(folder)
     return folder
 
@@ -74,7 +74,7 @@ def _is_old(folder: Path) -> bool:
         return False
     if status.st_uid != os.getuid():
         return False
-    return not is_held(folder) or time.time() - status.st_mtime > RESULT_SECONDS
+    return not is_locked(folder) or time.time() - status.st_mtime > RESULT_SECONDS
 
 
 def uploads_root(project: Path) -> Path:
@@ -101,7 +101,7 @@ def remove_abandoned_uploads(project: Path) -> None:
     """Remove the uploads of processes that have ended."""
     root = uploads_root(project.resolve())
     for folder in root.iterdir() if root.is_dir() else ():
-        if not folder.name.startswith(".") and not is_held(folder):
+        if not folder.name.startswith(".") and not is_locked(folder):
             rmtree(folder, ignore_errors=True)
 
 

@@ -36,7 +36,7 @@ from curation.releases.requests import ExportRequest
 from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import verify_and_load
 from curation.store import COMMAND_LINE, Store, note_event
-from curation.store.staging import replace_folder, staged, sync_all
+from curation.store.staging import flush_all, replace_folder, staging_folder
 
 LAYOUT = "3"
 """The version of the exports, which changes with the files of formats. 3: each has a README with configs."""
@@ -182,7 +182,7 @@ def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) ->
     """Write all files into a temporary folder, and move the files to the target when all are complete."""
     try:
         private = not set(source.parts).isdisjoint(sealed_parts(source.release.header))
-        with staged(out, private=private) as new:
+        with staging_folder(out, private=private) as new:
             format = FORMATS[source.request.format]
             written = format.write(new, source)
             write_readme(new, source, format, written)
@@ -190,7 +190,7 @@ def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) ->
             _write_manifest(new, exported, source.request)
             for path in new.rglob("*") if private else ():
                 path.chmod(0o700 if path.is_dir() else 0o600)
-            sync_all(new)
+            flush_all(new)
             replace_folder(new, out)
     except OSError as error:
         why = error.strerror or str(error)

@@ -19,7 +19,7 @@ from curation.releases.packed import PackedRelease
 from curation.releases.release_rows import SUFFIX
 from curation.releases.requests import ExportRequest
 from curation.store import COMMAND_LINE, Store
-from curation.store.staging import staged, sync_all
+from curation.store.staging import flush_all, staging_folder
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip file can store."""
@@ -103,12 +103,12 @@ def pack_release(
     _refuse_other_file(file, row.release_id)
     parts = tuple(release.header["queries"]) if reason is not None else ()
     try:
-        with staged(file.resolve(), private=True) as folder:
+        with staging_folder(file.resolve(), private=True) as folder:
             request = ExportRequest(row.name, FULL.name, str(folder), parts, reason=reason)
             exported = export_zip(store, request, actor, progress)
             new = folder / name_zip(row.name, FULL.name)
             sha256 = file_digest(new)
-            sync_all(folder)
+            flush_all(folder)
             new.replace(file)
     except OSError as error:
         why = error.strerror or str(error)

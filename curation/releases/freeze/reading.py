@@ -28,7 +28,7 @@ from curation.releases.release_rows import NOT_COUNTED
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held
-from curation.store.query_ranges import SHOWINGS, WITHIN, give_back, tables_by_range
+from curation.store.query_ranges import MAX_PRESENTATIONS, WITHIN, read_by_range, release_memory
 
 NO_SPLIT = "There is no split yet. Make one first."
 HOW_TO_SPLIT = "`goldgrade split` does."
@@ -230,7 +230,7 @@ def read_rows(cursor: Cursor) -> Rows:
     retired = dict(cursor.execute("SELECT query_id, reason FROM retired_queries").fetchall())
     sample_id = get_setting(cursor, "sample")
     hashes = cursor.execute("SELECT guide_hash FROM guides ORDER BY guide_hash").fetchall()
-    marks = read_marks(cursor, SHOWINGS)
+    marks = read_marks(cursor, MAX_PRESENTATIONS)
     rows = Rows(
         labels=labels,
         split=split,
@@ -243,7 +243,7 @@ def read_rows(cursor: Cursor) -> Rows:
         rounds=list_rounds(cursor),
         guides=[load_guide(cursor, guide_hash) for (guide_hash,) in hashes],
         guide_hash=get_setting(cursor, "guide") or "",
-        grades=read_grades(cursor, showings=SHOWINGS),
+        grades=read_grades(cursor, showings=MAX_PRESENTATIONS),
         repeats=read_repeats(cursor),
         demand=read_demand(cursor),
         all_imported=has_only_imports(cursor),
@@ -263,7 +263,7 @@ def read_rows(cursor: Cursor) -> Rows:
         marks=marks,
         newer=read_newer_versions(cursor, marks),
     )
-    give_back(cursor)
+    release_memory(cursor)
     return rows
 
 
@@ -281,11 +281,13 @@ def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
 
     The rows repeat ids and hashes, and a number takes a tenth of the memory of a text.
     """
-    return pa.concat_tables(list(map(_number_texts, tables_by_range(cursor, sql, SHOWINGS, split=split_id))))
+    return pa.concat_tables(
+        list(map(_number_texts, read_by_range(cursor, sql, MAX_PRESENTATIONS, split=split_id)))
+    )
 
 
 def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
-    tables = tables_by_range(cursor, _UNANSWERED, SHOWINGS, kinds=NOT_COUNTED)
+    tables = read_by_range(cursor, _UNANSWERED, MAX_PRESENTATIONS, kinds=NOT_COUNTED)
     return {
         (query_id, document_id): people
         for table in tables

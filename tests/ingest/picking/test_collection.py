@@ -22,7 +22,7 @@ from curation.ingest.importers.corpus import CorpusImport
 from curation.ingest.requests import CollectionRequest
 from curation.operations.import_collection import CollectionImport, import_collection
 from curation.store import Store
-from curation.store.staging import leftovers
+from curation.store.staging import list_leftovers
 from tests.support.command_line import invoke
 from tests.support.projects import all_rows, rows_of
 
@@ -157,7 +157,7 @@ def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
         assert (copy / store.path.name).is_file()
         killed = copy.with_name(f"{copy.name[:-16]}{'0' * 16}")  # as one that nobody holds any more
         killed.mkdir()
-        seen.extend(leftovers(store.path.parent))
+        seen.extend(list_leftovers(store.path.parent))
         killed.rmdir()
         raise KeyboardInterrupt
 

@@ -82,8 +82,8 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
 
 
 SMALL_PIECES = (
-    (inputs, "SHOWINGS", 7),
-    (reading, "SHOWINGS", 7),
+    (inputs, "MAX_PRESENTATIONS", 7),
+    (reading, "MAX_PRESENTATIONS", 7),
     (release_parts, "RUN", 5),
     (release_parts, "RUN_PIECE", 300),
     (release_parts, "PIECE", 500),
