@@ -164,9 +164,7 @@ class Store:
             while self._closer is not None and not (self._file.running or self._opening):
                 self._changed.wait()
             ended_thread = self._ended_closer
-        if (
-            ended_thread is not None
-        ):  # a thread that Python leaves behind as it ends keeps DuckDB's objects alive
+        if ended_thread is not None:  # a thread left behind at Python's end keeps DuckDB's objects alive
             ended_thread.join()
 
     @contextmanager

@@ -147,7 +147,7 @@ def test_an_interrupted_wait_for_the_file_leaves_a_store_that_can_be_closed(stor
         raise KeyboardInterrupt
 
     store.close()
-    store._gap_until = time.monotonic() + 20
+    store._closed_until = time.monotonic() + 20
     former = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
@@ -155,8 +155,8 @@ def test_an_interrupted_wait_for_the_file_leaves_a_store_that_can_be_closed(stor
             pass
     finally:
         signal.signal(signal.SIGALRM, former)
-    assert (store._opening, store._leases) == (False, 0)
-    store._gap_until = 0.0
+    assert (store._opening, store._open_leases) == (False, 0)
+    store._closed_until = 0.0
     with store.reading() as cursor:
         assert get_setting(cursor, "nothing") is None
 
