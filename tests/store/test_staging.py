@@ -44,8 +44,8 @@ def test_a_folder_of_a_killed_process_is_left_over_though_its_number_lives(tmp_p
 
 
 def test_a_folder_that_another_process_writes_stays_until_it_is_killed(tmp_path: Path) -> None:
-    code = "import sys, time; from pathlib import Path; from curation.store.staging import staged\n"
-    code += "with staged(Path(sys.argv[1])) as new: print(new, flush=True); time.sleep(60)"
+    code = "import sys, time; from pathlib import Path; from curation.store.staging import staging_folder\n"
+    code += "with staging_folder(Path(sys.argv[1])) as new: print(new, flush=True); time.sleep(60)"
     command = [sys.executable, "-c", code, str(tmp_path / "v1")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         new = Path(process.stdout.readline().strip())
@@ -76,7 +76,7 @@ def test_who_replaces_a_folder_leaves_nothing_where_somebody_else_replaces_it_me
     new, out = tmp_path / "new", tmp_path / "v1"
     new.mkdir()
     out.mkdir()
-    monkeypatch.setattr(staging, "sync", lambda _: out.rename(tmp_path / "elsewhere"))
+    monkeypatch.setattr(staging, "flush", lambda _: out.rename(tmp_path / "elsewhere"))
     replace_folder(new, out)
     assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
 
