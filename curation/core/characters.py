@@ -17,8 +17,7 @@ INVISIBLE = (
 
 These are Unicode's default ignorable code points, and the marks of interlinear annotations.
 """
-ISOLATES = re.compile("[\u2066-\u2069]")
-"""The direction marks that `isolate` puts around a text."""
+ISOLATES = re.compile("[\u2066-\u2069]")  # the direction marks that `isolate` puts around a text
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _FAR_INVISIBLE = re.compile(
     "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
@@ -82,13 +81,13 @@ def describe_lookalike(name: str, other: str) -> str:
     return " and ".join(needed or list(_FORMS)[-1:])
 
 
+# Possible difference of two names that look equal → the function that removes this difference
 _FORMS: Mapping[str, Callable[[str], str]] = {
     "characters that nobody sees": remove_invisible,
     "its Unicode form": lambda text: unicodedata.normalize("NFKC", text),
     CASE: str.casefold,
     "white space": lambda text: " ".join(text.split()),
 }
-"""Possible difference of two names that look equal → the function that removes this difference."""
 
 
 def isolate(text: str) -> str:

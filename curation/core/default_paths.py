@@ -14,8 +14,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+# Environment variables with the path of the project file; the first variable that is set counts
 VARIABLES = ("GOLDGRADE_PROJECT", "GOLDSET_PROJECT")
-"""Environment variables with the path of the project file; the first variable that is set counts."""
 DEFAULTS = (Path("data/goldgrade.duckdb"), Path("data/goldset.duckdb"))
 FORMER_PREFIX, PREFIX = "GOLDSET_", "GOLDGRADE_"
 

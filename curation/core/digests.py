@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+# The metadata of a dataclass field that `to_json_value` leaves out
 NOT_IN_JSON: Mapping[str, Any] = {"apart": True}
-"""The metadata of a dataclass field that `to_json_value` leaves out."""
 
 
 def json_pointer(field: str) -> str:

@@ -19,8 +19,8 @@ from typing import Any
 from curation.core.characters import show_controls
 
 LOG = logging.getLogger("goldgrade")
+# The environment variable that has the value `json` for JSON lines; processes of jobs inherit it
 FORM = "GOLDGRADE_LOG"
-"""The environment variable that has the value `json` for JSON lines; processes of jobs inherit it."""
 _CONTENT = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
 _TEXT = "%(asctime)s %(levelname)s %(message)s"
 

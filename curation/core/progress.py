@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+# Called as progress(step, done, total); `total` is 0 while it is unknown
 Progress = Callable[[str, int, int], None]
-"""Called as progress(step, done, total); `total` is 0 while it is unknown."""
 
 
 def silent(step: str, done: int, total: int) -> None:

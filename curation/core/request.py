@@ -16,8 +16,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ge
 
 from curation.core.errors import refuse_problems
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
-"""Name of the embedding model that requests have by default."""
+DEFAULT_MODEL = "all-MiniLM-L6-v2"  # name of the embedding model that requests have by default
 Request = TypeVar("Request")
 
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-Span = tuple[int, int]
-"""The position of the first character, and the position after the last."""
-Spans = tuple[Span, ...]
-"""A set of characters in normal form."""
+Span = tuple[int, int]  # the position of the first character, and the position after the last
+Spans = tuple[Span, ...]  # a set of characters in normal form
 
 
 def union(spans: Iterable[Span]) -> Spans:

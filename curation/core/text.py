@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-MAX_NOTE_LENGTH = 4_000
-"""Maximum length of a note, a reason or a question, in characters."""
-TINY_P = "<\u00a00.001"
-"""The text of a p value that three decimals would round to 0."""
+MAX_NOTE_LENGTH = 4_000  # maximum length of a note, a reason or a question, in characters
+TINY_P = "<\u00a00.001"  # the text of a p value that three decimals would round to 0
 _PLURAL = re.compile(r"\b\w{3,}s\b")
 
 

@@ -31,8 +31,7 @@ NOT_REACHED = "the server was not reached"
 UNTRUSTED = "the certificate of its host is not trusted"
 _NEVER = frozenset({401, 403, 404, 405})
 _AGAIN = frozenset({408, 425, 429})
-_SAID = 10_000
-"""Maximum number of bytes that are read from an error's body."""
+_SAID = 10_000  # maximum number of bytes that are read from an error's body
 
 
 class RetryPolicy(NamedTuple):

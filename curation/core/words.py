@@ -21,8 +21,8 @@ from itertools import pairwise
 from operator import add
 from typing import NamedTuple
 
+# The name of this tokenization. Results that depend on the tokenization are stored with its name.
 TOKENIZATION = "by script 1"
-"""The name of this tokenization. Results that depend on the tokenization are stored with its name."""
 
 _ASCII = re.compile(r"\w+", re.ASCII)
 _DOTTED = re.compile("i\u0307+")

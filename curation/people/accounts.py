@@ -56,8 +56,8 @@ UPDATE identities SET issuer = $issuer, subject = $subject WHERE email = $email 
 _OTHERS = "FROM identities WHERE email = $email AND (issuer, subject) <> ($issuer, $subject)"
 
 LINK_DAYS = 7
+# Greatest step back of the clock since a link was made; after a larger step, the link does not work
 MAX_CLOCK_STEP = timedelta(days=1)
-"""Greatest step back of the clock since a link was made; after a larger step, the link does not work."""
 
 OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new link."
 

@@ -16,10 +16,9 @@ from curation.people.sign_ins import hash_password, password_problems, write_pas
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
+# Roles that may see documents to grade; an evaluator scores systems and does not see documents to grade
 JUDGING = ("annotator", "reviewer", "lead")
-"""Roles that may see documents to grade; an evaluator scores systems and does not see documents to grade."""
-EVALUATING = ("evaluator", "lead")
-"""Roles that may score systems, including on sealed parts of a release."""
+EVALUATING = ("evaluator", "lead")  # roles that may score systems, including on sealed parts of a release
 _NAME = re.compile(r"\w[\w.@+-]{0,62}")
 _ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")

@@ -24,12 +24,10 @@ from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_parts
 
+# Name of the part that is always sealed, even in releases that were frozen before seals existed
 TEST = "test"
-"""Name of the part that is always sealed, even in releases that were frozen before seals existed."""
-SEALED = "sealed"
-"""Value in a list of pairs for the origin of a sealed grade; the grade is then None."""
-LEAVES_OUT = "a release seals what people said of it"
-"""Reason that a step gives for leaving out sealed pairs."""
+SEALED = "sealed"  # value in a list of pairs for the origin of a sealed grade; the grade is then None
+LEAVES_OUT = "a release seals what people said of it"  # reason that a step gives for leaving out sealed pairs
 ADJUDICATION = "adjudication"
 REVIEWING = "To decide disputes on screen; this line is written once a day."
 

@@ -24,8 +24,7 @@ from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.text import pluralize
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 
-SIGN_IN_SECONDS = 12 * 60 * 60
-"""Duration of a sign-in in seconds: a working day."""
+SIGN_IN_SECONDS = 12 * 60 * 60  # duration of a sign-in in seconds: a working day
 _OPEN = """
 INSERT INTO sign_ins
 SELECT ?, name, ?, ?, ?, ?, ?, ? FROM annotators a

@@ -25,8 +25,8 @@ from curation.store import Query, Store
 from curation.store.documents import Corpus, StoredDocuments
 
 QUERIES = 3
+# Number of documents above which the check samples the corpus and indexes the sample again
 MAX_DOCUMENTS = 10_000
-"""Number of documents above which the check samples the corpus and indexes the sample again."""
 DEPTH = 10
 
 

@@ -46,8 +46,8 @@ ELSEWHERE = (8_000.0, 60_000.0)
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
 _SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
 BFLOAT16 = "bfloat16"
+# A text to embed, after the hash of the text and its kind ('document' or 'query')
 HashedText = tuple[str, str]
-"""A text to embed, after the hash of the text and its kind ('document' or 'query')."""
 _RENAME = "Vectors of two models cannot be compared: put the new model into a folder with a different name."
 
 

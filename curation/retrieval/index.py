@@ -47,8 +47,8 @@ from curation.store.documents import batches_of_texts
 CHUNK = 20_000  # documents that are counted, or held as text, at once
 _BLOCK = 50_000  # documents
 Numbers = NDArray[np.int32]
+# Number of documents up to which an index is merged at each use instead of being stored
 MAX_MERGED_EACH_TIME = 20_000
-"""Number of documents up to which an index is merged at each use instead of being stored."""
 _STEP = "bm25: count words"
 _NAME = 8  # letters of the name of a way of counting
 _ENDED = "A process that counts words ended early, perhaps because the machine has no memory left."

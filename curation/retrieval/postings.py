@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from curation.retrieval.retriever import best_rows
 
 K1 = 1.5
-WORTH = 20_000_000
-"""Number of postings that numpy reads in about the time that loading numba takes."""
+WORTH = 20_000_000  # number of postings that numpy reads in about the time that loading numba takes
+# Rows of the best documents for a query and their scores, the best first
 Best = tuple[NDArray[np.int32], NDArray[np.float64]]
-"""Rows of the best documents for a query and their scores, the best first."""
 
 
 class Postings(NamedTuple):

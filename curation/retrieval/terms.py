@@ -31,8 +31,7 @@ STOP_WORDS = frozenset(
 )
 
 NO_STEMMER = "none"
-GRAM = " "
-"""First character of a gram, which no word has and which sorts before all words."""
+GRAM = " "  # first character of a gram, which no word has and which sorts before all words
 _SETTING = "stemmer"
 _ASKS = re.compile(
     r"^[\"'(]*(who|whom|whose|what|what's|which|(where|when)(?! the)|why|how|is|are|was|were|do|does|did|can"

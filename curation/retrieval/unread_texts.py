@@ -19,14 +19,11 @@ import numpy as np
 from curation.core.words import split_whole_words
 from curation.retrieval.embedding_model import Vectors, find_model, model_file
 
+# A model that reads about fifty languages and has about the size of the default model
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
-"""A model that reads about fifty languages and has about the size of the default model."""
-SINGLE = 0.75
-"""Pieces for each letter of a word from which the word counts as cut into letters."""
-SHORTEST = 2
-"""Minimum number of letters of a word whose pieces are counted."""
-UNREAD = 0.5
-"""Share of a text's letters in unread words above which the text is unread."""
+SINGLE = 0.75  # pieces for each letter of a word from which the word counts as cut into letters
+SHORTEST = 2  # minimum number of letters of a word whose pieces are counted
+UNREAD = 0.5  # share of a text's letters in unread words above which the text is unread
 _SAME = 0.99995
 
 

@@ -27,8 +27,7 @@ import duckdb
 from curation.store.duckdb_format import BLOCK, CHECKSUM_SIZE, HEADERS, has_known_format
 from curation.store.file_lock import is_attached, lock_file
 
-_NUMBER_SIZE = 8
-"""Bytes of the number of a block."""
+_NUMBER_SIZE = 8  # bytes of the number of a block
 _DIGEST_SIZE = 16
 _rolling_back = threading.Lock()
 

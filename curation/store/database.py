@@ -36,16 +36,13 @@ from curation.store.project_file import Cursor, DatabaseFile, refuse_name, refus
 from curation.store.rows import load_arrow, utc_now
 from curation.store.staging import staging_folder
 
-IDLE = 0.1
-"""Seconds without work after which the file is closed."""
-LONGEST = 0.25
-"""Seconds after which the file is closed as soon as no lease is open."""
+IDLE = 0.1  # seconds without work after which the file is closed
+LONGEST = 0.25  # seconds after which the file is closed as soon as no lease is open
+# Seconds for which the file then stays closed, so that a process that tries every RETRY seconds gets in
 GAP = 4 * RETRY
-"""Seconds for which the file then stays closed, so that a process that tries every RETRY seconds gets in."""
 OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
 COPY_KEPT = "goldgrade migrates %s to a newer schema (%s). A copy of the old project is kept: %s"
-ENGINE_IDLE = 5.0
-"""Seconds for which the engine waits for work, without the file."""
+ENGINE_IDLE = 5.0  # seconds for which the engine waits for work, without the file
 _stores_lock = threading.RLock()
 _all_stores: WeakSet[Store] = WeakSet()
 

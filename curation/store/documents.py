@@ -24,38 +24,36 @@ from curation.store.settings import get_setting, require_setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# SQL to write after JOIN or LEFT JOIN: joins the document version with the row's content_hash, as `d`
 VERSION = "documents d USING (content_hash)"
-"""SQL to write after JOIN or LEFT JOIN: joins the document version with the row's content_hash, as `d`."""
 
+# SQL: the number of characters of a version, with at most `?` characters of its body
 LENGTH = "length(d.title) + least(length(d.body), ?)"
-"""SQL: the number of characters of a version, with at most `?` characters of its body."""
 
 _COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
 _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
+# Name of a setting: the id of the current snapshot if search engines returned all its documents
 HELD = "held"
-"""Name of a setting: the id of the current snapshot if search engines returned all its documents."""
 
+# Maximum number of documents that DuckDB finds by key. For more documents, DuckDB reads the whole table.
 MAX_BY_KEY = 500
-"""Maximum number of documents that DuckDB finds by key. For more documents, DuckDB reads the whole table."""
 
-BATCH_SIZE = 20_000
-"""Maximum number of documents whose texts are in memory at once."""
+BATCH_SIZE = 20_000  # maximum number of documents whose texts are in memory at once
 
-BEGINNING = 90
-"""Number of characters from the body that replace a missing title."""
+BEGINNING = 90  # number of characters from the body that replace a missing title
 
+# Map from a field's name in templates to the SQL of the field, for fields outside the metadata
 COLUMN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
-"""Map from a field's name in templates to the SQL of the field, for fields outside the metadata."""
 
+# Functions that yield rows for versions outside the table, given their content hashes
 ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
-"""Functions that yield rows for versions outside the table, given their content hashes."""
 
+# SQL: the wanted ids in ASCII, and all ids outside ASCII, whose normal forms the database cannot compute
 _POSSIBLE_LOOKALIKES = r"""
 SELECT document_id FROM snapshot_documents
 WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
     OR list_contains(?::TEXT[], lower(trim(regexp_replace(document_id, '\s+', ' ', 'g')))))
 """
-"""SQL: the wanted ids in ASCII, and all ids outside ASCII, whose normal forms the database cannot compute."""
 
 
 def title_last_shown(pair: str) -> str:

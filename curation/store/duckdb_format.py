@@ -22,16 +22,15 @@ from pathlib import Path
 HEADERS = 3 * 4096
 BLOCK = 1 << 18
 DATABASE_HEADERS = (4096, 8192)
+# Storage versions that DuckDB 2.0 reads. New files have version 999 by default.
 STORAGE_VERSIONS = frozenset({*range(64, 70), 999})
-"""Storage versions that DuckDB 2.0 reads. New files have version 999 by default."""
 RELY_ON_DUCKDB = (
     "%s has a format that this version of goldgrade does not know (%s). goldgrade does not guard it, and "
     "relies on DuckDB alone."
 )
 CHECKSUM_FACTOR = 0xBF58476D1CE4E5B9
 CHECKSUM_START = 5381
-CHECKSUM_SIZE = 8
-"""Bytes of the checksum at the beginning of a block."""
+CHECKSUM_SIZE = 8  # bytes of the checksum at the beginning of a block
 _MAGIC = b"DUCK"
 _VERSION = 12
 _IDENTIFIER = slice(124, 140)

@@ -15,12 +15,12 @@ from curation.core.errors import StoreError
 from curation.store.duckdb_format import log_path
 
 RESTORE = "Make a project of a backup next to it: goldgrade --project NEW restore FILE."
+# Beginnings of DuckDB 2.0's error messages when the disk makes a transaction fail
 NOT_COMMITTED = (
     "Failed to commit: Could not",
     "Failed to commit: Checkpoint failed",
     "Failed to create checkpoint",
 )
-"""Beginnings of DuckDB 2.0's error messages when the disk makes a transaction fail."""
 
 
 @contextmanager

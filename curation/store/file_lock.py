@@ -18,14 +18,11 @@ from curation.core.errors import StoreBusyError, StoreError
 from curation.store.engine_errors import RESTORE, describe_open_failure, parse_error
 
 Opened = TypeVar("Opened")
-PATIENCE = 10.0
-"""Seconds for which a process waits for a file by default."""
-RETRY = 0.005
-"""Seconds between two tries to open a file."""
+PATIENCE = 10.0  # seconds for which a process waits for a file by default
+RETRY = 0.005  # seconds between two tries to open a file
 OWN_PROGRAMS = frozenset({"goldgrade", "goldset", "curation.operations.jobs.worker"})
 _LOCK_ERRORS = (str(errno.EAGAIN), str(errno.EACCES))
-_FLOCK_LAYOUT = "hh4xqqi4x"
-"""Layout of the 64-bit Linux struct flock: type, whence, start, length, process."""
+_FLOCK_LAYOUT = "hh4xqqi4x"  # layout of the 64-bit Linux struct flock: type, whence, start, length, process
 _attached_files: set[Path] = set()
 
 

@@ -18,8 +18,7 @@ import duckdb
 
 from curation.core.errors import StoreError, StoreVersionError
 
-BASE = "0023_packed_parts"
-"""The migration to which `schema.sql` corresponds."""
+BASE = "0023_packed_parts"  # the migration to which `schema.sql` corresponds
 
 
 class Migration(NamedTuple):

@@ -22,13 +22,13 @@ MAX_PRESENTATIONS = 100_000
 
 Smaller ranges take less memory but more time, because the SQL of each range reads all answers.
 """
+# SQL condition that the query id lies in the range
 WITHIN = "query_id >= $first AND ($end::TEXT IS NULL OR query_id < $end)"
-"""SQL condition that the query id lies in the range."""
+# Views of judgments, in an order in which each view comes after the views that it reads
 _JUDGMENT_VIEWS = (
     *("live_presentations", "presentation_states", "current_judgments", "relabeling_progress"),
     *("eligible_judgments", "counted_judgments", "current_adjudications", "counted_adjudications"),
 )
-"""Views of judgments, in an order in which each view comes after the views that it reads."""
 _REDUCED_TABLES = (
     "presentations AS MATERIALIZED (FROM main.presentations WHERE query_id = $query)",
     "judgment_events AS MATERIALIZED "

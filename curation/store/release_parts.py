@@ -25,20 +25,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Item = TypeVar("Item")
-PIECE = 1_000_000
-"""Maximum length of a piece in characters. A longer line is a separate piece."""
+PIECE = 1_000_000  # maximum length of a piece in characters. A longer line is a separate piece.
 
-DAMAGED = "\ufffd\n"
-"""Text that replaces a piece that cannot be unpacked."""
+DAMAGED = "\ufffd\n"  # text that replaces a piece that cannot be unpacked
 
-BATCH = 10_000
-"""Number of rows that are converted at one time."""
+BATCH = 10_000  # number of rows that are converted at one time
 
-RUN = 50_000
-"""Number of lines that are sorted at one time."""
+RUN = 50_000  # number of lines that are sorted at one time
 
-RUN_PIECE = 100_000
-"""Length in characters of the pieces of a sorted run of lines."""
+RUN_PIECE = 100_000  # length in characters of the pieces of a sorted run of lines
 
 _LEVEL = 3
 

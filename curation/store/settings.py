@@ -5,10 +5,9 @@ from __future__ import annotations
 from curation.core.errors import RefusedError
 from curation.store.project_file import Cursor
 
+# Name of a setting: the time of the app's last test of writing to the project
 HEALTH_CHECKED = "health_checked_at"
-"""Name of a setting: the time of the app's last test of writing to the project."""
-MEASURED = "measured: "
-"""Prefix of the names of settings that hold measured speeds."""
+MEASURED = "measured: "  # prefix of the names of settings that hold measured speeds
 
 
 def get_setting(cursor: Cursor, name: str) -> str | None:

@@ -23,8 +23,7 @@ from curation.core.statistics.estimate import Estimate
 
 _WIDTH = 800
 _ROW = 28
-_TICK = 28
-"""Minimum distance of two labels of an axis, in pixels."""
+_TICK = 28  # minimum distance of two labels of an axis, in pixels
 _PLOT = 118  # the height of a panel's plot; its name is above it
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
 _CELL_HEIGHT = 46
@@ -32,14 +31,10 @@ _PANEL, _PANELS, _GAP = 252, 3, 20  # width of a panel of `weeks`, panels in a r
 _LETTERS = 30  # of a name on one line beside the bars
 _LINES = 6  # of a name beside the bars; the tooltip has all of it
 _LABEL = 38  # pixels of a figure below an axis
-NARROW = 352
-"""Width of a narrow chart in pixels: a phone's screen without the page's margins."""
-NARROW_LETTERS = 48
-"""Number of letters that fit into the width of a narrow chart."""
-LINE = 16
-"""Line height in pixels."""
-BarGroup = tuple[str, tuple[float, float]]
-"""A name, and one share for each entry of the legend."""
+NARROW = 352  # width of a narrow chart in pixels: a phone's screen without the page's margins
+NARROW_LETTERS = 48  # number of letters that fit into the width of a narrow chart
+LINE = 16  # line height in pixels
+BarGroup = tuple[str, tuple[float, float]]  # a name, and one share for each entry of the legend
 
 
 class Mark(NamedTuple):

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from curation.core.reports.charts import LINE, NARROW, NARROW_LETTERS, Axis, Mark, in_two_sizes, lines
 
+# Disc, square, triangle, diamond, cross, ring: outlines around (0, 0)
 SHAPES = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
     "M-4.5-4.5h9v9h-9z",
@@ -23,7 +24,6 @@ SHAPES = (
     "M-5-3l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z",
     "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0zM-2.5 0a2.5 2.5 0 1 1 5 0a2.5 2.5 0 1 1-5 0z",
 )
-"""Disc, square, triangle, diamond, cross, ring: outlines around (0, 0)."""
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "1 4", "5 2 1 2 1 2")
 MAX_SERIES = len(SHAPES)
 

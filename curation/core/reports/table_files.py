@@ -55,8 +55,8 @@ def latex_table(table: Table) -> str:
     return "\n".join(lines)
 
 
+# Extension of a file name → the function that writes a table
 WRITERS: dict[str, Callable[[Table], str]] = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
-"""Extension of a file name → the function that writes a table."""
 
 
 def writer_for(path: Path, option: str) -> Callable[[Table], str]:

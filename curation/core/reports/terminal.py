@@ -20,16 +20,11 @@ from curation.core.characters import ISOLATES, show_controls
 from curation.core.reports.page import Section
 from curation.core.reports.tables import Table, cell_text, is_figure
 
-PIPE_WIDTH = 110
-"""Width of a table, in characters, outside a terminal."""
-MAX_NAME_LENGTH = 32
-"""Maximum length of a cell that is never wrapped, such as a name or a figure."""
-BEFORE = re.compile(r"(?<=\d) (?=\()")
-"""The place at which a figure may be wrapped: before its interval."""
-MIN_SENTENCE = 20
-"""Minimum width of a column of sentences, in characters."""
-GAP = 3
-"""Characters between the cells of a table."""
+PIPE_WIDTH = 110  # width of a table, in characters, outside a terminal
+MAX_NAME_LENGTH = 32  # maximum length of a cell that is never wrapped, such as a name or a figure
+BEFORE = re.compile(r"(?<=\d) (?=\()")  # the place at which a figure may be wrapped: before its interval
+MIN_SENTENCE = 20  # minimum width of a column of sentences, in characters
+GAP = 3  # characters between the cells of a table
 
 
 class Screen(NamedTuple):

@@ -22,10 +22,9 @@ from curation.core.statistics.arrays import Ints
 
 NUM_PERM = 128
 MINHASH_SEED = 1
+# Minimum probability that a pair with exactly the threshold's similarity becomes a candidate
 MIN_RECALL = 0.99
-"""Minimum probability that a pair with exactly the threshold's similarity becomes a candidate."""
-_SIGNED = 8_192
-"""Number of texts whose signatures are in memory at once."""
+_SIGNED = 8_192  # number of texts whose signatures are in memory at once
 
 
 class Banding(NamedTuple):

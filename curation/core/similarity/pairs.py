@@ -29,15 +29,12 @@ from curation.core.similarity.minhash import choose_banding, find_candidates
 from curation.core.similarity.shingles import Shingles, ShingleSets, collect_distinct_sets
 from curation.core.statistics.arrays import Floats, Ints
 
-_WAITING = 1_000_000
-"""Number of links from which the forest is computed before more links are added."""
+_WAITING = 1_000_000  # number of links from which the forest is computed before more links are added
 
 EXACTLY = "exact, all pairs"
-VERIFIED = "minhash, verified exactly"
-"""The names of the two searches."""
+VERIFIED = "minhash, verified exactly"  # the names of the two searches
 _BLOCK = 256
-_CELLS = 2_000_000
-"""Number of shingles of the candidates that are verified at once."""
+_CELLS = 2_000_000  # number of shingles of the candidates that are verified at once
 
 
 class Links(NamedTuple):

@@ -20,14 +20,11 @@ from curation.core.text import pluralize
 from curation.core.words import LocatedWord, locate_words
 
 _PIECE = re.compile(r"\S+")
-NEARLY = 0.8
-"""Minimum score of a quotation that counts as found again."""
-MAX_WORDS = 1_000
-"""Maximum number of words of a quotation for the approximate search."""
+NEARLY = 0.8  # minimum score of a quotation that counts as found again
+MAX_WORDS = 1_000  # maximum number of words of a quotation for the approximate search
 
 
-QUOTE_COLUMNS = ("start_at", "end_at", "quote", "quote_hash")
-"""The columns of a stored range of evidence."""
+QUOTE_COLUMNS = ("start_at", "end_at", "quote", "quote_hash")  # the columns of a stored range of evidence
 
 
 class FoundQuote(NamedTuple):

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-"""A selection of rows, queries or pairs."""
+Mask = NDArray[np.bool_]  # a selection of rows, queries or pairs
 
 
 def ratio(over: Floats | Ints, under: Floats | Ints | int, without: float = np.nan) -> Floats:

@@ -30,8 +30,7 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 FEW_SAMPLED = f"no interval: people graded fewer than {MINIMUM_QUERIES} of the sampled units"
 NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
-FEW_APART = 10
-"""With fewer sampled units on which judge and people differ, rare mistakes may go unseen."""
+FEW_APART = 10  # with fewer sampled units on which judge and people differ, rare mistakes may go unseen
 
 
 class MeanInterval(NamedTuple):

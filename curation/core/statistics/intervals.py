@@ -35,27 +35,23 @@ from curation.core.statistics.arrays import Floats, Ints, ratio
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Z95 = 1.959963984540054
-"""The 97.5 % point of the normal distribution."""
+Z95 = 1.959963984540054  # the 97.5 % point of the normal distribution
 
 RESAMPLES = 1000
+# Maximum share of undefined resamples; with more, an end of the interval would be arbitrary
 UNDEFINED_SHARE = 0.025
-"""Maximum share of undefined resamples; with more, an end of the interval would be arbitrary."""
 
-MINIMUM_QUERIES = 5
-"""Minimum number of queries for an interval."""
+MINIMUM_QUERIES = 5  # minimum number of queries for an interval
 
 _CELLS = 2_000_000  # weights held at a time
 
-UNSEEN = 1 / 8
-"""Number of unseen queries that are added at each end of the range."""
+UNSEEN = 1 / 8  # number of unseen queries that are added at each end of the range
 
 FEW_OTHERS = 4
 """Number of queries with an uncommon figure below which the interval is widened, because samples miss them.
 """
 
-EQUAL_WITHIN = 9
-"""Decimals to which figures are compared; later digits differ between machines."""
+EQUAL_WITHIN = 9  # decimals to which figures are compared; later digits differ between machines
 
 
 class Sums(NamedTuple):

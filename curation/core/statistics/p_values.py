@@ -9,8 +9,8 @@ import numpy as np
 from curation.core.statistics.arrays import Floats
 
 PERMUTATIONS = 999
+# Number of values above which the permutation distribution is approximated by a normal distribution
 MAX_PERMUTED = 300
-"""Number of values above which the permutation distribution is approximated by a normal distribution."""
 
 
 def permutation_p(weights: Floats, values: Floats, seed: int) -> float:

@@ -17,10 +17,9 @@ from scipy.special import nctdtrinc, stdtr
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.randomisation_test import round_to_steps
 
+# Maximum difference of equal figures; smaller differences come from rounding on different machines
 TIED_WITHIN = 1e-9
-"""Maximum difference of equal figures; smaller differences come from rounding on different machines."""
-CONSTANT_WITHIN = 1e-12
-"""Standard deviation below which all differences are equal up to rounding."""
+CONSTANT_WITHIN = 1e-12  # standard deviation below which all differences are equal up to rounding
 
 
 def wilcoxon_ps(differences: Floats) -> Floats:

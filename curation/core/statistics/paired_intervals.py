@@ -21,8 +21,7 @@ from curation.core.statistics.arrays import Floats
 from curation.core.statistics.intervals import find_most_common, percentile_interval, resample_sums
 from curation.core.statistics.paired_differences import TIED_WITHIN
 
-CARRIED_BY = 8
-"""Number of queries with an uncommon difference below which Gaffke's bound is used."""
+CARRIED_BY = 8  # number of queries with an uncommon difference below which Gaffke's bound is used
 _WEIGHINGS = 2000
 
 

@@ -15,10 +15,8 @@ from scipy.special import nctdtr, nctdtrinc, stdtrit
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import Z95
 
-POWER = 0.8
-"""The probability of finding a difference of the stated size."""
-MAX_QUERIES = 10_000_000
-"""Number of queries above which a difference is out of reach."""
+POWER = 0.8  # the probability of finding a difference of the stated size
+MAX_QUERIES = 10_000_000  # number of queries above which a difference is out of reach
 _Z_POWER = 0.8416212335729143  # the 80 % point of the normal distribution
 
 

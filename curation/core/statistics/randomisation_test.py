@@ -20,14 +20,12 @@ from numpy.typing import NDArray
 
 from curation.core.statistics.arrays import Floats, Ints
 
-MAX_COUNTED = 24
-"""Maximum number of differing queries for which all assignments of signs are counted."""
+MAX_COUNTED = 24  # maximum number of differing queries for which all assignments of signs are counted
+# Number of drawn assignments if there are too many to count: see `choose_assignments`
 MIN_ASSIGNMENTS, MAX_ASSIGNMENTS = 9_999, 99_999
-"""Number of drawn assignments if there are too many to count: see `choose_assignments`."""
+# Number of steps in the largest difference; sums of a million queries remain exact in double precision
 STEPS_OF_LARGEST = 2.0**32
-"""Number of steps in the largest difference; sums of a million queries remain exact in double precision."""
-MAX_CELLS = 4_000_000
-"""Maximum number of signs or values in memory at a time."""
+MAX_CELLS = 4_000_000  # maximum number of signs or values in memory at a time
 _REACH = 20_000  # of a sum in steps, up to which its whole distribution is worked out
 
 

@@ -8,5 +8,4 @@ Answers are stored as they arrive, so that an interrupted run continues with the
 the stored run, because engines may answer the same query differently later.
 """
 
-RATE = 10.0
-"""Default number of requests in a second."""
+RATE = 10.0  # default number of requests in a second

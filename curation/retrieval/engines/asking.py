@@ -40,10 +40,9 @@ _STORED = """
 SELECT run_id, any_value(left_out), count(DISTINCT query_id), count(*)
 FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
 """
+# Seconds after which answers are stored, so that a killed process loses only newer answers
 SAVE_SECONDS = 1.0
-"""Seconds after which answers are stored, so that a killed process loses only newer answers."""
-MAX_REJECTED_IN_A_ROW = 5
-"""Number of consecutive rejected queries after which a run of an engine ends."""
+MAX_REJECTED_IN_A_ROW = 5  # number of consecutive rejected queries after which a run of an engine ends
 REJECTED = "queries that the engine rejected"
 _OF_IDS = "FROM engine_answers WHERE answer_id IN (SELECT unnest(?::TEXT[]))"
 

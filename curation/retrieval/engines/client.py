@@ -46,12 +46,11 @@ from curation.retrieval.engines.template import (
     value_at,
 )
 
-MAX_ANSWER_BYTES = 64_000_000
-"""Maximum number of bytes of an answer."""
+MAX_ANSWER_BYTES = 64_000_000  # maximum number of bytes of an answer
 PATIENCE = RetryPolicy(seconds=30.0)
 NOT_WHOLE = "queries without a whole answer ({})"
+# Minimum length of a key that is removed from answers. A shorter key could be a part of many words.
 _SHORT = 8
-"""Minimum length of a key that is removed from answers. A shorter key could be a part of many words."""
 
 
 class EngineList(NamedTuple):

@@ -38,8 +38,7 @@ GONE = "documents that the engine no longer has"
 NO_TEXT = "documents without title and text"
 
 
-SLICE = 20_000
-"""Number of documents that are fetched and stored at once."""
+SLICE = 20_000  # number of documents that are fetched and stored at once
 _BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
 
 

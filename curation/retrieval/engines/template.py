@@ -37,8 +37,7 @@ from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
 
 KINDS = ("opensearch", "solr", "vespa", "typesense", "http")
-MISSING = object()
-"""Result of reading a path that the JSON value does not have."""
+MISSING = object()  # result of reading a path that the JSON value does not have
 _PLACE = re.compile(r"\{(\w+)\}")
 _OFFERED = {
     "search": ("query", "depth"),
