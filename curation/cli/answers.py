@@ -76,7 +76,7 @@ def answers_status(
       goldgrade answers status faq --json
       goldgrade answers status faq --query "who repairs kettles"
     """
-    from curation.labeling.written_answers.decisions import read_answer_case
+    from curation.labeling.written_answers.disputes import read_answer_case
     from curation.labeling.written_answers.tasks import (
         build_task_table,
         list_answer_tasks,

@@ -146,7 +146,7 @@ def disputes(
       goldgrade disputes --reference-answers --as rosa
     """
     from curation.labeling.consensus.disputes import list_disputes
-    from curation.labeling.written_answers.decisions import find_answer_disputes
+    from curation.labeling.written_answers.disputes import find_answer_disputes
 
     store = project_store()
     if answers:

@@ -21,7 +21,7 @@ from curation.negatives.requests import AuditRequest, HardNegativesRequest
 from curation.pooling.request import PoolRequest
 
 if TYPE_CHECKING:
-    from curation.labeling.judged_elsewhere import WrittenPairs
+    from curation.labeling.pairs_file import WrittenPairs
 
 _EXPORT_OPTIONS = frozenset({"out", "text", "seed"})
 """If only these options are given, the command writes pairs and builds no pool."""
@@ -146,7 +146,7 @@ def pool(
       goldgrade pool --out pairs.csv --text excerpt
     """
     from curation.labeling.consensus.consensus import read_relevance
-    from curation.labeling.judged_elsewhere import check_output, export_pairs
+    from curation.labeling.pairs_file import check_output, export_pairs
     from curation.operations.registry import OPERATIONS
     from curation.pooling.contributions import compute_contributions
     from curation.pooling.random_negatives import list_notices

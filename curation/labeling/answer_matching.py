@@ -1,4 +1,4 @@
-"""Answer matching: exact match, token F1, and the rule by which answers of writers become reference answers.
+"""The rule by which two answers agree: an exact match, or a high token F1 with the same numbers.
 
 Both measures compare texts without case, punctuation, the English articles and extra white space, as SQuAD
 does. SQuAD leaves out ASCII punctuation and splits words at spaces. This module leaves out all Unicode

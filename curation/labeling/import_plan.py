@@ -1,4 +1,4 @@
-"""The plan of an import of judgments: the presentation that each judgment answers, and the rows to write.
+"""The plan of an import of judgments, in which each judgment answers one presentation.
 
 All functions are pure: they do not read or write the database.
 """

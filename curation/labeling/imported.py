@@ -1,4 +1,4 @@
-"""Import of judgments from files, as answers to open presentations or as a round of kind 'imported'.
+"""Import of judgments from a file, each as the answer to a presentation.
 
 If an annotator has an open presentation of the judged pair, the imported judgment answers that presentation.
 All other judgments get presentations in a round of kind 'imported', named after the source. Imported

@@ -1,5 +1,4 @@
-"""Judging of submissions, each with the outcome saved, repeated, stale or refused, and storage of judgment
-events.
+"""Judgment events: submissions of annotators are checked and appended, each as a new revision.
 
 Each event of a presentation has a revision, which can be written only once. A client sends the revision that
 was on screen. So if two tabs, or a held key, submit at the same time, only one event is written, and the

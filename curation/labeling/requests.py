@@ -1,4 +1,4 @@
-"""Requests of a lead: opening a round, a practice round or an answer task, and moving work within a round."""
+"""The requests by which a lead gives work to annotators and writers."""
 
 from __future__ import annotations
 

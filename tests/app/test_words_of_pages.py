@@ -54,7 +54,7 @@ NO_PAGE = (
     "evaluation/answers/",
     "evaluation/fail_if.py",
     "evaluation/llm_judges/",
-    "labeling/judged_elsewhere.py",
+    "labeling/pairs_file.py",
     "negatives/audit",
     "operations/doctor.py",
     "releases/packed.py",

@@ -15,15 +15,17 @@ from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import draw_document
 from curation.labeling.written_answers.decisions import (
-    AnswerCase,
     AnswerDecision,
     AnswerRuling,
-    DistinctAnswer,
     decide_answers,
     describe_answer_overtaking,
+    read_recent_answer_decisions,
+)
+from curation.labeling.written_answers.disputes import (
+    AnswerCase,
+    DistinctAnswer,
     find_answer_disputes,
     read_answer_case,
-    read_recent_answer_decisions,
 )
 from curation.labeling.written_answers.writing import MAX_ANSWER_LENGTH
 from curation.people.seal_access import reviewer_access

@@ -1,4 +1,4 @@
-"""Adjudication: the reviewer's decisions on disputed pairs, one by one or from a file.
+"""Adjudication: a reviewer decides the grade of a disputed pair.
 
 Each decision is appended with the pair's next revision number and the document version that was read.
 The latest decision outranks later judgments, until the corpus has a new version of the document and somebody

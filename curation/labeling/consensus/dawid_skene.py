@@ -1,4 +1,4 @@
-"""Dawid and Skene's model: the true grades of pairs, and each annotator's errors, estimated from all votes.
+"""Dawid and Skene's model of annotators' errors, estimated from all votes by EM.
 
 Each pair has one true grade, and each annotator a confusion matrix: how often the annotator gives grade l
 where k is true. EM estimates the true grades and the matrices together. EM starts from the shares of votes,

@@ -1,4 +1,4 @@
-"""Storage of reviewers' decisions: each is appended with the pair's next revision, and the latest counts."""
+"""Reviewers' decisions as stored: the revisions of each pair's decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disputes: pairs on which annotators disagree, with their opinions, ordered by the effect of a decision.
+"""Disputes: pairs on which annotators disagree, ordered by the effect of a decision.
 
 A reviewer sees the grades and notes of a pair, but never an annotator's name.
 """

@@ -1,4 +1,4 @@
-"""Marks: characters of documents that people marked to show a grade, and the evidence that results.
+"""The evidence of a grade: the characters of a document that most people marked.
 
 Evidence is the characters that show the grade. A character is evidence if more than half of the people with
 marks marked the character; if only one person made marks, the evidence is that person's marks. The marks of a

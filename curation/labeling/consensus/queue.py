@@ -1,4 +1,4 @@
-"""The reviewer's queue: next disputed pairs, reviewers' claims on pairs, and reviewers' submissions.
+"""The reviewer's queue of disputed pairs, as a screen reads it and acts on it.
 
 A reviewer reads the grades and notes of a pair, but never an annotator's name. Sealed pairs are in the queue,
 because a reviewer has to read a pair to decide it. The seal's log gets an entry for each day on which a

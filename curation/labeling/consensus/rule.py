@@ -1,4 +1,4 @@
-"""The consensus rule of a project: reading and setting the rule and its parameters.
+"""The consensus rule that a project uses, with its parameters.
 
 The rule is stored as the setting 'consensus'; a project without this setting uses majority. No rule has a
 random

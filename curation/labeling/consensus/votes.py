@@ -1,4 +1,4 @@
-"""Votes: judgments and reviewers' decisions that count, as rows and grouped by pair."""
+"""The votes on pairs: the judgments and reviewers' decisions that count, in one table."""
 
 from __future__ import annotations
 

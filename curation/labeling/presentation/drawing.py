@@ -1,4 +1,4 @@
-"""Drawing of documents for a screen: title, metadata fields and body, by a guide's template.
+"""Documents drawn for a screen by the presentation template of a guide.
 
 Without a template a document is plain text, with its date and its address. A long body is shown as a passage
 of whole blocks; a block that does not fit is cut and marked as continued. A short list or table stays whole.

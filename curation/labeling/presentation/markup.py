@@ -1,4 +1,4 @@
-"""Markup: parsing of documents' Markdown and HTML into a tree of safe elements and text.
+"""Markdown and HTML of documents, parsed into a tree of safe elements.
 
 Screens build their elements from the names of safe elements, and insert text as text. So a browser never
 interprets a document's content as markup.

@@ -1,4 +1,4 @@
-"""Assignment of candidates to annotators, order of each annotator's items, and layout as presentations.
+"""The assignment of a round's candidates: which annotator judges which items, in which order.
 
 All functions are pure and depend only on the candidates and a seed. Each query goes as a whole to exactly
 `overlap` annotators, so that every candidate has exactly `overlap` first showings. An annotator's items are

@@ -1,4 +1,4 @@
-"""Candidates of a round: pairs of current queries that the round can show, and reasons to leave pairs out.
+"""The candidates of a round: pairs of current queries that the round can show.
 
 Documents with the same title and body are one item. Of a query's identical candidates, a round shows only
 one, and shows no candidate if an identical document was shown or judged before, under any id. A pool leaves

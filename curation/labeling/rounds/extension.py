@@ -1,4 +1,4 @@
-"""Extension of a round: new candidates, and annotators who join and share the work."""
+"""Extension of a round by new candidates, or by annotators who share the work."""
 
 from __future__ import annotations
 

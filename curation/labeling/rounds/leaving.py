@@ -1,5 +1,4 @@
-"""Leaving annotators: other members get the open items of deactivated annotators or of annotators whose new
-role may not judge.
+"""The open items of annotators who leave, which go to the other members of each round.
 
 The annotator's right to judge ends first, in a separate transaction. Then the unanswered items, including
 skipped items and withdrawn answers, go to the other members, round by round.

@@ -1,4 +1,4 @@
-"""Moving work in a round: reassigning an annotator's untouched items, or extending the round.
+"""Reassignment of an annotator's untouched items to other annotators of the round.
 
 No annotator gets a pair twice, or a pair whose expected grade practice has shown to the annotator. Items that
 no annotator can take stay, are counted with the reason, and can move to a new annotator later.

@@ -1,4 +1,4 @@
-"""The pace of annotators in a round, and a forecast of the time when the round is done.
+"""The pace of annotators in a round, from which the end of the round is forecast.
 
 Pace has two figures: the median seconds that an item is on screen, and the answers per hour of work. Hours of
 work include the time between two answers only if it is at most ten minutes. The forecast uses calendar days:

@@ -1,5 +1,4 @@
-"""The pilot report: annotators' disagreement at each boundary of the grade scale, and the most disputed
-pairs.
+"""The pilot report: how far annotators disagree at each boundary of the grade scale.
 
 For each boundary between two grades, every two annotators who graded a pair are compared. If many annotators
 give grades on different sides of the boundary, the guide does not explain the boundary well enough.

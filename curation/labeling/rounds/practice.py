@@ -1,4 +1,4 @@
-"""Practice on queries with known grades: annotators' status, feedback, further attempts and waivers.
+"""Practice rounds, in which annotators must reach a pass mark on pairs with known grades.
 
 A practice round holds pairs with an expected grade and its explanation, from the reviewer's decisions or from
 a file. Each annotator gets some whole queries. An annotator who reaches the pass mark continues with the real

@@ -1,5 +1,4 @@
-"""The draw: a stratified random sample of queries, whose human judgments correct a judge that graded all
-queries.
+"""The stratified random draw of the queries whose human judgments correct a judge.
 
 Each stratum gives at least one query; further queries are drawn in proportion to the strata's sizes. Within a
 stratum, queries are drawn at random without replacement, with a fixed seed. So a query's inclusion

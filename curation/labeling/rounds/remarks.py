@@ -1,4 +1,4 @@
-"""Remarks of annotators in a round: cannot-tell answers, flags, and answers about whole queries.
+"""Annotators' remarks on the items and queries of a round.
 
 Remarks name annotators, so only leads see remarks.
 """

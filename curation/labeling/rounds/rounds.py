@@ -1,4 +1,4 @@
-"""Rounds: lookup by name, parameters, members and state; pausing, resuming, closing, reopening and deleting.
+"""The rounds of a project and their states: open, paused or closed.
 
 The members of a round are its initial annotators and annotators who joined, without annotators whose work was
 reassigned. Each change is an event of the round, appended with its author; the state of a round is a view of

@@ -1,4 +1,4 @@
-"""The status of a round: answers by annotator, the spacing of blind duplicates, and annotators' workloads.
+"""The status of a round: the progress of its annotators.
 
 Repeated items that are close together make an annotator look too consistent, so every report on consistency
 shows the distances between repeats.

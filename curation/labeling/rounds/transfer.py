@@ -1,4 +1,4 @@
-"""Transfers: work that moves from one annotator to another within a round.
+"""Transfers: presentations that are withdrawn from one annotator and made anew for another.
 
 A transfer withdraws a presentation and makes a new presentation, with a new id and position, for an annotator
 who does not have the pair. Only untouched presentations move, so each pair keeps its exact number of

@@ -1,4 +1,4 @@
-"""The upcoming items of an annotator, in order, and the rule by which annotators see their own answers.
+"""The upcoming items of an annotator, in the order in which a screen shows them.
 
 Rounds come in the order in which they were opened, and skipped items come last. Answers are sorted by the
 order of writing, not by time, because a clock may be set back. The two showings of a blind duplicate keep

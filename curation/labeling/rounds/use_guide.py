@@ -1,4 +1,4 @@
-"""Use of a labeling guide: effects of a new guide on rounds and grades, and making the guide current.
+"""The change of a project to another labeling guide, with its effects on rounds and grades.
 
 New rounds use the current guide; for open rounds the lead chooses the old or the new guide.
 """

@@ -1,4 +1,4 @@
-"""Withdrawal of presentations, which annotators then no longer see, and the rows of a round's items."""
+"""Round items: the presentations of a round, which annotators see until they are withdrawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session cache: an annotator's items, texts and pace, kept in memory from one request to the next.
+"""The session cache, which keeps an annotator's items in memory from one request to the next.
 
 A cache is valid for one version of the project's data (`Store.data_version`). A write by a different process,
 or a change of a round, makes a new version. The versions of items and texts are then read once for all

@@ -1,4 +1,4 @@
-"""An annotator's History: pages of the annotator's answers, to read and to change.
+"""An annotator's History: the pages of answers that the annotator can still change.
 
 While the annotator has open items, the History lists the last items without their answers, so that neither
 the list nor its length reveals blind duplicates (`rounds.upcoming`). Without open items, the History lists

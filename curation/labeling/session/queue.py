@@ -1,4 +1,4 @@
-"""The annotator's queue: the next items, the items that the annotator skipped, and the answers of a list.
+"""The annotator's queue: the items that come next on the screen.
 
 Open items are unanswered items that were not reassigned, in rounds that are neither paused nor closed. A
 practice round that is unfinished or not passed comes first. Items that the annotator skipped come last, but

@@ -1,4 +1,4 @@
-"""Recent answers of an annotator: the number in the last hour, and the median time on screen."""
+"""An annotator's recent answers, from which the screen shows the pace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of items: the query, the document, and the part of the document that a system matched.
+"""The texts of items: query, document, and the part of the document that a system matched.
 
 The excerpt is taken from the matched part. The server sends only the excerpt, without the rank and the system
 that found the part.

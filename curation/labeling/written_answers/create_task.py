@@ -1,4 +1,4 @@
-"""Opening of an answer task: choice of its queries, its writers, and the documents that writers see.
+"""Opening of an answer task, in which people write reference answers.
 
 Each query goes to exactly `overlap` writers, as in rounds; the assignment is fixed before anybody writes. A
 writer who sees the relevant documents learns annotators' grades. So with `show="relevant"` a query waits

@@ -1,5 +1,4 @@
-"""Nuggets proposed by a language model: model calls, parsing of the answers, and people's review of
-proposals.
+"""Nuggets that a language model proposes, and that people review.
 
 A call sends a query with the documents that people judged relevant, highest grades first, and the evidence
 that people marked. A proposal is not a nugget yet: people see the proposal on the query's page, change or

@@ -1,4 +1,4 @@
-"""Answer tasks: lookup by name, closing and reopening, the outcome of each query, and the writers' progress.
+"""Answer tasks and the outcome of each of their queries.
 
 Writers' queues show no queries of a closed task. An answer that arrives after the closing, from a screen
 opened earlier, is kept and marked late; answers can then no longer be changed or undone. When a task closes,

@@ -1,4 +1,4 @@
-"""Writing of answers: a writer's queue, the item on the writer's screen, and the writer's answers.
+"""The queries that a writer answers, as the writer's screen reads and answers them.
 
 The screen shows the query, documents in a random order for each writer, and the writer's own answer. The
 screen shows no grade, rank, document id or answer of a different writer. Writers see the reference answers

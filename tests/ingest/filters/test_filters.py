@@ -24,7 +24,7 @@ from curation.ingest.requests import make_request
 from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.imported import add_judgments
-from curation.labeling.judged_elsewhere import export_pairs
+from curation.labeling.pairs_file import export_pairs
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.create_round import open_round

@@ -1,5 +1,4 @@
-"""Export of pairs for judging outside the app: a file of queries and documents in which people fill in
-grades.
+"""The file of pairs that people judge outside the app.
 
 The file holds the pairs that a new round would show: unjudged candidates of the current queries that are in
 no round. Like the grading screen, the file is blind: it has no rank, score, system or mark of a random

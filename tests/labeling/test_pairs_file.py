@@ -14,7 +14,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.fields import JudgmentFields
 from curation.labeling.imported import import_judgments
-from curation.labeling.judged_elsewhere import COLUMNS, export_pairs
+from curation.labeling.pairs_file import COLUMNS, export_pairs
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
