@@ -36,8 +36,8 @@ from curation.agreement.verdict import judge_alpha
 from curation.core.reports.page import Section
 from curation.core.reports.tables import QueryName
 from curation.core.text import percent, pluralize
-from curation.labeling.rounds.control_items import build_control_item_table
-from curation.labeling.rounds.pilot import PilotReport, compute_pilot_report
+from curation.labeling.rounds.control_items import build_control_table
+from curation.labeling.rounds.pilot import PilotReport, report_pilot
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import RoundStatus, build_spacing_table, read_round_status
 from curation.operations.jobs.figures import DataState, FigureCache, figures_of
@@ -153,11 +153,11 @@ def blind_items(figures: FigureCache, of: DataState, name: str) -> None:
     """Show the results of a round's pilot, blind duplicates and control items."""
     status = figures.figure(of, read_round_status, name)
     if status.kind == "pilot":
-        _pilot(figures.figure(of, compute_pilot_report, name))
+        _pilot(figures.figure(of, report_pilot, name))
     _duplicates(status)
     if status.control_items:
         ui.heading("Control items")
-        ui.tables(build_control_item_table(status.control_items))
+        ui.tables(build_control_table(status.control_items))
 
 
 def _pilot(report: PilotReport) -> None:

@@ -38,7 +38,7 @@ from curation.agreement.outliers import find_outliers
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.statistics.multiple_tests import find_fdr_threshold
 from curation.core.text import decimal, interval_text, p_text, percent, pluralize
-from curation.labeling.rounds.control_items import ControlItemResult, read_control_item_results
+from curation.labeling.rounds.control_items import ControlResult, read_control_results
 from curation.labeling.rounds.pace import MIN_SECONDS
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.store import Store
@@ -164,7 +164,7 @@ def compute_annotator_details(
         repeats, grades = read_repeats(cursor, round_id), read_grades(cursor, round_id)
         times, decisions = read_times(cursor, round_id), read_decisions(cursor)
         rounds = [round_id] if round_id else all_rounds
-        control_items = [item for name in rounds for item in read_control_item_results(cursor, name)]
+        control_items = [item for name in rounds for item in read_control_results(cursor, name)]
     people = [row.annotator for row in repeats]
     all_metrics = compute_annotator_metrics(people, grades, times, decisions, seed)
     return [
@@ -210,7 +210,7 @@ def compute_annotator_metrics(
     ]
 
 
-def compute_control_item_share(results: Sequence[ControlItemResult], annotator: str) -> Estimate:
+def compute_control_item_share(results: Sequence[ControlResult], annotator: str) -> Estimate:
     """Compute the share of an annotator's control items that got the expected grade."""
     answers = [result for result in results if result.annotator == annotator]
     return share_estimate(sum(row.right for row in answers), sum(row.answered for row in answers))

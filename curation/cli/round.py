@@ -82,7 +82,7 @@ def round_status_command(
       goldgrade round status
       goldgrade round status first --json
     """
-    from curation.labeling.rounds.pilot import compute_pilot_report
+    from curation.labeling.rounds.pilot import report_pilot
     from curation.labeling.rounds.rounds import read_round_states
     from curation.labeling.rounds.status import read_round_status
 
@@ -101,7 +101,7 @@ def round_status_command(
         show(status)
         return
     access = open_seal(store, f"report the pilot {name}")
-    report = compute_pilot_report(store, name, access=access)
+    report = report_pilot(store, name, access=access)
     result = PlainResult((*status.sentences, *report.sentences), (*get_tables(status), *get_tables(report)))
     then = "Next: revise the guide, `goldgrade guide use FILE`, and open the round under it."
     show(result, then, as_json={**to_json_value(status), "pilot": report})

@@ -38,7 +38,7 @@ from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import prepare_relevance
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.candidates import Candidate, ChosenCandidates
+from curation.labeling.rounds.candidates import Candidate, Selection
 from curation.labeling.rounds.create_round import OpenedRound, open_round_over
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.requests import AuditRequest
@@ -278,9 +278,9 @@ def open_audit(
     layout = RoundRequest(
         name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
     ).checked()
-    choices: list[tuple[ChosenCandidates, Population]] = []
+    choices: list[tuple[Selection, Population]] = []
 
-    def choose(given: AuditInputs) -> ChosenCandidates:
+    def choose(given: AuditInputs) -> Selection:
         population, names = _read_population(store, given, request, progress)
         choices.append((_draw_candidates(given, population, names, request), population))
         return choices[-1][0]
@@ -375,7 +375,7 @@ def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tu
 
 def _draw_candidates(
     given: AuditInputs, population: Population, names: Sequence[str], request: AuditRequest
-) -> ChosenCandidates:
+) -> Selection:
     if not any(population.strata.values()):
         raise RefusedError(
             f"There is nothing to audit: to depth {request.depth:,}, and among the easy negatives, every "
@@ -400,4 +400,4 @@ def _draw_candidates(
     candidates = [Candidate(*pair, hashes[pair[1]]) for pair in sorted(pairs)]
     stratum_of = (item.name for item in counts for _ in range(item.drawn))
     sources = {pair: f"{AUDIT}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}
-    return ChosenCandidates(candidates, parameters, left_out, sources)
+    return Selection(candidates, parameters, left_out, sources)

@@ -21,7 +21,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import (
     Candidate,
     CandidateRow,
-    ChosenCandidates,
+    Selection,
     choose_candidates,
     read_candidates,
 )
@@ -125,7 +125,7 @@ class _CandidateChooser:
         added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
         return rows, active, set(proposed), added
 
-    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> ChosenCandidates:
+    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> Selection:
         """Choose the candidates of the round from the rows that `read` returned."""
         rows, active, proposed, added = read
         planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
@@ -147,7 +147,7 @@ class _CandidateChooser:
         left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
         parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
         counts = {reason: count for reason, count in left_out.items() if count}
-        return ChosenCandidates([*again, *new], parameters, counts)
+        return Selection([*again, *new], parameters, counts)
 
 
 def open_plan(

@@ -17,7 +17,7 @@ from curation.labeling.consensus.disputes import find_disputes, read_case
 from curation.labeling.consensus.queue import make_pair_id
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.rounds import append_round_event, find_round
+from curation.labeling.rounds.rounds import append_event, find_round
 from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.submit import submit_judgments
 from curation.store import Store, open_store
@@ -31,7 +31,7 @@ def disagree(store: Store) -> None:
     """Two people answer all they have: one always 0, the other now 0, now 3. 'idle' joins and has nothing."""
     with store.transaction() as cursor:
         round_id = find_round(cursor, "first").round_id
-        append_round_event(cursor, round_id, "extend", {"annotators": ["idle"]}, "rosa")
+        append_event(cursor, round_id, "extend", {"annotators": ["idle"]}, "rosa")
     rows = rows_of(
         store,
         """

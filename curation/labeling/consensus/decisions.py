@@ -13,6 +13,7 @@ from curation.store import Cursor, Store, append_rows, fetch, get_setting, utc_n
 from curation.store.documents import documents_by_hash
 
 Pair = tuple[str, str]
+Pairs = Iterable[Pair]
 _DECISION_MARKS = """
 SELECT query_id, document_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
 FROM decision_marks
@@ -72,16 +73,12 @@ class Ruling(NamedTuple):
 _COLUMNS = ", ".join(ReviewerDecision._fields)
 
 
-def read_current_decisions(
-    cursor: Cursor, pairs: Iterable[Pair] | None = None
-) -> dict[Pair, ReviewerDecision]:
+def read_current_decisions(cursor: Cursor, pairs: Pairs | None = None) -> dict[Pair, ReviewerDecision]:
     """Read the current decision of every decided pair, or of each pair among `pairs`."""
     return _read_decisions(cursor, "current_adjudications", pairs)
 
 
-def read_counted_decisions(
-    cursor: Cursor, pairs: Iterable[Pair] | None = None
-) -> dict[Pair, ReviewerDecision]:
+def read_counted_decisions(cursor: Cursor, pairs: Pairs | None = None) -> dict[Pair, ReviewerDecision]:
     """Read the decision that counts for every pair, or for each pair among `pairs`.
 
     If the corpus returned to an older text of a document, the decision that counts may not be the newest.
@@ -117,7 +114,7 @@ def unjudged_error(query: str, document_id: str) -> NotFoundError:
     )
 
 
-def read_judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
+def read_judged_versions(cursor: Cursor, pairs: Pairs | None = None) -> dict[Pair, str]:
     """Read the document version of each judged pair: the corpus's version if judged, else the last judged
     version."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
@@ -163,7 +160,7 @@ def read_decision_marks(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}
 
 
-def _read_decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
+def _read_decisions(cursor: Cursor, view: str, pairs: Pairs | None) -> dict[Pair, ReviewerDecision]:
     sql = f"SELECT {_COLUMNS} FROM {view}"  # noqa: S608
     query = (sql,) if pairs is None else (sql + _AMONG_PAIRS, _split_ids(pairs))
     return {(row.query_id, row.document_id): row for row in fetch(cursor, ReviewerDecision, *query)}

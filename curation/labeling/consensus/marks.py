@@ -154,10 +154,8 @@ def read_newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Docume
         for (_, document_id), marks_of_pair in marks.of.items()
         if versions.get(document_id, marks_of_pair.content_hash) != marks_of_pair.content_hash
     }
-    documents = documents_by_hash(cursor, changed.values())
-    return {
-        name: documents.get(version) or Document(name, version, "", "") for name, version in changed.items()
-    }
+    texts = documents_by_hash(cursor, changed.values())
+    return {name: texts.get(version) or Document(name, version, "", "") for name, version in changed.items()}
 
 
 def _group_by_pair(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Pair, PairMarks]]:

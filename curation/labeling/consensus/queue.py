@@ -43,7 +43,7 @@ from curation.labeling.consensus.disputes import (
 )
 from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.judging import Outcome
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, draw_document, draw_whole_body
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, draw_body, draw_document
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.upcoming import read_withheld_pairs
@@ -205,10 +205,8 @@ def read_case_queue(
     claim_pairs(store, reviewer, [pairs_by_id[key] for key in [*after, *next_ids] if key in pairs_by_id])
     with store.reading() as cursor:
         cases_read = [build_case(cursor, disputes_by_pair[pairs_by_id[key]]) for key in next_ids]
-        guide, waiting = (
-            current_guide(cursor),
-            len(read_awaited_opinions(cursor)) + len(disputes_by_pair) - len(pairs_by_id),
-        )
+        guide = current_guide(cursor)
+        waiting = len(read_awaited_opinions(cursor)) + len(disputes_by_pair) - len(pairs_by_id)
     showings = [draw_case(case, guide, image_hosts) for case in cases_read]
     return CaseQueue(showings, len(pairs_by_id), len(pairs_by_id) - len(free_ids), waiting)
 
@@ -250,7 +248,7 @@ def draw_whole_case(
     """Draw the whole body of a pair's document with the query's words highlighted; raises as `read_case_view`
     does."""
     case, guide = _read_case(store, reviewer, (query_id, document_id))
-    return draw_whole_body(case.document, case.dispute.query, guide, image_hosts)
+    return draw_body(case.document, case.dispute.query, guide, image_hosts)
 
 
 def read_case_context(
@@ -290,14 +288,9 @@ def draw_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NO_IMAGE_H
         image_hosts=image_hosts,
         markable=guide.evidence is not None,
     )
-    decision_made = dispute.decision
-    decision = decision_made and DecisionView(
-        decision_made.grade,
-        decision_made.reason,
-        decision_made.reviewer,
-        dispute.decision_outdated,
-        decision_made.guide_hash,
-        dispute.evidence,
+    last = dispute.decision
+    decision = last and DecisionView(
+        last.grade, last.reason, last.reviewer, dispute.decision_outdated, last.guide_hash, dispute.evidence
     )
     return CaseView(
         pair_id=make_pair_id(dispute.query_id, dispute.document_id),
@@ -369,16 +362,8 @@ def _submit_action(store: Store, reviewer: str, action: ReviewerAction) -> Outco
 def _execute_action(store: Store, reviewer: str, action: ReviewerAction) -> None:
     pair = (action.query_id, action.document_id)
     if action.kind == "decide":
-        decide_pair(
-            store,
-            *pair,
-            action.grade,
-            action.words,
-            reviewer,
-            action.revision,
-            action.content_hash,
-            action.evidence,
-        )
+        version, evidence = action.content_hash, action.evidence
+        decide_pair(store, *pair, action.grade, action.words, reviewer, action.revision, version, evidence)
     elif action.kind == "opinion":
         ask_opinion(store, *pair, reviewer)
     elif action.kind == "comment":

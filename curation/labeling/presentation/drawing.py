@@ -30,12 +30,7 @@ from curation.labeling.presentation.excerpts import (
     split_sentences,
     stem_query,
 )
-from curation.labeling.presentation.markable import (
-    Sentence,
-    find_drawn_sentences,
-    find_plain_sentences,
-    split_at_sentences,
-)
+from curation.labeling.presentation.markable import Sentence, cut_segments, list_sentences, locate_sentences
 from curation.labeling.presentation.markup import (
     BLOCKS,
     Addresses,
@@ -160,11 +155,11 @@ def find_passage(tree: Tree, stems: frozenset[str], longest: int, within: Span |
 
 
 def wrap_sentences(segments: Sequence[Segment], start: int, sentences: Sequence[Sentence]) -> list[Node]:
-    """Wrap the segments of each sentence in a `span` with the sentence's position (`split_at_sentences`)."""
+    """Wrap the segments of each sentence in a `span` with the sentence's position (`cut_segments`)."""
     if not sentences:
         return [*segments]
     nodes: list[Node] = []
-    for span, pieces in split_at_sentences(segments, start, sentences):
+    for span, pieces in cut_segments(segments, start, sentences):
         nodes += pieces if span is None else [Element("span", {"at": span}, [*pieces])]
     return nodes
 
@@ -206,28 +201,26 @@ def draw_document(
     markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
     """
     stems = stem_query(query)
-    matched_span = locate_in_body(document.title, document.body, matched) if matched else None
+    match = locate_in_body(document.title, document.body, matched) if matched else None
     layout = template or PLAIN_TEMPLATE
     addresses = Addresses(document.url or "", layout.links, image_hosts)
     values = _read_fields(document) if layout.names else {}
     title = to_text(values.get(layout.title or "")).strip() or document.title
     tree = _read_tree(document.body, layout.body, addresses) if layout.body in MARKUPS else None
-    passage, is_whole = _draw_body(
-        document.body, layout.body, tree, query, addresses, matched_span, longest, markable
-    )
+    passage, whole = _draw_body(document.body, layout.body, tree, query, addresses, match, longest, markable)
     drawn_title = mark_words(" ".join(title.split()), stems) if layout.title else mark_words(title, stems)
     if template is None:
-        return DrawnDocument(drawn_title, passage, not is_whole, document.url, document.published, None)
+        return DrawnDocument(drawn_title, passage, not whole, document.url, document.published, None)
     facts = _draw_facts(layout, values, stems, addresses)
     if tree is None and layout.body in MARKUPS:
         sentence = (
             f"This document is too long, or has too much markup, to be drawn as {MARKUPS[layout.body]}."
         )
         facts.append(Fact("Plain text", [Segment(sentence, False)]))
-    return DrawnDocument(drawn_title, passage, not is_whole, None, None, facts)
+    return DrawnDocument(drawn_title, passage, not whole, None, None, facts)
 
 
-def draw_whole_body(document: DocumentText, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
+def draw_body(document: DocumentText, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
     """Draw the whole body of a document as annotators see it under a guide, with the query's words
     highlighted.
 
@@ -350,7 +343,7 @@ def _draw_body(
 @lru_cache(maxsize=64)
 def _find_sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
     """Find the sentences that people can mark as evidence; the last 64 results are cached."""
-    return find_plain_sentences(body) if shown is None else find_drawn_sentences(shown, body, kind)
+    return list_sentences(body) if shown is None else locate_sentences(shown, body, kind)
 
 
 def _read_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:

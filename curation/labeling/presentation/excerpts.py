@@ -78,21 +78,19 @@ def find_best_passage(
     return start + first, mark_words(text[first:last].rstrip(), stems)
 
 
-def find_best_run(
-    text: str, stems: frozenset[str], boundaries: Sequence[int], longest: int
-) -> tuple[int, int]:
+def find_best_run(text: str, stems: frozenset[str], cuts: Sequence[int], longest: int) -> tuple[int, int]:
     """Find the sequence of pieces with the most distinct stems, as (start, end); of equal sequences, the
     earliest.
 
     Parameters
     ----------
-    boundaries: the start of each piece of the text, and the end of the last piece.
+    cuts: the start of each piece of the text, and the end of the last piece.
     longest: maximum characters of a sequence, which has at least one piece.
     """
     matches = sorted(_find_matches(text, stems), key=itemgetter(1))
     starts = [start for _, start, _ in matches]
-    best_span, best_score = (boundaries[0], boundaries[0]), -1
-    for first, last in _list_runs(boundaries, longest):
+    best_span, best_score = (cuts[0], cuts[0]), -1
+    for first, last in _list_runs(cuts, longest):
         matches_inside = matches[bisect_left(starts, first) : bisect_left(starts, last)]
         score = len({matched_stem for matched_stem, _, end in matches_inside if end <= last})
         if score > best_score:

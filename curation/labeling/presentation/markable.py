@@ -62,12 +62,12 @@ class _Piece(NamedTuple):
         return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
 
 
-def find_plain_sentences(body: str) -> list[Sentence]:
+def list_sentences(body: str) -> list[Sentence]:
     """Find the sentences of a plain-text body, which the screen shows unchanged."""
     return [Sentence(start, end, (start, end)) for start, end in find_sentence_spans(body)]
 
 
-def find_drawn_sentences(text: str, body: str, kind: str) -> list[Sentence]:
+def locate_sentences(text: str, body: str, kind: str) -> list[Sentence]:
     """Find the sentences of a drawn body.
 
     Parameters
@@ -96,7 +96,7 @@ def find_sentence_spans(text: str) -> list[Span]:
     return trim_spans(text, pairwise(cuts))
 
 
-def split_at_sentences(
+def cut_segments(
     segments: Sequence[Segment], start: int, sentences: Sequence[Sentence]
 ) -> list[tuple[str | None, list[Segment]]]:
     """Cut segments at sentence boundaries; return each sentence's position, or None, with its segments.

@@ -364,10 +364,8 @@ class _TreeBuilder(HTMLParser):
         if name == "a":
             address = self._addresses.link(values.get("href", ""))
             return {"href": address} if address else {}
-        names_of_numbers = {"ol": ("start",), "td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}.get(
-            name, ()
-        )
-        texts = {key: values.get(key, "").strip() for key in names_of_numbers}
+        names = {"ol": ("start",), "td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}.get(name, ())
+        texts = {key: values.get(key, "").strip() for key in names}
         maximum = 10**6 if name == "ol" else 50
         return {
             key: str(int(text))

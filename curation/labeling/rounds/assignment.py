@@ -19,12 +19,7 @@ from typing import NamedTuple
 from curation.core.digests import digest, sort_by_seed
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.control_items import (
-    ControlItem,
-    ControlItemPool,
-    add_control_items,
-    choose_control_items,
-)
+from curation.labeling.rounds.control_items import ControlItem, ControlItemPool, add_controls, choose_controls
 from curation.store import Presentation
 
 CLOSEST_DUPLICATE = 21
@@ -104,8 +99,8 @@ def order_items(
     queries = sorted(work, key=lambda query_id: digest(salt, "query", query_id))
     visits = [_shuffle(work[query], salt, "document") for query in queries]
     min_distance = max(CLOSEST_DUPLICATE, per_day or 0)
-    duplicate_count = count_duplicates(duplicates, sum(map(len, visits)))
-    duplicated = set(_choose_duplicates(visits, duplicate_count, min_distance, salt))
+    count = count_duplicates(duplicates, sum(map(len, visits)))
+    duplicated = set(_choose_duplicates(visits, count, min_distance, salt))
     first_visits, second_visits = [], []
     for visit in visits:
         repeated = [candidate for candidate in visit if candidate in duplicated]
@@ -147,15 +142,15 @@ def lay_out(
     rows: list[Presentation] = []
     control_items: dict[str, list[ControlItem]] = {}
     left_out: Counter[str] = Counter()
-    for annotator, candidates_by_query in work.items():
+    for annotator, queries in work.items():
         start = (starts or {}).get(annotator, 0)
         salt = f"{layout.seed}:{annotator}:{start}" if start else f"{layout.seed}:{annotator}"
         if pool is not None:
-            control_items[annotator], missing_counts = choose_control_items(
-                candidates_by_query, pool, annotator, layout.control_items, salt, judged_pairs
+            control_items[annotator], missing_counts = choose_controls(
+                queries, pool, annotator, layout.control_items, salt, judged_pairs
             )
             left_out.update(missing_counts)
-        with_controls = add_control_items(candidates_by_query, control_items.get(annotator, []))
+        with_controls = add_controls(queries, control_items.get(annotator, []))
         slots = order_items(with_controls, layout.duplicates, salt, layout.per_day)
         left_out.update(_count_problems(with_controls, slots, layout))
         rows.extend(make_presentations(round_id, annotator, slots, start))

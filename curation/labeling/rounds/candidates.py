@@ -50,7 +50,7 @@ class CandidateRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ChosenCandidates:
+class Selection:
     """The candidates that a round will show.
 
     Attributes
@@ -88,7 +88,7 @@ def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[Candidat
     return rows, {query.query_id for query in read_active_queries(cursor)}
 
 
-def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: bool) -> ChosenCandidates:
+def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: bool) -> Selection:
     """Choose the candidates to judge, and count the candidates left out by reason.
 
     Identical documents are represented by the document shown before, else by the document with the smallest
@@ -114,7 +114,7 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
             left_out["an identical document is shown instead"] += 1
         else:
             chosen.append(Candidate(row.query_id, row.document_id, row.content_hash))
-    return ChosenCandidates(chosen, {"again": again}, dict(left_out))
+    return Selection(chosen, {"again": again}, dict(left_out))
 
 
 def _find_representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str], str]:

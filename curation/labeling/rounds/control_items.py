@@ -79,7 +79,7 @@ class ControlItemPool(NamedTuple):
     left_out: dict[str, int]
 
 
-class ControlItemResult(NamedTuple):
+class ControlResult(NamedTuple):
     """An annotator's results on control items.
 
     right: the number of answers with the decided grade.
@@ -115,7 +115,7 @@ def read_control_items(cursor: Cursor) -> ControlItemPool:
     return ControlItemPool(tuple(items), frozenset(cursor.execute(_SEEN_PAIRS).fetchall()), dict(left_out))
 
 
-def choose_control_items(
+def choose_controls(
     work: Mapping[str, Sequence[Candidate]],
     pool: ControlItemPool,
     annotator: str,
@@ -152,7 +152,7 @@ def choose_control_items(
     return chosen, {TOO_FEW: max(0, item_count - len(chosen)), SINGLE_DOCUMENT: single_count}
 
 
-def add_control_items(
+def add_controls(
     work: Mapping[str, Sequence[Candidate]], items: Sequence[ControlItem]
 ) -> dict[str, list[Candidate]]:
     """Add control items to the work of an annotator."""
@@ -177,16 +177,16 @@ def read_practised_pairs(cursor: Cursor) -> set[AnnotatorPair]:
     return set(cursor.execute(_PRACTISED).fetchall())
 
 
-def read_control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResult]:
+def read_control_results(cursor: Cursor, round_id: str) -> list[ControlResult]:
     """Read the control-item result of each annotator in the round, by name."""
     rows = cursor.execute(_RESULTS, [round_id]).fetchall()
     return [
-        ControlItemResult(annotator, shown, answered, right, share_estimate(right, answered))
+        ControlResult(annotator, shown, answered, right, share_estimate(right, answered))
         for annotator, shown, answered, right in rows
     ]
 
 
-def build_control_item_table(results: Sequence[ControlItemResult]) -> Table:
+def build_control_table(results: Sequence[ControlResult]) -> Table:
     """Draw the table of annotators' shares on control items, without shares of too few answers."""
     too_few_text = f"too few: {{}} of {MIN_ANSWERED}"
     rows = []

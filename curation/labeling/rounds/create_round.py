@@ -14,12 +14,7 @@ from curation.core.text import describe_left_out, pluralize
 from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, assign_queries, lay_out
-from curation.labeling.rounds.candidates import (
-    CandidateRow,
-    ChosenCandidates,
-    choose_candidates,
-    read_candidates,
-)
+from curation.labeling.rounds.candidates import CandidateRow, Selection, choose_candidates, read_candidates
 from curation.labeling.rounds.control_items import (
     AnnotatorPair,
     ControlItemPool,
@@ -27,13 +22,7 @@ from curation.labeling.rounds.control_items import (
     read_practised_pairs,
     write_control_items,
 )
-from curation.labeling.rounds.query_draw import (
-    DrawFrame,
-    QueryDraw,
-    draw_candidates,
-    read_draw_frame,
-    restore_draw,
-)
+from curation.labeling.rounds.query_draw import DrawFrame, QueryDraw, draw_candidates, load_draw, read_frame
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
 from curation.labeling.rounds.status import build_spacing_table, compute_quantiles
 from curation.people.annotators import able_to_judge, require_annotators, require_author
@@ -141,7 +130,7 @@ def open_round(
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str], DrawFrame | None]:
         rows, active = read_candidates(cursor, pilots=request.pilot)
-        frame = read_draw_frame(cursor) if request.draw is not None else None
+        frame = read_frame(cursor) if request.draw is not None else None
         if pairs is None:
             return rows, active, frame
         rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
@@ -151,7 +140,7 @@ def open_round(
         versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
         return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active, frame
 
-    def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> ChosenCandidates:
+    def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> Selection:
         rows, active, frame = inputs
         choice = choose_candidates(rows, active, request.again)
         sources = {candidate[:2]: pairs[candidate[:2]] for candidate in choice.candidates} if pairs else {}
@@ -174,7 +163,7 @@ def open_round_over(
     store: Store,
     layout: RoundRequest,
     read: Callable[[Cursor], Inputs],
-    choose: Callable[[Inputs], ChosenCandidates],
+    choose: Callable[[Inputs], Selection],
     author: str = COMMAND_LINE,
     also: Callable[[Cursor, OpenedRound], None] = lambda _cursor, _opened: None,
     dry_run: bool = False,
@@ -202,13 +191,13 @@ def open_round_over(
         pool = read_control_items(cursor) if layout.control_items else None
         return (get_setting(cursor, "guide") or "", pool, read_practised_pairs(cursor)), read(cursor)
 
-    def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, ChosenCandidates]:
+    def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, Selection]:
         chosen = choose(inputs[1])
         if not dry_run:
             store_linked_texts(store, (candidate.document_id for candidate in chosen.candidates))
         return _plan_round(layout, *inputs[0], chosen), chosen
 
-    def write(cursor: Cursor, planned: tuple[_Plan, ChosenCandidates]) -> None:
+    def write(cursor: Cursor, planned: tuple[_Plan, Selection]) -> None:
         (opened, laid, parameters), chosen = planned
         write_round(cursor, opened.round_id, opened.round, layout.kind, opened.guide_hash, parameters)
         _write_sources(cursor, opened.round_id, chosen.sources)
@@ -239,14 +228,14 @@ def read_project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
     return (*(get_setting(cursor, name) for name in ("guide", "corpus", "sample")), *counts)
 
 
-def _choose_queries(chosen: ChosenCandidates, count: int, seed: int) -> ChosenCandidates:
+def _choose_queries(chosen: Selection, count: int, seed: int) -> Selection:
     """Choose the candidates of `count` queries, in a seeded order."""
     queries = set(sort_by_seed({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
     chosen_candidates = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
     left_out = dict(chosen.left_out)
     if len(chosen_candidates) < len(chosen.candidates):
         left_out["the query was not drawn for the pilot"] = len(chosen.candidates) - len(chosen_candidates)
-    return ChosenCandidates(chosen_candidates, {**chosen.parameters, "queries": count}, left_out)
+    return Selection(chosen_candidates, {**chosen.parameters, "queries": count}, left_out)
 
 
 def _plan_round(
@@ -254,7 +243,7 @@ def _plan_round(
     guide_hash: str,
     pool: ControlItemPool | None,
     practised_pairs: set[AnnotatorPair],
-    choice: ChosenCandidates,
+    choice: Selection,
 ) -> _Plan:
     if not choice.candidates:
         raise _no_candidates_error(choice.left_out)
@@ -297,7 +286,7 @@ def _plan_round(
         control_items=assignment.planted_by,
         distances=compute_quantiles([row.position - positions[row.duplicate_of or ""] for row in repeats]),
         left_out=left_out,
-        draw=None if draw is None else restore_draw(draw),
+        draw=None if draw is None else load_draw(draw),
     )
     return opened, assignment, parameters
 

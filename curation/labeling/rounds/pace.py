@@ -123,15 +123,13 @@ def forecast_end(work: Sequence[AnnotatorWork], now: datetime | None = None) -> 
     If no item is open, or an annotator has no pace, the time is None and the sentence gives the reason.
     """
     now = now or utc_now()
-    waiting = [person for person in work if person.open]
-    if not waiting:
+    active = [person for person in work if person.open]
+    if not active:
         return None, "Nothing is open."
-    reasons = [
-        f"{person.annotator} {why}" for person in waiting if (why := _explain_no_forecast(person, now))
-    ]
+    reasons = [f"{person.annotator} {why}" for person in active if (why := _explain_no_forecast(person, now))]
     if reasons:
         return None, f"No forecast: {'; '.join(reasons)}."
-    days_left, slowest = max((_compute_days_left(person, now), person.annotator) for person in waiting)
+    days_left, slowest = max((_compute_days_left(person, now), person.annotator) for person in active)
     explanation = (
         f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
         f"weekends included; {slowest} is the slowest."

@@ -139,9 +139,7 @@ class PilotReport:
         )
 
 
-def compute_pilot_report(
-    store: Store, name: str, seed: int = 0, access: SealAccess | None = None
-) -> PilotReport:
+def report_pilot(store: Store, name: str, seed: int = 0, access: SealAccess | None = None) -> PilotReport:
     """Report the disagreement of a pilot by grade boundary, and the pairs with the largest differences.
 
     Without seal access, pairs that a release seals are counted but not listed.

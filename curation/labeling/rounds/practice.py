@@ -23,7 +23,7 @@ from curation.core.text import pluralize
 from curation.labeling.rounds.assignment import make_presentations, order_items
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import MAX_PER_QUERY
-from curation.labeling.rounds.rounds import append_round_event, read_parameters, read_round_state
+from curation.labeling.rounds.rounds import append_event, read_parameters, read_round_state
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import closed_access
 from curation.store import Cursor, Store, append_rows, record_event
@@ -219,7 +219,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
         rows = _draw_attempt(cursor, old_status, annotator)
         append_rows(cursor, "presentations", rows)
         detail = {"practice": "again", "annotator": annotator, "from": rows[0].position}
-        append_round_event(cursor, old_status.round_id, "extend", detail, author)
+        append_event(cursor, old_status.round_id, "extend", detail, author)
         record_event(cursor, "practise again", {"name": name, **detail, "items": len(rows)}, author)
         return read_practice_statuses(cursor, annotator, old_status.round_id)[0]
 
@@ -239,7 +239,7 @@ def waive_practice(
     with store.transaction() as cursor:
         old_status = _read_status_to_change(cursor, name, annotator, author)
         detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}
-        append_round_event(cursor, old_status.round_id, "extend", detail, author)
+        append_event(cursor, old_status.round_id, "extend", detail, author)
         record_event(cursor, "let pass practice", {"name": name, **detail}, author)
         return read_practice_statuses(cursor, annotator, old_status.round_id)[0]
 

@@ -22,7 +22,7 @@ from curation.core.reports.table_files import csv_table
 from curation.core.reports.tables import Table
 from curation.core.statistics.stratified_sampling import allocate
 from curation.core.text import pluralize
-from curation.labeling.rounds.candidates import CandidateRow, ChosenCandidates
+from curation.labeling.rounds.candidates import CandidateRow, Selection
 from curation.store import Cursor, get_setting
 
 UNIT_FIELD = "goldset_gold_query"
@@ -83,13 +83,13 @@ class QueryDraw:
 
 
 def draw_candidates(
-    chosen: ChosenCandidates,
+    chosen: Selection,
     rows: Sequence[CandidateRow],
     active: set[str],
     frame: DrawFrame,
     queries: int,
     seed: int,
-) -> ChosenCandidates:
+) -> Selection:
     """Choose the candidates of a random sample of the current queries that have a pool.
 
     Parameters
@@ -147,11 +147,9 @@ def draw_queries(
             "nothing to add where people grade everything."
         )
     names = sorted(units_by_stratum)
-    undrawn_counts = [len(units_by_stratum[name]) - 1 for name in names]
+    limits = [len(units_by_stratum[name]) - 1 for name in names]
     drawn_units: set[str] = set()
-    for name, extra_count in zip(
-        names, allocate(queries - len(names), undrawn_counts, undrawn_counts), strict=True
-    ):
+    for name, extra_count in zip(names, allocate(queries - len(names), limits, limits), strict=True):
         shuffled = sort_by_seed(units_by_stratum[name], seed, lambda unit: ["query draw", unit])
         drawn_units.update(shuffled[: extra_count + 1])
     drawn_ids = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn_units)
@@ -164,10 +162,10 @@ def read_draws(cursor: Cursor) -> list[QueryDraw]:
         "SELECT json_extract(parameters, 'query_draw') FROM rounds "
         "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
     ).fetchall()
-    return [restore_draw(json.loads(row[0])) for row in rows]
+    return [load_draw(json.loads(row[0])) for row in rows]
 
 
-def restore_draw(draw: Mapping[str, Any]) -> QueryDraw:
+def load_draw(draw: Mapping[str, Any]) -> QueryDraw:
     """Restore a draw from the parameters of its round."""
     return QueryDraw(draw["strata"], frozenset(draw["drawn"]), draw.get("units", {}))
 
@@ -185,7 +183,7 @@ def write_draw(draw: QueryDraw, path: Path) -> None:
         raise RefusedError(f"{path} cannot be written ({error.strerror}). Name another file.") from None
 
 
-def read_draw_frame(cursor: Cursor) -> DrawFrame:
+def read_frame(cursor: Cursor) -> DrawFrame:
     """Read the strata of the sample's queries, and the units of queries that are drawn together."""
     strata = cursor.execute(
         "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]

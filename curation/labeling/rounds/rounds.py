@@ -209,7 +209,7 @@ def set_round_state(
         require_author(cursor, author, "lead")
         old_state = read_round_state(cursor, name)
         event = _choose_event(old_state, state)
-        append_round_event(cursor, old_state.round_id, event, {"reason": reason} if reason else {}, author)
+        append_event(cursor, old_state.round_id, event, {"reason": reason} if reason else {}, author)
         record_event(cursor, f"{event} round", {"name": name, "reason": reason}, author)
         also(cursor, old_state)
         return read_round_state(cursor, name)
@@ -279,9 +279,7 @@ def read_open_states(cursor: Cursor) -> list[RoundState]:
     ]
 
 
-def append_round_event(
-    cursor: Cursor, round_id: str, kind: str, detail: Mapping[str, Any], author: str
-) -> None:
+def append_event(cursor: Cursor, round_id: str, kind: str, detail: Mapping[str, Any], author: str) -> None:
     """Append an event of a round as its next revision."""
     columns = {"kind": kind, "detail": canonical_json(detail), "author": author, "happened_at": utc_now()}
     append_revision(cursor, "round_events", "round_id", round_id, **columns)

@@ -17,11 +17,7 @@ import numpy as np
 from curation.core.reports.tables import BarCell, NumberCell, Table
 from curation.core.text import describe_left_out, pluralize
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
-from curation.labeling.rounds.control_items import (
-    ControlItemResult,
-    build_control_item_table,
-    read_control_item_results,
-)
+from curation.labeling.rounds.control_items import ControlResult, build_control_table, read_control_results
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.rounds import read_round_state
 from curation.labeling.rounds.upcoming import TOO_NEAR_REASON, count_unshown
@@ -122,7 +118,7 @@ class RoundStatus:
     late: int
     withdrawn: int
     spacing: Spacing
-    control_items: list[ControlItemResult]
+    control_items: list[ControlResult]
     left_out: dict[str, int]
 
     @property
@@ -151,7 +147,7 @@ class RoundStatus:
         return [
             build_progress_table(self),
             build_spacing_table(self.spacing.distances, self.spacing.hours),
-            build_control_item_table(self.control_items),
+            build_control_table(self.control_items),
         ]
 
 
@@ -223,7 +219,7 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
             late=late,
             withdrawn=withdrawn,
             spacing=measure_spacing(cursor, round_id),
-            control_items=[] if state.kind == "practice" else read_control_item_results(cursor, round_id),
+            control_items=[] if state.kind == "practice" else read_control_results(cursor, round_id),
             left_out={reason: count for reason, count in left_out.items() if count},
         )
 
@@ -253,22 +249,20 @@ def build_progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()
     """Draw the table of annotators' progress, including blind duplicates; `work` adds columns for the
     pace."""
     work_by_annotator = {person.annotator: person for person in work}
-    columns_of_pace = ("Median seconds", "Answers an hour", "Hours left")[
-        : 0 if not work else 2 if status.closed else 3
-    ]
+    pace = ("Median seconds", "Answers an hour", "Hours left")[: 0 if not work else 2 if status.closed else 3]
     rows = (
         (
             annotator.annotator,
             BarCell(annotator.answered, annotator.presentations),
             *(annotator.answered, annotator.presentations),
             *(annotator.cannot_tell, annotator.later, annotator.flagged),
-            *_build_pace_cells(work_by_annotator.get(annotator.annotator))[: len(columns_of_pace)],
+            *_build_pace_cells(work_by_annotator.get(annotator.annotator))[: len(pace)],
             annotator.last_at,
         )
         for annotator in status.annotators
     )
     kind_columns = ("Cannot tell", "Put off", "Flagged")
-    columns = ("Annotator", "Share", "Answered", "Of", *kind_columns, *columns_of_pace, "Last answer (UTC)")
+    columns = ("Annotator", "Share", "Answered", "Of", *kind_columns, *pace, "Last answer (UTC)")
     return Table("Progress by annotator", columns, tuple(rows))
 
 

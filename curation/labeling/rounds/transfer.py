@@ -21,12 +21,7 @@ from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.assignment import RoundAssignment, lay_out
-from curation.labeling.rounds.candidates import (
-    Candidate,
-    ChosenCandidates,
-    choose_candidates,
-    read_candidates,
-)
+from curation.labeling.rounds.candidates import Candidate, Selection, choose_candidates, read_candidates
 from curation.labeling.rounds.control_items import (
     AnnotatorPair,
     ControlItemPool,
@@ -37,7 +32,7 @@ from curation.labeling.rounds.control_items import (
 from curation.labeling.rounds.create_round import read_project_fingerprint
 from curation.labeling.rounds.rounds import (
     RoundState,
-    append_round_event,
+    append_event,
     find_round,
     read_free_positions,
     read_members,
@@ -78,7 +73,7 @@ class TransferInputs(NamedTuple):
     away: frozenset[str]
     pool: ControlItemPool | None
     practised: set[AnnotatorPair]
-    new: ChosenCandidates
+    new: Selection
 
     @property
     def at_work(self) -> list[str]:
@@ -336,15 +331,13 @@ def _write_transfer(
     withdraw(cursor, [item.presentation_id for item in withdrawn], kind, author)
     append_rows(cursor, "presentations", assignment.rows)
     write_control_items(cursor, round_id, assignment.items)
-    _move_opinion_requests(cursor, withdrawn, assignment)
+    _move_requests(cursor, withdrawn, assignment)
     counts = {name: getattr(transfer, name) for name in RECORDED_COUNTS}
-    append_round_event(cursor, round_id, kind, {**detail, **counts}, author)
+    append_event(cursor, round_id, kind, {**detail, **counts}, author)
     record_event(cursor, f"{kind} round", {"name": transfer.round, **detail, **counts}, author)
 
 
-def _move_opinion_requests(
-    cursor: Cursor, withdrawn: Sequence[RoundItem], assignment: RoundAssignment
-) -> None:
+def _move_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], assignment: RoundAssignment) -> None:
     """Transfer requests for second opinions to the new presentations."""
     new_ids = {
         (row.query_id, row.document_id): row.presentation_id

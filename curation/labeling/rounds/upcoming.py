@@ -200,10 +200,8 @@ class UpcomingWork(NamedTuple):
 
     def paused_rounds(self) -> list[str]:
         """Return the names of paused rounds with unanswered items."""
-        unanswered = {item.round_id for item in self.left}
-        return [
-            round_.name for round_ in self.rounds.values() if round_.paused and round_.round_id in unanswered
-        ]
+        ids = {item.round_id for item in self.left}
+        return [round_.name for round_ in self.rounds.values() if round_.paused and round_.round_id in ids]
 
 
 def read_rounds(cursor: Cursor) -> dict[str, ShownRound]:

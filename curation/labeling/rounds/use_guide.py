@@ -17,7 +17,7 @@ from curation.guides.difference import GuideDifference, compare_guides
 from curation.guides.drafts import end_draft, find_draft
 from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
 from curation.guides.guide import Guide, current_guide, describe_fields, load_guide, store_guide
-from curation.labeling.rounds.rounds import RoundState, append_round_event, read_open_states
+from curation.labeling.rounds.rounds import RoundState, append_event, read_open_states
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event
 
@@ -226,7 +226,7 @@ def use_guide(
                 "project_guide": guide.guide_hash,
                 "choice": open_rounds,
             }
-            append_round_event(cursor, state.round_id, "guide", detail, author)
+            append_event(cursor, state.round_id, "guide", detail, author)
         names = [state.round for state in affected]
         kept, switched = (names, []) if open_rounds == KEEP else ([], names)
         if changed or affected:

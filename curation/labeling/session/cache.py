@@ -208,10 +208,8 @@ class _ProjectCaches:
         with self._lock:
             if self._read is None or self._data_version != data_version:
                 rounds = read_open_rounds(cursor)
-                guide_hashes = {
-                    name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)
-                }
-                guides = {name: load_guide(cursor, name) for name in sorted(guide_hashes)}
+                hashes = {name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)}
+                guides = {name: load_guide(cursor, name) for name in sorted(hashes)}
                 states = read_item_versions(cursor, rounds), count_events(cursor), read_texts_version(cursor)
                 self._read = _SharedState(rounds, guides, *states)
                 self._data_version = data_version

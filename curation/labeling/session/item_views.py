@@ -17,12 +17,7 @@ from curation.core.spans import Spans
 from curation.guides.guide import Guide, load_guide
 from curation.ingest.filters import NEED
 from curation.labeling.judging import read_evidence_marks
-from curation.labeling.presentation.drawing import (
-    NO_IMAGE_HOSTS,
-    DocumentText,
-    draw_document,
-    draw_whole_body,
-)
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, draw_body, draw_document
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork
@@ -135,7 +130,7 @@ class ItemRow(NamedTuple):
     def drawn(self, image_hosts: frozenset[str]) -> ItemView:
         """Draw the view."""
         text, guide, *_ = self
-        drawn_fields = draw_document(
+        drawing = draw_document(
             text.document,
             text.query,
             guide.presentation,
@@ -144,10 +139,7 @@ class ItemRow(NamedTuple):
             markable=guide.evidence is not None,
         )
         view_fields: dict[str, Any] = dict(zip(self._fields[2:], self[2:], strict=True))
-        view_fields |= drawn_fields._asdict() | {
-            "query": text.query,
-            "information_need": text.information_need,
-        }
+        view_fields |= drawing._asdict() | {"query": text.query, "information_need": text.information_need}
         view_fields["kind"] = "practice" if self.kind == "practice" else "work"
         return ItemView(**view_fields, guide_hash=guide.guide_hash)
 
@@ -161,7 +153,7 @@ def draw_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list
     return [AnsweredItem(row.drawn(image_hosts), **answer) for row, answer in rows]
 
 
-def read_item_rows(
+def read_rows(
     cursor: Cursor,
     cache: SessionCache,
     work: UpcomingWork,
@@ -245,7 +237,7 @@ def draw_whole_document(
     if columns is None or guide is None:
         raise NotFoundError("This item is not assigned to you.")
     query, *document, _ = columns
-    return draw_whole_body(DocumentText(*document), query, guide, image_hosts)
+    return draw_body(DocumentText(*document), query, guide, image_hosts)
 
 
 def _number_items(
@@ -263,10 +255,8 @@ def _number_items(
     for item in work.items:
         if group(item) in groups:
             groups[group(item)].append(item.presentation_id)
-    group_ids = [groups[group(item)] for item in items]
-    return [
-        (ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, group_ids, strict=True)
-    ]
+    members = [groups[group(item)] for item in items]
+    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, members, strict=True)]
 
 
 def _find_asking_items(

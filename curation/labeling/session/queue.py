@@ -17,13 +17,7 @@ from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS
 from curation.labeling.rounds.practice import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, compute_upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
-from curation.labeling.session.item_views import (
-    AnsweredItem,
-    AnswerRow,
-    ItemView,
-    draw_answers,
-    read_item_rows,
-)
+from curation.labeling.session.item_views import AnsweredItem, AnswerRow, ItemView, draw_answers, read_rows
 from curation.store import Cursor, Store
 
 MAX_SKIPPED = 50
@@ -96,7 +90,7 @@ def read_queue(
         work = read_work(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
         items = _extend_to_whole_lists(upcoming, limit, work.lists())
-        item_rows = read_item_rows(cursor, cache, work, items, upcoming)
+        item_rows = read_rows(cursor, cache, work, items, upcoming)
         listing = [] if list_of is None else _read_listing(cursor, cache, work, list_of)
         hour, seconds_each = cache.pace()
         is_over = not work.items and bool(cursor.execute(_EVER_ASSIGNED, [annotator]).fetchall())
@@ -132,13 +126,11 @@ def read_skipped_items(
         cache.read(cursor, store.data_version)
         work = read_work(cursor, cache)
         items = work.put_off[:MAX_SKIPPED]
-        item_rows = read_item_rows(cursor, cache, work, items, work.open)
+        item_rows = read_rows(cursor, cache, work, items, work.open)
     open_counts = Counter((item.round_id, item.query_id) for item in work.open)
     is_last_open = [open_counts[item.round_id, item.query_id] == 1 for item in items]
     views = [row.drawn(image_hosts) for row in item_rows]
-    return [
-        view._replace(asks=view.asks and is_last) for view, is_last in zip(views, is_last_open, strict=True)
-    ]
+    return [view._replace(asks=view.asks and last) for view, last in zip(views, is_last_open, strict=True)]
 
 
 def _extend_to_whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
@@ -170,7 +162,7 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
         else []
     )
     answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh_rows}
-    rows = read_item_rows(cursor, cache, work, items, work.open)
+    rows = read_rows(cursor, cache, work, items, work.open)
     marks = read_evidence_marks(cursor, list(answers))
     return [
         (row, {**answers.get(row.presentation_id, {}), "evidence": marks.get(row.presentation_id, ())})

@@ -38,11 +38,11 @@ def submit_judgments(store: Store, annotator: str, submissions: Sequence[Submiss
     All writes are in one transaction: when the function returns, every 'saved' submission is in the database.
     """
     with session_cache(store, annotator) as cache:
-        outcomes = _submit_from_cache(store, cache, submissions)
-        return _submit_from_database(store, cache, submissions) if outcomes is None else outcomes
+        outcomes = _submit_cached(store, cache, submissions)
+        return _submit_uncached(store, cache, submissions) if outcomes is None else outcomes
 
 
-def _submit_from_cache(
+def _submit_cached(
     store: Store, cache: SessionCache, submissions: Sequence[Submission]
 ) -> list[Outcome] | None:
     """Check and write submissions on cached items; if an item is not cached, write nothing and return
@@ -76,9 +76,7 @@ def _judge_from_cache(
     return context and judge_submissions(cache.annotator, submissions, context)
 
 
-def _submit_from_database(
-    store: Store, cache: SessionCache, submissions: Sequence[Submission]
-) -> list[Outcome]:
+def _submit_uncached(store: Store, cache: SessionCache, submissions: Sequence[Submission]) -> list[Outcome]:
     """Check and write submissions against the database, which holds all presentations and client keys."""
     with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
         context = _read_context(cursor, submissions)

@@ -266,11 +266,9 @@ def _read_inputs(
     return evidence, find_first_reasons(query_ids, reasons)
 
 
-def _plan_task(
-    request: AnswerTaskRequest, evidence: EvidenceInputs, asked_queries: ReasonByQuery
-) -> _Planned:
-    documents, with_relevant, sealed = choose_evidence(evidence, request.show, request.documents)
-    queries, left_out = _choose_queries(request, evidence, asked_queries, documents)
+def _plan_task(request: AnswerTaskRequest, inputs: EvidenceInputs, asked_queries: ReasonByQuery) -> _Planned:
+    documents, with_relevant, sealed = choose_evidence(inputs, request.show, request.documents)
+    queries, left_out = _choose_queries(request, inputs, asked_queries, documents)
     if not queries:
         reasons = "; ".join(f"{count:,}: {reason}" for reason, count in left_out.items())
         raise RefusedError(f"No query is left to write answers to ({reasons or 'no query was asked for'}).")

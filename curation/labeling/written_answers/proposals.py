@@ -90,21 +90,19 @@ class NuggetProposals(NamedTuple):
         if self.written is None:
             return dict.fromkeys(REVIEW_COUNTS, 0)
         unchanged = set(self.proposed).intersection(self.written)
-        unmatched_written = [
-            item for item in self.written if item not in unchanged and item.text not in self.before
-        ]
-        unmatched_proposals = [nugget for nugget in self.proposed if nugget not in unchanged]
+        unmatched = [item for item in self.written if item not in unchanged and item.text not in self.before]
+        other_proposals = [nugget for nugget in self.proposed if nugget not in unchanged]
         changed = 0
-        for nugget in unmatched_proposals:
-            scores = [(token_f1(nugget.text, [candidate.text]), candidate) for candidate in unmatched_written]
+        for nugget in other_proposals:
+            scores = [(token_f1(nugget.text, [candidate.text]), candidate) for candidate in unmatched]
             score, most_similar = max(scores, default=(0, None))
             if most_similar is not None and score >= MIN_F1_OF_CHANGE:
-                unmatched_written.remove(most_similar)
+                unmatched.remove(most_similar)
                 changed += 1
         return dict(
             zip(
                 REVIEW_COUNTS,
-                (len(unchanged), changed, len(unmatched_proposals) - changed, len(unmatched_written)),
+                (len(unchanged), changed, len(other_proposals) - changed, len(unmatched)),
                 strict=True,
             )
         )

@@ -150,15 +150,13 @@ def read_writing_item(
         draft = cursor.execute(_DRAFT, [assignment_id, assignment.revision]).fetchone()
         template = current_guide(cursor).presentation
     ticked_ids = set(draft[0] if draft else assignment.documents)
-    documents = [
-        draw_document(document, query, template, image_hosts=image_hosts) for _, document in evidence
-    ]
+    drawn = [draw_document(document, query, template, image_hosts=image_hosts) for _, document in evidence]
     return WritingItem(
         assignment_id,
         assignment.revision,
         query,
         information_need,
-        tuple(documents),
+        tuple(drawn),
         assignment.answer or "",
         tuple(index for index, row in enumerate(evidence) if row[0] in ticked_ids),
         assignment.written,

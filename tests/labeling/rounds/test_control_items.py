@@ -17,7 +17,7 @@ from curation.labeling.rounds.control_items import (
     TOO_FEW,
     ControlItem,
     ControlItemPool,
-    choose_control_items,
+    choose_controls,
 )
 from curation.labeling.rounds.create_round import OpenedRound, open_round
 from curation.labeling.rounds.status import read_round_status
@@ -129,11 +129,11 @@ def test_a_pair_that_the_round_shows_for_judging_is_not_planted(decided: Store) 
 def test_a_lone_control_item_is_counted() -> None:
     items = (ControlItem(Candidate("q1", "d1", "h1"), 1, None),)
     work = {"w": [Candidate("w", f"d{n}", "h") for n in range(10)]}
-    items_planted, lacking = choose_control_items(
+    items_planted, lacking = choose_controls(
         work, ControlItemPool(items, frozenset(), {}), "ada", 0.2, "s", set()
     )
     assert (len(items_planted), lacking) == (1, {TOO_FEW: 1, SINGLE_DOCUMENT: 1})
-    beside, lacking = choose_control_items(
+    beside, lacking = choose_controls(
         {"q1": work["w"]}, ControlItemPool(items, frozenset(), {}), "ada", 0.1, "s", set()
     )
     assert (len(beside), lacking) == (1, {TOO_FEW: 0, SINGLE_DOCUMENT: 0})

@@ -9,7 +9,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.pilot import compute_pilot_report, measure_boundaries
+from curation.labeling.rounds.pilot import measure_boundaries, report_pilot
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
@@ -85,7 +85,7 @@ def test_the_report_shows_the_widest_differences_with_notes_and_without_names(pi
         pilot, "grace", [Submission(item.presentation_id, 0, "grade", "press-0001", 3, note="it does answer")]
     )
     grade_next(pilot, "grace", 4, grade=1)
-    report = compute_pilot_report(pilot, "pilot")
+    report = report_pilot(pilot, "pilot")
     assert (report.pairs, report.compared, report.unanswered, report.differing) == (20, 5, 35, 5)
     assert [one.grades for one in report.spreads] == [(0, 3), *[(0, 1)] * 4]
     assert report.spreads[0].notes == ("it does answer",)
@@ -97,4 +97,4 @@ def test_the_report_shows_the_widest_differences_with_notes_and_without_names(pi
 def test_only_a_pilot_has_a_pilots_report(store: Store) -> None:
     open_for(store, grid(2, 2), "ada", duplicates=0.08)
     with pytest.raises(RefusedError, match="not a pilot"):
-        compute_pilot_report(store, "first")
+        report_pilot(store, "first")

@@ -20,9 +20,8 @@ from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
-from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.leaving import deactivate_annotator
-from curation.labeling.rounds.moving import PRACTISED, reassign
+from curation.labeling.rounds.moving import PRACTISED, extend_round, reassign
 from curation.labeling.rounds.rounds import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
