@@ -1,5 +1,4 @@
-"""The JSON routes of the grading screen: the next items, answers, the labeling guide, and questions about the
-guide.
+"""The JSON routes of the grading screen.
 
 Every request acts for the annotator who is signed in. The role of the annotator must allow to judge, and
 `curation.labeling` decides whether an item belongs to the annotator. A refused request gets a response with a
@@ -34,8 +33,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from app.context import image_hosts, project_store
-from app.grading import guide_json
-from app.monitoring.failures import request_id
+from app.grading import make_guide_json
+from app.monitoring.failures import current_request_id
 from curation.core import log
 from curation.core.errors import (
     CurationError,
@@ -58,9 +57,9 @@ from curation.labeling.session.recent_answers import count_answered_since
 from curation.labeling.session.submit import submit_judgments
 from curation.people.annotators import JUDGING, require_role
 
-LARGEST_BODY = 256 * 1024
-MAX_SHOWINGS = 20
-STATUS: dict[type[CurationError], int] = {
+MAX_BODY_BYTES = 256 * 1024
+MAX_ITEMS = 20
+HTTP_STATUS: dict[type[CurationError], int] = {
     NotFoundError: 404,
     RefusedError: 403,
     InputError: 422,
@@ -70,16 +69,16 @@ STATUS: dict[type[CurationError], int] = {
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Handler = Callable[[Request], Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
-Read = TypeVar("Read", bound=BaseModel)
+Message = TypeVar("Message", bound=BaseModel)
 
 
-class Sent(BaseModel):
+class StrictMessage(BaseModel):
     """A message from the grading screen; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Judgment(Sent):
+class JudgmentMessage(StrictMessage):
     """An action of an annotator, such as a grade, as the browser sends the action."""
 
     presentation_id: Id
@@ -95,17 +94,17 @@ class Judgment(Sent):
     active_ms: StrictInt | None = None
     evidence: Annotated[list[tuple[StrictInt, StrictInt]], Field(max_length=500)] = []
 
-    def submission(self) -> Submission:
+    def to_submission(self) -> Submission:
         """Return the action as a record of the package `curation`, with times in UTC."""
         values = self.model_dump()
         values["evidence"] = tuple(self.evidence)
-        shown: datetime | None = values.pop("shown_at")
+        shown_at: datetime | None = values.pop("shown_at")
         with suppress(OverflowError):  # a clock that is centuries off is no reason to lose a grade
-            values["shown_at"] = shown and shown.astimezone(UTC).replace(tzinfo=None)
+            values["shown_at"] = shown_at and shown_at.astimezone(UTC).replace(tzinfo=None)
         return Submission(**values)
 
 
-class Keyed(BaseModel):
+class KeyedMessage(BaseModel):
     """An answer with its client key; the other fields of each answer are validated later."""
 
     model_config = ConfigDict(extra="allow")
@@ -113,19 +112,19 @@ class Keyed(BaseModel):
     client_key: Annotated[str, Field(max_length=128)]
 
 
-class Judgments(Sent):
+class JudgmentsMessage(StrictMessage):
     """An annotator's actions in order of time, and the ids of the items that the browser holds already.
 
     `explain` names practice items whose expected grades the screen shows once the annotator has answered.
     """
 
-    submissions: Annotated[list[Keyed], Field(max_length=50)]
+    submissions: Annotated[list[KeyedMessage], Field(max_length=50)]
     holding: Annotated[list[Id], Field(max_length=100)] = []
-    limit: Annotated[int, Field(ge=0, le=MAX_SHOWINGS)] = 5
+    limit: Annotated[int, Field(ge=0, le=MAX_ITEMS)] = 5
     explain: Annotated[list[Id], Field(max_length=20)] = []
 
 
-class QueryAnswer(Sent):
+class QueryAnswerMessage(StrictMessage):
     """An annotator's answer to the question whether the corpus answers the query of an item."""
 
     presentation_id: Id
@@ -133,37 +132,37 @@ class QueryAnswer(Sent):
     client_key: Annotated[str, Field(max_length=128)]
 
 
-class QueryAnswers(Sent):
+class QueryAnswersMessage(StrictMessage):
     """An annotator's answers to the question whether the corpus answers a query, in order of time."""
 
-    answers: Annotated[list[Keyed], Field(max_length=50)]
+    answers: Annotated[list[KeyedMessage], Field(max_length=50)]
 
 
-def _in_utc(moment: datetime) -> datetime:
+def _to_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError as error:
         raise ValueError("a time is outside the range that UTC can express") from error
 
 
-class Worked(Sent):
+class CountRequest(StrictMessage):
     """The times from which answers are counted."""
 
-    since: Annotated[list[Annotated[AwareDatetime, AfterValidator(_in_utc)]], Field(max_length=3)]
+    since: Annotated[list[Annotated[AwareDatetime, AfterValidator(_to_utc)]], Field(max_length=3)]
 
 
-class AskedQuestion(Sent):
+class QuestionMessage(StrictMessage):
     """A question about the labeling guide, asked at one of the annotator's items or about the whole guide."""
 
     words: Annotated[str, Field(min_length=1, max_length=4_000)]
     presentation_id: Id | None = None
 
 
-def answered_for(*roles: str) -> Callable[[Handler], Endpoint]:
+def json_route(*roles: str) -> Callable[[Handler], Endpoint]:
     """Make an endpoint for these roles from a function that returns the content of a JSON response.
 
-    The function runs in a thread and reads the posted JSON from `sent` in the state of the request. An error
-    becomes a response with the sentence of the error and a fitting HTTP status.
+    The function runs in a thread and reads the posted JSON from `message` in the state of the request. An
+    error becomes a response with the sentence of the error and a fitting HTTP status.
     """
 
     def decorate(handler: Handler) -> Endpoint:
@@ -171,123 +170,130 @@ def answered_for(*roles: str) -> Callable[[Handler], Endpoint]:
             try:
                 require_role(request.state.account, *roles)
                 if request.method == "POST":
-                    request.state.sent = await _json_of(request)
+                    request.state.message = await _read_json(request)
                 content = await run_in_threadpool(handler, request)
                 return JSONResponse(content, headers={"Cache-Control": "no-store"})
             except ValidationError as error:
-                return JSONResponse({"message": _sentence(error)}, 422)
+                return JSONResponse({"message": _describe_error(error)}, 422)
             except CurationError as error:
-                return JSONResponse({"message": str(error)}, STATUS.get(type(error), 500))
+                return JSONResponse({"message": str(error)}, HTTP_STATUS.get(type(error), 500))
 
         return endpoint
 
     return decorate
 
 
-answered = answered_for(*JUDGING)
+annotator_route = json_route(*JUDGING)
 
 
-@answered
+@annotator_route
 def presentations(request: Request) -> Any:
     """GET: return the annotator's next items, except the items that `holding` names."""
-    query, who = request.query_params, request.state.annotator
-    asked = Judgments(submissions=[], holding=query.getlist("holding"), limit=query.get("limit", "5"))  # type: ignore[arg-type]
-    listed = query.get("list", "")
-    return _queue(read_queue(project_store(), who, asked.limit, asked.holding, image_hosts(), listed))
+    parameters, annotator = request.query_params, request.state.annotator
+    holding, limit = parameters.getlist("holding"), parameters.get("limit", "5")
+    options = JudgmentsMessage.model_validate({"submissions": [], "holding": holding, "limit": limit})
+    list_name = parameters.get("list", "")
+    return _queue_json(
+        read_queue(project_store(), annotator, options.limit, options.holding, image_hosts(), list_name)
+    )
 
 
-@answered
+@annotator_route
 def previous(request: Request) -> Any:
     """GET: return the item that the annotator answered last, with the answer, or null."""
     item = read_previous_answer(project_store(), request.state.annotator, image_hosts())
-    return item and _answered(item)
+    return item and _answer_json(item)
 
 
-@answered
+@annotator_route
 def history(request: Request) -> Any:
     """GET: return a page of the annotator's answers, newest first, each with the revision that a change
     needs.
     """
-    wanted = HistoryFilter.model_validate(dict(request.query_params))
-    page = read_history_page(project_store(), request.state.annotator, wanted, image_hosts())
-    return {**page._asdict(), "answers": [_answered(answer) for answer in page.answers]}
+    history_filter = HistoryFilter.model_validate(dict(request.query_params))
+    page = read_history_page(project_store(), request.state.annotator, history_filter, image_hosts())
+    return {**page._asdict(), "answers": [_answer_json(answer) for answer in page.answers]}
 
 
-@answered
+@annotator_route
 def put_off(request: Request) -> Any:
     """GET: return the open items that the annotator has put off, the earliest first."""
     views = read_skipped_items(project_store(), request.state.annotator, image_hosts())
     return [view._asdict() for view in views]
 
 
-@answered
+@annotator_route
 def worked(request: Request) -> Any:
     """GET: return, for each time in `since`, the number of items that the annotator answered after this
     time.
     """
-    asked = Worked.model_validate({"since": request.query_params.getlist("since")})
-    moments = [moment.replace(tzinfo=None) for moment in asked.since]
+    count_request = CountRequest.model_validate({"since": request.query_params.getlist("since")})
+    moments = [moment.replace(tzinfo=None) for moment in count_request.since]
     with project_store().reading() as cursor:
         return count_answered_since(cursor, request.state.annotator, moments)
 
 
-@answered
+@annotator_route
 def document(request: Request) -> Any:
     """GET: return the whole document of one of the annotator's items, as text segments or safe HTML
     elements.
     """
-    who, presentation_id = request.state.annotator, request.path_params["presentation_id"]
-    return {"body": draw_whole_document(project_store(), who, presentation_id, image_hosts())}
+    annotator, presentation_id = request.state.annotator, request.path_params["presentation_id"]
+    return {"body": draw_whole_document(project_store(), annotator, presentation_id, image_hosts())}
 
 
-@answered
+@annotator_route
 def guide(request: Request) -> Any:
     """GET: return a labeling guide: its title, its scale, and its text as safe HTML."""
     with project_store().reading() as cursor:
-        return guide_json(load_guide(cursor, request.path_params["guide_hash"]))
+        return make_guide_json(load_guide(cursor, request.path_params["guide_hash"]))
 
 
-@answered
+@annotator_route
 def judgments(request: Request) -> Any:
     """POST: record actions in their order; return the outcome of each action, and the next items."""
-    asked, who, store = Judgments.model_validate(request.state.sent), request.state.annotator, project_store()
-    read, refused = validated(Judgment, asked.submissions)
-    done = [
-        outcome._asdict() for outcome in submit_judgments(store, who, [item.submission() for item in read])
+    posted, annotator = JudgmentsMessage.model_validate(request.state.message), request.state.annotator
+    store = project_store()
+    messages, refusals = validate_messages(JudgmentMessage, posted.submissions)
+    outcomes = [
+        outcome._asdict()
+        for outcome in submit_judgments(store, annotator, [message.to_submission() for message in messages])
     ]
-    log_refused(who, [*refused, *done])
-    answer: dict[str, Any] = {"outcomes": [*refused, *done], "queue": None}
-    if asked.explain:
-        answer["feedback"] = [shown._asdict() for shown in read_feedback(store, who, asked.explain)]
-    if asked.limit:
+    log_refusals(annotator, [*refusals, *outcomes])
+    response: dict[str, Any] = {"outcomes": [*refusals, *outcomes], "queue": None}
+    if posted.explain:
+        response["feedback"] = [item._asdict() for item in read_feedback(store, annotator, posted.explain)]
+    if posted.limit:
         with suppress(StoreError):  # all is saved; the browser asks for its next items again
-            answer["queue"] = _queue(read_queue(store, who, asked.limit, asked.holding, image_hosts()))
-    return answer
+            response["queue"] = _queue_json(
+                read_queue(store, annotator, posted.limit, posted.holding, image_hosts())
+            )
+    return response
 
 
-@answered
+@annotator_route
 def answers(request: Request) -> Any:
     """POST: record whether the corpus answers queries; return the outcome of each answer."""
-    asked, who = QueryAnswers.model_validate(request.state.sent), request.state.annotator
-    read, refused = validated(QueryAnswer, asked.answers)
-    done = [
-        answer_query(project_store(), who, item.presentation_id, item.answer, item.client_key)._asdict()
-        for item in read
+    posted, annotator = QueryAnswersMessage.model_validate(request.state.message), request.state.annotator
+    messages, refusals = validate_messages(QueryAnswerMessage, posted.answers)
+    outcomes = [
+        answer_query(project_store(), annotator, item.presentation_id, item.answer, item.client_key)._asdict()
+        for item in messages
     ]
-    log_refused(who, [*refused, *done])
-    return {"outcomes": [*refused, *done]}
+    log_refusals(annotator, [*refusals, *outcomes])
+    return {"outcomes": [*refusals, *outcomes]}
 
 
-@answered
+@annotator_route
 def questions(request: Request) -> Any:
     """GET: return the annotator's questions about the guide, and the answers that everyone may read. POST:
     store a new question about the guide.
     """
-    store, who = project_store(), request.state.annotator
+    store, annotator = project_store(), request.state.annotator
     if request.method == "POST":
-        asked = AskedQuestion.model_validate(request.state.sent)
-        ask_about_item(store, who, asked.words, asked.presentation_id)
-    return [readable_question._asdict() for readable_question in list_readable_questions(store, who)]
+        question = QuestionMessage.model_validate(request.state.message)
+        ask_about_item(store, annotator, question.words, question.presentation_id)
+    return [question._asdict() for question in list_readable_questions(store, annotator)]
 
 
 ROUTES = [
@@ -304,14 +310,14 @@ ROUTES = [
 ]
 
 
-def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
+def log_refusals(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
     """Log a line for each refused answer, without the grade and the words of the answer.
 
     The outcome gets the id of the log line as `request`.
     """
     for outcome in outcomes:
         if outcome["status"] == "refused":
-            outcome["request"] = request_id()
+            outcome["request"] = current_request_id()
             log.write(
                 logging.WARNING,
                 f"An answer was refused: {log.remove_content(outcome['message'])}",
@@ -321,55 +327,57 @@ def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
             )
 
 
-def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:
+def validate_messages(
+    model: type[Message], keyed_messages: Sequence[KeyedMessage]
+) -> tuple[list[Message], list[dict[str, str]]]:
     """Validate answers; return the valid answers, and a refusal for each invalid answer."""
-    read, refused = [], []
-    for item in sent:
+    messages, refusals = [], []
+    for item in keyed_messages:
         try:
-            read.append(model.model_validate(item.model_dump()))
+            messages.append(model.model_validate(item.model_dump()))
         except ValidationError as error:
-            outcome = {"client_key": item.client_key, "status": "refused", "message": _sentence(error)}
-            refused.append(outcome)
-    return read, refused
+            outcome = {"client_key": item.client_key, "status": "refused", "message": _describe_error(error)}
+            refusals.append(outcome)
+    return messages, refusals
 
 
-def _sentence(error: ValidationError) -> str:
+def _describe_error(error: ValidationError) -> str:
     """Return the problems that pydantic found, without the names of unknown fields, which the log must not
     hold.
     """
-    return "; ".join(f"{_place(item)}: {item['msg']}" for item in error.errors(include_input=False))
+    return "; ".join(f"{_name_field(item)}: {item['msg']}" for item in error.errors(include_input=False))
 
 
-def _place(item: ErrorDetails) -> str:
-    known = item["type"] != "extra_forbidden"
-    return ".".join(map(str, item["loc"])) if known else "an unknown name"
+def _name_field(item: ErrorDetails) -> str:
+    is_known = item["type"] != "extra_forbidden"
+    return ".".join(map(str, item["loc"])) if is_known else "an unknown name"
 
 
-def _answered(answered: AnsweredItem) -> dict[str, Any]:
+def _answer_json(answered: AnsweredItem) -> dict[str, Any]:
     return {**answered._asdict(), "showing": answered.showing._asdict()}
 
 
-def _queue(queue: AnnotatorQueue) -> dict[str, Any]:
+def _queue_json(queue: AnnotatorQueue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
     showings = [showing._asdict() for showing in queue.showings]
-    listing = [_answered(item) for item in queue.listing]
+    listing = [_answer_json(item) for item in queue.listing]
     return {**queue._asdict(), "practice": practice, "showings": showings, "listing": listing}
 
 
-async def _body(request: Request) -> bytes:
+async def _read_body(request: Request) -> bytes:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > LARGEST_BODY:
-            raise InputError(f"the request is larger than {LARGEST_BODY:,} bytes")
+        if len(body) > MAX_BODY_BYTES:
+            raise InputError(f"the request is larger than {MAX_BODY_BYTES:,} bytes")
     return body
 
 
-async def _json_of(request: Request) -> Any:
+async def _read_json(request: Request) -> Any:
     """Read the JSON that a request posts; raise `InputError` if the body is not JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise InputError("the request has the wrong content type: expected JSON with application/json")
-    body = await _body(request)
+    body = await _read_body(request)
     try:
         return read_json(body.decode())
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""The JSON routes of the page Adjudicate: disputed pairs, and the reviewer's decisions on disputed pairs.
+"""The JSON routes of the adjudication screen.
 
 Only reviewers and leads may use these routes. As in `app.api`, the browser treats the outcome of a decision
 as final only if the outcome names the client key of the decision.
@@ -12,7 +12,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import Route
 
-from app.api import Keyed, Sent, answered_for, log_refused, validated
+from app.api import KeyedMessage, StrictMessage, json_route, log_refusals, validate_messages
 from app.context import image_hosts, project_store
 from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.queue import (
@@ -27,47 +27,50 @@ from curation.labeling.consensus.queue import (
 )
 
 MAX_CASES = 10
-MAX_HOLDING = 500
+MAX_HELD_PAIRS = 500
 """Maximum number of pairs in a request: pairs on the screen, and pairs that the reviewer put off."""
-OUTCOME = ("client_key", "status", "message")
-OPINION = ("grade", "words", "other_text", "evidence")
+OUTCOME_FIELDS = ("client_key", "status", "message")
+OPINION_FIELDS = ("grade", "words", "other_text", "evidence")
 """The fields of an outcome, and of an annotator's opinion, that the browser receives."""
 PairId = Annotated[str, Field(min_length=1, max_length=32)]
-answered = answered_for(*REVIEWERS)
+reviewer_route = json_route(*REVIEWERS)
 
 
-class Asked(Sent):
+class CaseRequest(StrictMessage):
     """The number of pairs that the browser requests, and the pairs that the browser has already."""
 
-    holding: list[PairId] = Field([], max_length=MAX_HOLDING)
+    holding: list[PairId] = Field([], max_length=MAX_HELD_PAIRS)
     limit: Annotated[int, Field(ge=0, le=MAX_CASES)] = 8
 
 
-class Decisions(Sent):
+class DecisionsMessage(StrictMessage):
     """A reviewer's decisions on disputed pairs, in order of time."""
 
-    submissions: Annotated[list[Keyed], Field(max_length=50)]
+    submissions: Annotated[list[KeyedMessage], Field(max_length=50)]
 
 
-@answered
+@reviewer_route
 def disputes_next(request: Request) -> Any:
     """GET: return the next disputed pairs, except the pairs that `holding` names."""
-    query, who = request.query_params, request.state.annotator
-    asked = Asked(holding=query.getlist("holding"), limit=query.get("limit", "8"))  # type: ignore[arg-type]
-    queue = read_case_queue(project_store(), who, asked.limit, asked.holding, image_hosts())
-    return {**queue._asdict(), "showings": [_case(showing) for showing in queue.showings]}
+    parameters, reviewer = request.query_params, request.state.annotator
+    holding, limit = parameters.getlist("holding"), parameters.get("limit", "8")
+    case_request = CaseRequest.model_validate({"holding": holding, "limit": limit})
+    queue = read_case_queue(
+        project_store(), reviewer, case_request.limit, case_request.holding, image_hosts()
+    )
+    return {**queue._asdict(), "showings": [_case_json(showing) for showing in queue.showings]}
 
 
-@answered
+@reviewer_route
 def dispute(request: Request) -> Any:
     """GET: return a judged pair of query and document in its current state."""
-    return _case(read_case_view(project_store(), *_reviewer_and_pair(request), image_hosts()))
+    return _case_json(read_case_view(project_store(), *_read_reviewer_and_pair(request), image_hosts()))
 
 
-@answered
+@reviewer_route
 def case_context(request: Request) -> Any:
     """GET: return the query's other decided documents with their grades, and the comments on the pair."""
-    anchors, comments = read_case_context(project_store(), *_reviewer_and_pair(request))
+    anchors, comments = read_case_context(project_store(), *_read_reviewer_and_pair(request))
     return {
         "anchors": [anchor._asdict() for anchor in anchors],
         "comments": [
@@ -77,28 +80,29 @@ def case_context(request: Request) -> Any:
     }
 
 
-@answered
+@reviewer_route
 def document(request: Request) -> Any:
     """GET: return the whole document of a judged pair, as text segments or safe HTML elements."""
-    return {"body": draw_whole_case(project_store(), *_reviewer_and_pair(request), image_hosts())}
+    return {"body": draw_whole_case(project_store(), *_read_reviewer_and_pair(request), image_hosts())}
 
 
-@answered
+@reviewer_route
 def recent(request: Request) -> Any:
     """GET: return the pairs that the reviewer decided last, newest first."""
     return [
-        _case(case) for case in read_recent_cases(project_store(), request.state.annotator, image_hosts())
+        _case_json(case)
+        for case in read_recent_cases(project_store(), request.state.annotator, image_hosts())
     ]
 
 
-@answered
+@reviewer_route
 def decisions(request: Request) -> Any:
     """POST: record decisions in their order; return the outcome of each decision."""
-    asked, who = Decisions.model_validate(request.state.sent), request.state.annotator
-    read, refused = validated(ReviewerAction, asked.submissions)
-    done = submit_actions(project_store(), who, read)
-    outcomes = [*refused, *({name: getattr(outcome, name) for name in OUTCOME} for outcome in done)]
-    log_refused(who, outcomes)
+    posted, reviewer = DecisionsMessage.model_validate(request.state.message), request.state.annotator
+    actions, refusals = validate_messages(ReviewerAction, posted.submissions)
+    results = submit_actions(project_store(), reviewer, actions)
+    outcomes = [*refusals, *({name: getattr(result, name) for name in OUTCOME_FIELDS} for result in results)]
+    log_refusals(reviewer, outcomes)
     return {"outcomes": outcomes}
 
 
@@ -112,11 +116,11 @@ ROUTES = [
 ]
 
 
-def _case(case: CaseView) -> dict[str, Any]:
-    opinions = [{name: getattr(opinion, name) for name in OPINION} for opinion in case.opinions]
+def _case_json(case: CaseView) -> dict[str, Any]:
+    opinions = [{name: getattr(opinion, name) for name in OPINION_FIELDS} for opinion in case.opinions]
     return {**case._asdict(), "opinions": opinions, "decision": case.decision and case.decision._asdict()}
 
 
-def _reviewer_and_pair(request: Request) -> tuple[str, str, str]:
-    query = request.query_params
-    return request.state.annotator, query.get("query", ""), query.get("document", "")
+def _read_reviewer_and_pair(request: Request) -> tuple[str, str, str]:
+    parameters = request.query_params
+    return request.state.annotator, parameters.get("query", ""), parameters.get("document", "")

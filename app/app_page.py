@@ -1,4 +1,4 @@
-"""The record `AppPage`, which makes a module in `app.views` a page of the app."""
+"""A page of the app: the record that each module in `app.views` has."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _always(_: Annotator) -> bool:
 class AppPage(NamedTuple):
     """A page of the app: its title, its address, and the roles that may open the page.
 
-    position: the place of the page in the order of all pages; the first page of a role is also at `/`.
+    position: a number that orders all pages; the first page of a role is also at `/`.
     show: a function that draws the page for an annotator. The app shows a `CurationError` as a sentence.
     group: the menu of the page for roles with too many pages for a row of links; '' for no menu.
     listed: a function that says whether the navigation lists the page for a person; the address works anyway.

@@ -1,4 +1,4 @@
-"""Assets: the HTML files, style sheets and scripts in the folders of the app."""
+"""The assets of the app: the HTML files, style sheets and scripts in its folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app context: the project that this process serves, and the operator's environment variables."""
+"""What the operator told this process: the project to serve, and the settings in environment variables."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def allow_images_from(hosts: Sequence[str]) -> None:
     ------
     InputError: some hosts are not host names; the error names every invalid host.
     """
-    wrong = [host for host in hosts if not _HOST.fullmatch(host.lower())]
-    if wrong:
+    invalid = [host for host in hosts if not _HOST.fullmatch(host.lower())]
+    if invalid:
         raise InputError(
-            [f"--images-from {host!r}: expected a host such as images.example.org" for host in wrong]
+            [f"--images-from {host!r}: expected a host such as images.example.org" for host in invalid]
         )
     os.environ[IMAGES_FROM] = ",".join(sorted({host.lower() for host in hosts}))
 
 
 def backup_folder() -> Path | None:
     """Return the folder where the app may write backups; None if the operator named none."""
-    found = os.environ.get(BACKUP_TO)
-    return Path(found) if found else None
+    folder = os.environ.get(BACKUP_TO)
+    return Path(folder) if folder else None
 
 
 def project_store() -> Store:

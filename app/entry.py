@@ -1,4 +1,4 @@
-"""The entry files: scripts, style sheets and fonts that a browser loads before Streamlit draws a page.
+"""The entry files of Streamlit, which a browser loads before Streamlit draws a page.
 
 The names of these files change with every version of Streamlit, so this module reads the names from
 Streamlit's index page.
@@ -25,8 +25,8 @@ STATIC = Path(st.__file__).with_name("static")
 """The folder with Streamlit's index page and all files that this page loads."""
 SCRIPTS = "/static/"
 """The first part of the addresses of Streamlit's files."""
-SOON = ("BidiComponent", "Html")
-"""Scripts that every page needs soon, which the index page names so that browsers fetch the scripts early."""
+EARLY_SCRIPTS = ("BidiComponent", "Html")
+"""Scripts that every page needs, and that the index page therefore names for an early fetch."""
 _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
 _Attributes = dict[str, str | None]
 
@@ -37,9 +37,7 @@ def script_source(script: str) -> str:
 
 
 class _Head(HTMLParser):
-    """A parser that collects the scripts and links of a page with their attributes, and the ids of
-    elements.
-    """
+    """A parser that collects the scripts and links of a page, and the ids of its elements."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,20 +63,20 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
     head.feed(path.read_text(encoding="utf-8"))
     scripts = [tag for tag in head.tags if tag[1].get("type") == "module"]
     styles = [tag for tag in head.tags if tag[1].get("rel") == "stylesheet"]
-    ahead = [tag for tag in head.tags if tag[1].get("rel") in {"preload", "modulepreload"}]
-    named = [_address(attributes) for _, attributes in (*scripts, *styles, *ahead)]
-    missing = [name for name in named if not name or not (static / name).is_file()]
+    preloads = [tag for tag in head.tags if tag[1].get("rel") in {"preload", "modulepreload"}]
+    addresses = [_read_address(attributes) for _, attributes in (*scripts, *styles, *preloads)]
+    missing = [address for address in addresses if not address or not (static / address).is_file()]
     if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
         raise RefusedError(
             f"{path} of Streamlit {st.__version__} is not the page that goldgrade expects: one script and a "
             "style sheet that are in the folder next to it, and an element called root. Install a version of "
             "Streamlit that goldgrade was tested with, such as 1.67."
         )
-    for tag in (*styles, *scripts, *ahead):
-        yield _text(*tag)
-    for name in _soon(static, _address(scripts[0][1])):
-        if name not in named:
-            yield f'<link rel="modulepreload" crossorigin href="/{name}">'
+    for tag in (*styles, *scripts, *preloads):
+        yield _make_tag(*tag)
+    for address in _find_early_scripts(static, _read_address(scripts[0][1])):
+        if address not in addresses:
+            yield f'<link rel="modulepreload" crossorigin href="/{address}">'
 
 
 @cache
@@ -88,7 +86,7 @@ def prefetch_links(static: Path = STATIC) -> str:
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
 
 
-def font() -> str:
+def find_font() -> str:
     """Return the address of the font that Streamlit's index page fetches first; '' if the page fetches no
     font.
     """
@@ -96,31 +94,32 @@ def font() -> str:
     return match[1] if match else ""
 
 
-def _address(attributes: _Attributes) -> str:
+def _read_address(attributes: _Attributes) -> str:
     return (attributes.get("src") or attributes.get("href") or "").removeprefix("./")
 
 
-def _text(tag: str, attributes: _Attributes) -> str:
+def _make_tag(tag: str, attributes: _Attributes) -> str:
     """Return an HTML tag with an absolute address, so that the tag works on every path."""
-    given = {**attributes, "src" if tag == "script" else "href": f"/{_address(attributes)}"}
-    words = "".join(
-        f" {name}" if value is None else f' {name}="{escape(value)}"' for name, value in given.items()
+    all_attributes = {**attributes, "src" if tag == "script" else "href": f"/{_read_address(attributes)}"}
+    attributes_html = "".join(
+        f" {name}" if value is None else f' {name}="{escape(value)}"'
+        for name, value in all_attributes.items()
     )
-    return f"<{tag}{words}></script>" if tag == "script" else f"<{tag}{words}>"
+    return f"<{tag}{attributes_html}></script>" if tag == "script" else f"<{tag}{attributes_html}>"
 
 
-def _soon(static: Path, entry: str) -> list[str]:
-    """Return the addresses of the scripts in `SOON` and of their imports, found in the entry script."""
+def _find_early_scripts(static: Path, entry: str) -> list[str]:
+    """Return the addresses of `EARLY_SCRIPTS` and of their imports, as the entry script names them."""
     text = (static / entry).read_text(encoding="utf-8")
-    listed = _CHUNKS.search(text)
-    if listed is None:
+    chunk_list = _CHUNKS.search(text)
+    if chunk_list is None:
         return []
-    chunks = json.loads(f"[{listed[1]}]")
-    needed: list[str] = []
-    for name in SOON:
+    chunks = json.loads(f"[{chunk_list[1]}]")
+    files: list[str] = []
+    for name in EARLY_SCRIPTS:
         match = re.search(rf"import\(`\./{name}\.[^`]+`\),__vite__mapDeps\(\[([\d,]+)\]", text)
-        places = match[1].split(",") if match else []
-        needed += [chunks[int(place)] for place in places if int(place) < len(chunks)]
+        indexes = map(int, match[1].split(",")) if match else ()
+        files += [chunks[index] for index in indexes if index < len(chunks)]
     folder = entry.rpartition("/")[0]
-    paths = [f"{folder}/{name.removeprefix('./')}" for name in dict.fromkeys(needed)]
+    paths = [f"{folder}/{name.removeprefix('./')}" for name in dict.fromkeys(files)]
     return [path for path in paths if path.endswith(".js") and (static / path).is_file()]

@@ -1,4 +1,4 @@
-"""The navigation: all pages in `app.views`, and the pages of each role.
+"""The navigation: which pages a person has, and in which menus.
 
 The navigation does not protect data: the package `curation` checks the role of the person who asks for data.
 """
@@ -14,12 +14,12 @@ import streamlit as st
 
 from app import ui, views
 from app.app_page import GROUPS, AppPage
-from app.components.links import OFFERED, SHOWN
+from app.components.links import OFFERED_PAGES, SHOWN_PAGE
 from curation.core.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
 
-ROW = 6
+MAX_ROW_LINKS = 6
 """Maximum number of links in the navigation row; a role with more pages gets menus."""
 
 
@@ -30,42 +30,44 @@ def all_pages() -> tuple[AppPage, ...]:
     return tuple(sorted(import_module(name).PAGE for name in names))
 
 
-def pages_of(role: str) -> list[AppPage]:
+def list_pages(role: str) -> list[AppPage]:
     """Return the pages of a role, in the order of the navigation."""
     return [page for page in all_pages() if role in page.roles]
 
 
-def menus_of(role: str) -> dict[str, list[AppPage]]:
+def list_menus(role: str) -> dict[str, list[AppPage]]:
     """Return the pages of a role by menu; pages under the empty menu name are plain links and come first.
 
     Pages that people can reach only by links on other pages are left out.
     """
-    pages = [page for page in pages_of(role) if page.listed is not None]
-    if len(pages) <= ROW:
+    pages = [page for page in list_pages(role) if page.listed is not None]
+    if len(pages) <= MAX_ROW_LINKS:
         return {"": pages}
     menus = {group: [page for page in pages if page.group == group] for group in ("", *GROUPS)}
     return {group: members for group, members in menus.items() if members}
 
 
-def place_in_menus(role: str, title: str) -> int | None:
+def find_menu_index(role: str, title: str) -> int | None:
     """Return the position, from 0, of a page's menu in the role's navigation row; None if the page has no
     menu.
     """
-    menus = menus_of(role)
-    links = len(menus.get("", ()))
-    groups = [members for group, members in menus.items() if group]
-    return next((links + n for n, group in enumerate(groups) if title in {one.title for one in group}), None)
+    menus = list_menus(role)
+    link_count = len(menus.pop("", ()))
+    for index, pages in enumerate(menus.values(), link_count):
+        if title in {page.title for page in pages}:
+            return index
+    return None
 
 
 def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
     """Return an annotator's pages by menu for Streamlit; the first page of the role has the address `/`."""
-    first, *_ = pages = pages_of(annotator.role)
-    st.session_state[OFFERED] = {page.address for page in pages}
+    first_page, *_ = pages = list_pages(annotator.role)
+    st.session_state[OFFERED_PAGES] = {page.address for page in pages}
     menus = {"": [page for page in pages if page.listed is None]}
-    for group, members in menus_of(annotator.role).items():
+    for group, members in list_menus(annotator.role).items():
         menus[group] = menus.get(group, []) + members
     return {
-        group: [_streamlit_page(page, annotator, page is first) for page in members]
+        group: [_streamlit_page(page, annotator, page is first_page) for page in members]
         for group, members in menus.items()
     }
 
@@ -82,7 +84,7 @@ def palette_pages(menus: Mapping[str, Sequence[st.Page]]) -> list[dict[str, str]
 
 def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool) -> st.Page:
     return st.Page(
-        partial(_show, page, annotator),
+        partial(_show_page, page, annotator),
         title=page.title,
         url_path=page.address,
         default=is_first,
@@ -90,8 +92,8 @@ def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool) -> st.P
     )
 
 
-def _show(page: AppPage, annotator: Annotator) -> None:
-    st.session_state[SHOWN] = page.address
+def _show_page(page: AppPage, annotator: Annotator) -> None:
+    st.session_state[SHOWN_PAGE] = page.address
     if page.shows_title:
         st.title(page.title, anchor=False)
     try:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.app_page import LEADS
-from app.components.links import SHOWN, is_offered
+from app.components.links import SHOWN_PAGE, is_offered
 from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow.project_workflow import build_stages, read_state
 from curation.operations.workflow.stage import Action
@@ -15,7 +15,7 @@ from curation.store import Annotator, Store
 
 def show_action_link(action: Action) -> None:
     """Show a link to the page for a stage of the workflow, if the person may open this page."""
-    if st.session_state.get(SHOWN) == action.page:  # a link to it would not choose its part
+    if st.session_state.get(SHOWN_PAGE) == action.page:  # a link to it would not choose its part
         st.button(action.label, on_click=ui.preselect_parts, args=(action.parameters,))
     elif is_offered(action.page):
         page = st.Page(_do_nothing, title=action.label, url_path=action.page)

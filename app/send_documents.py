@@ -56,10 +56,8 @@ def send_documents(
         )
         name = st.text_input("Name of the round", proposed_name, key=f"round {form.key}")
         annotators = st.multiselect("Annotators", names, usual, key=f"annotators {form.key}")
-        max_overlap, initial = max(1, len(names)), min(2, max(1, len(usual)))
-        overlap = st.number_input(
-            "Annotators for each document", 1, max_overlap, initial, key=f"overlap {form.key}"
-        )
+        limit, start = max(1, len(names)), min(2, max(1, len(usual)))
+        overlap = st.number_input("Annotators for each document", 1, limit, start, key=f"overlap {form.key}")
         submitted = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
     if submitted:
         pairs = {(query_id, document_id): run_names.get(document_id, "") for document_id in document_ids}

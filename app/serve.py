@@ -1,4 +1,4 @@
-"""The server of a project: the ASGI application of routes and Streamlit pages, and its server process."""
+"""The server of a project, which puts the routes and the Streamlit pages behind one sign-in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.routing import Route
 from app import api, api_decisions, manual
 from app.context import BACKUP_TO, PROJECT, allow_images_from, project_name, project_store
 from app.front import palette, tabs
-from app.front.connections import BoundedConnection, listening_socket
+from app.front.connections import BoundedConnection, open_listening_socket
 from app.front.front import Front, IndexTemplate
 from app.front.guard import Guard
 from app.front.upload_limits import UploadLimits
@@ -36,15 +36,15 @@ from curation.operations.jobs import jobs_of
 from curation.operations.jobs.files import remove_abandoned_uploads, remove_old_results
 from curation.store.project_file import lock_for_serving
 
-OTHERS_CAN_READ = (
+READABLE_BY_OTHERS = (
     "Other users of this machine can open {}. The file holds the key that signs the cookies of sign-ins. Run "
     "`chmod 600` on the file, so that only you can open it."
 )
-SERVED_ALREADY = "Another app on this machine serves {} already. Both apps work; stop one of the two."
-MAIN = Path(__file__).with_name("main.py")
+ALREADY_SERVED = "Another app on this machine serves {} already. Both apps work; stop one of the two."
+MAIN_SCRIPT = Path(__file__).with_name("main.py")
 
 
-def routes() -> list[Route]:
+def list_routes() -> list[Route]:
     """List the app's routes, without the routes of Streamlit."""
     return [
         *signin.ROUTES,
@@ -58,33 +58,35 @@ def routes() -> list[Route]:
     ]
 
 
-def build(front: bool = True) -> st.App:
+def build_application(front: bool = True) -> st.App:
     """Build the ASGI application of the project that `GOLDGRADE_PROJECT` names; only benchmarks omit the
     front.
 
-    Raises ------ NotFoundError, StoreError: the project does not exist or cannot be read.
+    Raises
+    ------
+    NotFoundError, StoreError: the project does not exist or cannot be read.
     InputError, RefusedError: the settings of the identity provider are wrong, or Streamlit's index page is
         not the page that goldgrade expects.
     """
     sessions()  # fail now, and not at the first request, if the project cannot be read
     jobs_of(project_store()).keep_spare_process()
-    own_routes = routes()
+    own_routes = list_routes()
     middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard), Middleware(UploadLimits)]
     if front:
         paths = [route.path for route in own_routes]
         middleware.append(Middleware(Front, IndexTemplate(project_name()), paths))
-    application = st.App(MAIN, routes=own_routes, middleware=middleware, on_script_error=_show_failure)
+    application = st.App(MAIN_SCRIPT, routes=own_routes, middleware=middleware, on_script_error=_show_failure)
     auth_settings()  # only now: st.App sets the folder of Streamlit's settings, which are read once
     return application
 
 
 def _show_failure(error: Exception) -> bool:
     """Show an unexpected error as a sentence with an id; write the traceback to the log under the same id."""
-    known_by = log.new_failure_id()
-    log.write(logging.ERROR, "A page failed", error=error, request=known_by, path=st.context.url)
+    request_id = log.new_failure_id()
+    log.write(logging.ERROR, "A page failed", error=error, request=request_id, path=st.context.url)
     st.error(
         "This page failed because of a mistake in goldgrade. The log of the server has the details under "
-        f"{known_by}."
+        f"{request_id}."
     )
     return True
 
@@ -120,15 +122,15 @@ def serve(
         allow_images_from(images_from)
     raise_descriptor_limit()
     if project.is_file() and project.stat().st_mode & 0o077:
-        log.write(logging.WARNING, OTHERS_CAN_READ.format(project))
+        log.write(logging.WARNING, READABLE_BY_OTHERS.format(project))
     if project.is_file() and not lock_for_serving(project):
-        log.write(logging.WARNING, SERVED_ALREADY.format(project))
-    application = build()
+        log.write(logging.WARNING, ALREADY_SERVED.format(project))
+    application = build_application()
     remove_abandoned_uploads(project)
     remove_old_results()
-    listener = listening_socket(host, port)
-    shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
-    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listener.getsockname()[1]}"
+    listener = open_listening_socket(host, port)
+    name = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
+    address = f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
     ready(address, first_lead().announce(address))
     # The socket listens already: a browser that is faster than the server waits and gets its answer.
     config = uvicorn.Config(
@@ -150,10 +152,10 @@ def sigterm_as_keyboard_interrupt() -> Iterator[None]:
 
     The server uvicorn completes open requests and then raises the signal again for the previous handler.
     """
-    ends = (signal.SIGTERM, signal.SIGINT)
-    former = [signal.signal(number, signal.default_int_handler) for number in ends]
+    signals = (signal.SIGTERM, signal.SIGINT)
+    old_handlers = [signal.signal(number, signal.default_int_handler) for number in signals]
     try:
         yield
     finally:
-        for number, handler in zip(ends, former, strict=True):
+        for number, handler in zip(signals, old_handlers, strict=True):
             signal.signal(number, handler)

@@ -1,8 +1,9 @@
 """The first load of Label over a slow line: with goldgrade's front, and as Streamlit alone would serve it.
 
-The same project is served twice, by `app.serve.build` with and without the front. Without it the index page
-is Streamlit's own, scripts are as they are on disk, the style sheet comes with the first run of the page, and
-the sign-in page fetches nothing ahead. Chromium's network has 1.6 Mbit/s and 150 ms, websockets aside.
+The same project is served twice, by `app.serve.build_application` with and without the front. Without it the
+index page is Streamlit's own, scripts are as they are on disk, the style sheet comes with the first run of
+the page, and the sign-in page fetches nothing ahead. Chromium's network has 1.6 Mbit/s and 150 ms, websockets
+aside.
 
 A visit ends with its first useful paint: the second frame after Label has something to answer. Cold: nothing
 is in the browser's cache. After sign-in: nothing was before the sign-in page, where somebody types for 10 s.
@@ -69,7 +70,7 @@ if not front:
     ui.frame = lambda *given: (st.html(f"<style>{style}</style>"), framed(*given))
     sign_in_page.prefetch_links = lambda: ""
 listener = serve.listen("127.0.0.1", int(sys.argv[2]))
-application = serve.build(front=front)
+application = serve.build_application(front=front)
 config = uvicorn.Config(application, ws="websockets-sansio", log_level="warning", access_log=False)
 try:
     uvicorn.Server(config).run(sockets=[listener])

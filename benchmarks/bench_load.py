@@ -301,9 +301,9 @@ def run_level(project: Path, annotators: int, seconds: float, rate: float, with_
         signed_in = [*names, LEAD] if with_lead else names
         cookies = {name: "=".join(big_project.cookie_of(store, name)) for name in signed_in}
         if with_lead:
-            from app.navigation import pages_of  # every page, which no client needs
+            from app.navigation import list_pages  # every page, which no client needs
 
-            cookies[PAGES] = " ".join(page.address for page in pages_of("lead"))
+            cookies[PAGES] = " ".join(page.address for page in list_pages("lead"))
         url, server = serve(path, Path(folder) / "log")
         load = os.getloadavg()[0]
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.annotating import joined, script
+from app.annotating import join_modules, read_script
 
 ROOT = Path(__file__).parents[1]
 NODE = shutil.which("node")
@@ -34,7 +34,7 @@ def test_a_joined_module_sees_no_name_of_another(tmp_path: Path) -> None:
         'import { first } from "./a.js";\nconst OWN = 2;\nexport class Second { own = [first(), OWN]; }\n'
     )
     source = 'import { first } from "./a.js";\nimport { Second } from "./b.js";\nconst OWN = 3;'
-    text = joined(source, tmp_path)
+    text = join_modules(source, tmp_path)
     assert text.count("function first") == 1, "a module that is imported twice is there once"
     assert text.index("function first") < text.index("class Second"), "each after those that it imports"
     assert not re.search(r"^(import|export)\b", text, re.MULTILINE)
@@ -45,6 +45,6 @@ def test_a_joined_module_sees_no_name_of_another(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entry", ["grading/grading.js", "grading/panel.js", "deciding/deciding.js"])
 def test_a_component_is_one_module_with_one_default_export(entry: str) -> None:
-    text = script(ROOT / "app" / entry)
+    text = read_script(ROOT / "app" / entry)
     assert len(re.findall(r"^export default ", text, re.MULTILINE)) == 1
     assert not re.search(r"^(import|export (?!default))", text, re.MULTILINE)

@@ -26,7 +26,7 @@ from starlette.testclient import TestClient
 from app import context
 from app.front.guard import Guard
 from app.navigation import all_pages
-from app.serve import routes
+from app.serve import list_routes
 from app.signin import current_user
 from app.views.releases.relabel import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
@@ -270,7 +270,7 @@ def test_every_command_route_and_page_is_in_a_table_here() -> None:
     } - {"goldgrade"}
     assert names == {*(name.partition(" --")[0] for name in COMMANDS), *NOT_CALLED}
     assert {page.address for page in all_pages()} == set(PAGES)
-    asked = {(route.path, method) for route in routes() for method in route.methods or ()}
+    asked = {(route.path, method) for route in list_routes() for method in route.methods or ()}
     known = {(path, method) for path in GETS for method in ("GET", "HEAD")} | {
         (path, "POST") for path in POSTS
     }
@@ -488,7 +488,7 @@ def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     for cached in (current_user.sessions, current_user.accounts):
         cached.cache_clear()
     queue._claims_by_project.clear()
-    application = Starlette(routes=routes(), middleware=[Middleware(Guard)])
+    application = Starlette(routes=list_routes(), middleware=[Middleware(Guard)])
     headers = {"Origin": "http://testserver"}
     with TestClient(application, follow_redirects=False, headers=headers) as asking:
         yield asking

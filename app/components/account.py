@@ -1,4 +1,4 @@
-"""The header of every page: the person's name, links to Help, the account and sign-out, and the palette.
+"""The header of every page, with the links of the account and the command palette.
 
 The header's script turns a double click into a single click on every page. In narrow windows the list of
 pages is a drawer, which closes after a choice, after a click outside the drawer, and at the Escape key.
@@ -11,27 +11,27 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.annotating import script
+from app.annotating import read_script
 from app.assets import read_asset
-from app.components.refused_uploads import SENTENCES
+from app.components.refused_uploads import SENTENCES_BY_STATUS
 from curation.operations.query_facts import READER_ROLES
 from curation.store import Annotator
 
-_account = st.components.v2.component(
+_header = st.components.v2.component(
     "goldgrade_account",
     html=read_asset("components/account.html"),
-    js=script(Path(__file__).with_name("account.js")),
+    js=read_script(Path(__file__).with_name("account.js")),
     css=read_asset("components/account.css"),
 )
 
 
-def account(annotator: Annotator, pages: Sequence[Mapping[str, str]]) -> None:
+def show_header(annotator: Annotator, pages: Sequence[Mapping[str, str]]) -> None:
     """Show the annotator's name and the links of the header, with a command palette of these pages."""
     data = {
         "name": annotator.name,
         "role": annotator.role,
         "pages": pages,
         "searches": annotator.role in READER_ROLES,
-        "refusals": {str(status): sentence for status, sentence in SENTENCES.items()},
+        "refusals": {str(status): sentence for status, sentence in SENTENCES_BY_STATUS.items()},
     }
-    _account(key="account", data=data)
+    _header(key="account", data=data)

@@ -1,6 +1,4 @@
-"""Links between pages of the app, which the script of the header opens without a reload of the browser
-page.
-"""
+"""Links between pages of the app, which open without a reload of the browser page."""
 
 from __future__ import annotations
 
@@ -10,11 +8,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-OFFERED = "offered pages"
+OFFERED_PAGES = "offered pages"
 """The key under which a Streamlit session stores the addresses of the pages in its navigation."""
-SHOWN = "shown page"
+SHOWN_PAGE = "shown page"
 """The key under which a Streamlit session stores the address of the current page."""
-QUERY = "query"
+QUERY_PAGE = "query"
 """The address of the page of a query."""
 
 
@@ -27,19 +25,19 @@ class PageLink(NamedTuple):
 
 def is_offered(address: str) -> bool:
     """Return whether the navigation of this session has the page with this address."""
-    offered = st.session_state.get(OFFERED)
-    return offered is None or address in offered
+    addresses = st.session_state.get(OFFERED_PAGES)
+    return addresses is None or address in addresses
 
 
 def query_address(query_id: str, document_id: str = "") -> str:
     """Return the address of the page of a query; with a document, the page opens this document."""
     values = {"id": query_id} | ({"document": document_id} if document_id else {})
-    return f"/{QUERY}?{urlencode(values)}"
+    return f"/{QUERY_PAGE}?{urlencode(values)}"
 
 
 def query_link(words: str, query_id: str, document_id: str = "") -> str:
     """Return a link to the page of a query as HTML; only its text if the person may not open the page."""
-    if not (query_id and is_offered(QUERY)):
+    if not (query_id and is_offered(QUERY_PAGE)):
         return escape(words)
     return page_link(PageLink(words, query_address(query_id, document_id)))
 

@@ -1,4 +1,4 @@
-"""Widgets that the app adds to Streamlit: keyboard, drafts in the browser, picker, list of queries, chart.
+"""The widgets that the app adds to Streamlit.
 
 A key that is held down acts once, and a text field gets the focus before people type. The browser can keep
 unsent text as a draft, which survives a reload.
@@ -92,10 +92,10 @@ def picker(
     cleared: a number that grows whenever the list must reset its selection to `chosen`.
     """
     data = {"columns": columns, "rows": rows, "chosen": sorted(chosen), "cleared": cleared}
-    answer = _picker(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None).chosen
-    if answer is None or answer["cleared"] != cleared:
+    selection = _picker(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None).chosen
+    if selection is None or selection["cleared"] != cleared:
         return sorted(chosen)
-    return list(answer["ids"])
+    return list(selection["ids"])
 
 
 class QueryBar(NamedTuple):
@@ -124,6 +124,6 @@ def queries(key: str, legend: str, svg: str, bars: Sequence[QueryBar]) -> str:
     bars: at least one bar. The first bar is chosen initially, and whenever the chosen query has disappeared.
     """
     data = {"legend": legend, "svg": svg, "bars": bars}
-    found = _queries(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None)
-    chosen = {bar.query_id for bar in bars} & {found.chosen}
-    return str(next(iter(chosen), bars[0].query_id))
+    state = _queries(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None)
+    chosen_ids = {bar.query_id for bar in bars} & {state.chosen}
+    return str(next(iter(chosen_ids), bars[0].query_id))

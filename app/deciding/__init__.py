@@ -1,7 +1,4 @@
-"""The screen of the page Adjudicate as a Streamlit component, similar to the grading screen.
-
-The screen sends requests to `app.api_decisions` itself and never causes a rerun of the page.
-"""
+"""The adjudication screen, a Streamlit component that sends requests to `app.api_decisions`."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.annotating import script
+from app.annotating import read_script
 from app.assets import read_asset
 from app.grading import STYLE
 
@@ -17,10 +14,10 @@ _component = st.components.v2.component(
     "goldgrade_deciding",
     html=read_asset("deciding/deciding.html"),
     css=STYLE + read_asset("deciding/deciding.css"),
-    js=script(Path(__file__).with_name("deciding.js")),
+    js=read_script(Path(__file__).with_name("deciding.js")),
 )
 
 
-def deciding(reviewer: str, project: str) -> None:
+def show_deciding(reviewer: str, project: str) -> None:
     """Show the adjudication screen; the browser keeps unsaved decisions for each reviewer and project."""
     _component(key="deciding-loop", data={"reviewer": reviewer, "project": project})

@@ -1,1 +1,1 @@
-"""The layers in front of Streamlit: access guard, index page, compressed scripts, connection limits."""
+"""The layers between browsers and Streamlit, which admit, limit and speed up requests."""

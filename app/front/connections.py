@@ -1,4 +1,4 @@
-"""Connections: the listening socket, and limits on idle connections and on connections without a sign-in.
+"""The connections of the server, with limits on idle connections and on connections without a sign-in.
 
 Every connection occupies a file descriptor of the server, even before the client sends anything. The server
 closes a connection whose client does not finish a header or a body, or does not read its response. Strangers,
@@ -20,11 +20,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from app.signin.throttle import network
 from curation.core.errors import RefusedError
 
-OF_ONE_ADDRESS = 64
+MAX_OF_ADDRESS = 64
 """Maximum number of connections without a sign-in from an IPv4 address or an IPv6 /64."""
 
 
-def most_strangers() -> int:
+def max_strangers() -> int:
     """Return the limit on connections without a sign-in: a quarter of the file descriptors, at most 1,000."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1_000 if soft == resource.RLIM_INFINITY else min(1_000, soft // 4)
@@ -33,29 +33,29 @@ def most_strangers() -> int:
 class BoundedConnection(H11Protocol):
     """An HTTP connection. A connection that becomes a websocket leaves this class."""
 
-    HEADER, BODY, ANSWER = 15.0, 60.0, 60.0
+    HEADER_SECONDS, BODY_SECONDS, RESPONSE_SECONDS = 15.0, 60.0, 60.0
     """Maximum seconds to receive a header, to receive a body, and to wait for a client that does not read its
     response.
     """
     BYTES_A_SECOND = 10_000
     """Number of received bytes that extend the time limit of a request body by a second."""
-    LOOK_EVERY = 1.0
+    CHECK_SECONDS = 1.0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._opened = self._since = self.loop.time()
-        self._seen: tuple[str, object, int] = ("", None, 0)
+        self._opened_at = self._waiting_since = self.loop.time()
+        self._last_state: tuple[str, object, int] = ("", None, 0)
         self._received = 0
         self._network = network(self.client[0]) if self.client else ""
         self._make_room()
-        self.loop.call_later(self.LOOK_EVERY, self._look)
+        self.loop.call_later(self.CHECK_SECONDS, self._check_time)
 
     def data_received(self, data: bytes) -> None:
         self._received += len(data)
         super().data_received(data)
 
     def resume_writing(self) -> None:
-        self._since = self.loop.time()
+        self._waiting_since = self.loop.time()
         super().resume_writing()
 
     @property
@@ -64,46 +64,46 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _waits_for(self) -> str:
-        """The event that this connection waits for: "header", "body" or "answer"; '' while a request is
+        """The event that this connection waits for: "header", "body" or "response"; '' while a request is
         processed.
         """
         if self.flow.write_paused:
-            return "answer"
+            return "response"
         if self.conn.their_state is h11.SEND_BODY:
             return "body"
         return "header" if self.cycle is None or self.cycle.response_complete else ""
 
-    def _look(self) -> None:
+    def _check_time(self) -> None:
         """Close the connection if its time limit has passed; otherwise check again later."""
         if self not in self.connections:  # the connection is closed, or a websocket by now
             return
-        seen = (self._waits_for, self.cycle, self.transport.get_write_buffer_size())
+        state = (self._waits_for, self.cycle, self.transport.get_write_buffer_size())
         now = self.loop.time()
-        if seen != self._seen:
-            self._seen, self._since, self._received = seen, now, 0
-        most = {
-            "header": self.HEADER,
-            "body": self.BODY + self._received / self.BYTES_A_SECOND,
-            "answer": self.ANSWER,
+        if state != self._last_state:
+            self._last_state, self._waiting_since, self._received = state, now, 0
+        limits = {
+            "header": self.HEADER_SECONDS,
+            "body": self.BODY_SECONDS + self._received / self.BYTES_A_SECOND,
+            "response": self.RESPONSE_SECONDS,
         }
-        if seen[0] and now - self._since > most[seen[0]]:
+        if state[0] and now - self._waiting_since > limits[state[0]]:
             self.transport.abort()
         else:
-            self.loop.call_later(self.LOOK_EVERY, self._look)
+            self.loop.call_later(self.CHECK_SECONDS, self._check_time)
 
     def _make_room(self) -> None:
         """Close the longest idle connection without a sign-in if there are too many of these connections."""
-        every = [
+        all_strangers = [
             connection
             for connection in self.connections
             if isinstance(connection, BoundedConnection) and connection._is_stranger
         ]
-        strangers = [stranger for stranger in every if not stranger.transport.is_closing()]
+        strangers = [stranger for stranger in all_strangers if not stranger.transport.is_closing()]
         neighbours = [stranger for stranger in strangers if stranger._network == self._network]
-        if len(strangers) > most_strangers():
-            _close_longest(strangers)
-        elif len(neighbours) > OF_ONE_ADDRESS and not self._is_proxy:
-            _close_longest(neighbours)
+        if len(strangers) > max_strangers():
+            _close_oldest(strangers)
+        elif len(neighbours) > MAX_OF_ADDRESS and not self._is_proxy:
+            _close_oldest(neighbours)
 
     @property
     def _is_proxy(self) -> bool:
@@ -111,7 +111,7 @@ class BoundedConnection(H11Protocol):
         return self.client is not None and self.client[0] in getattr(self.app, "trusted_hosts", ())
 
 
-def listening_socket(host: str, port: int) -> socket.socket:
+def open_listening_socket(host: str, port: int) -> socket.socket:
     """Open a listening socket whose connections send data without delay.
 
     Raises
@@ -131,6 +131,6 @@ def listening_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _close_longest(connections: list[BoundedConnection]) -> None:
-    """Close the oldest connection, preferably a connection that is not processing a request."""
-    min(connections, key=lambda connection: (not connection._waits_for, connection._opened)).transport.abort()
+def _close_oldest(connections: list[BoundedConnection]) -> None:
+    """Close the oldest peer, preferably a peer that is not processing a request."""
+    min(connections, key=lambda peer: (not peer._waits_for, peer._opened_at)).transport.abort()

@@ -1,5 +1,6 @@
-"""The guard: the middleware that shows people who are not signed in only the sign-in pages and the health
-check.
+"""The guard: the middleware that admits only people who are signed in.
+
+Other people reach only the sign-in pages and the health check.
 
 The guard runs before every route, including Streamlit's routes and Streamlit's websocket. A request that
 changes data must also come from a page of this host, so that no other site can act with a person's cookie.
@@ -34,9 +35,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
-from app.front.front import SCRIPTS_FROM
+from app.front.front import SCRIPT_SOURCES
 from app.front.tabs import OpenTabs, Tab
-from app.front.upload_limits import UPLOADS
+from app.front.upload_limits import UPLOAD_ADDRESS
 from app.signin.auth_settings import providers
 from app.signin.current_user import accounts, sign_in_of
 from app.signin.providers import PATHS
@@ -45,19 +46,19 @@ from curation.core.errors import CurationError
 from curation.people.annotators import EVALUATING
 from curation.store import Annotator
 
-OPEN = frozenset({"/sign-in", "/join", "/health", ICON})
-HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
+PUBLIC_PATHS = frozenset({"/sign-in", "/join", "/health", ICON})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 METRICS = "/_stcore/metrics"
-UNREADABLE = 1007
+UNREADABLE_CODE = 1007
 """The websocket close code after a message with a form that no page of the app sends."""
-DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
+RERUN_MESSAGE = BackMsg(rerun_script=ClientState()).SerializeToString()
 HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin"}
 MEDIA = "/media/"
-MAX_KEPT = 1_000
+MAX_ADDRESSES = 1_000
 """Maximum number of download addresses that are kept for a person; the oldest address is dropped first."""
 
 
-def content_policy() -> str:
+def write_content_policy() -> str:
     """Return the content security policy for scripts, pictures and forms. The policy protects pages against
     any content of documents.
 
@@ -65,8 +66,8 @@ def content_policy() -> str:
     because Streamlit writes styles into the page.
     """
     hosts = "".join(f" https://{host}" for host in sorted(image_hosts()))
-    fixed = "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
-    return f"script-src {SCRIPTS_FROM}; img-src 'self' data: blob:{hosts}; {fixed}"
+    fixed_part = "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
+    return f"script-src {SCRIPT_SOURCES}; img-src 'self' data: blob:{hosts}; {fixed_part}"
 
 
 class Guard:
@@ -87,14 +88,14 @@ class Guard:
             return
         headers = Headers(scope=scope)
         try:
-            account = await _account(headers)
+            account = await _find_account(headers)
         except CurationError as error:
-            await _unreadable(error, scope)(scope, receive, send)
+            await _respond_unreadable(error, scope)(scope, receive, send)
             return
         name = account and account.name
         scope.setdefault("state", {}).update(annotator=name, account=account)
         if scope["type"] == "websocket":
-            if account is None or not same_origin(headers):
+            if account is None or not is_same_origin(headers):
                 reason = "not signed in, or from another site"
                 await WebSocketClose(code=1008, reason=reason)(scope, receive, send)
                 return
@@ -102,23 +103,23 @@ class Guard:
                 receive = partial(_receive, tab, account.name, headers)
                 await self._app(scope, receive, self._offered.watch(account, tab.send))
             return
-        refusal = _refusal(scope, headers, account)
+        refusal = _find_refusal(scope, headers, account)
         path: str = scope["path"]
-        if account is not None and path.startswith(MEDIA) and not self._offered.to(account, path):
+        if account is not None and path.startswith(MEDIA) and not self._offered.has_offered(account, path):
             refusal = PlainTextResponse("There is no such file.", 404)
         with suppress(ClientDisconnect):  # an upload broke off, and nobody waits for the response
-            await (refusal or self._app)(scope, receive, _with_headers(send))
+            await (refusal or self._app)(scope, receive, _add_headers(send))
 
 
-async def _account(headers: Headers) -> Annotator | None:
-    sign_in = sign_in_of(cookie_parser(headers.get("cookie", "")))
-    if sign_in is None:
+async def _find_account(headers: Headers) -> Annotator | None:
+    key = sign_in_of(cookie_parser(headers.get("cookie", "")))
+    if key is None:
         return None
     find = accounts().annotator
-    return find(sign_in) if accounts().is_fresh else await to_thread.run_sync(find, sign_in)
+    return find(key) if accounts().is_fresh else await to_thread.run_sync(find, key)
 
 
-def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
+def _respond_unreadable(error: CurationError, scope: Scope) -> ASGIApp:
     if scope["type"] == "websocket":
         return WebSocketClose(code=1013, reason="the project cannot be read")
     return JSONResponse({"message": str(error)}, 503)  # only people with a cookie of the app see this
@@ -133,16 +134,16 @@ async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
     message = await tab.receive()
     if message["type"] != "websocket.receive":
         return message
-    if not _is_readable(message):
+    if not _has_known_form(message):
         log.write(logging.WARNING, "A page's connection was ended: no page sends this", annotator=person)
-        await tab.end(UNREADABLE, "no page sends this")
-        return {"type": "websocket.disconnect", "code": UNREADABLE}
-    if not await _still_signed_in(headers):
-        return {"type": "websocket.receive", "bytes": DRAW_AGAIN}
+        await tab.end(UNREADABLE_CODE, "no page sends this")
+        return {"type": "websocket.disconnect", "code": UNREADABLE_CODE}
+    if not await _is_still_signed_in(headers):
+        return {"type": "websocket.receive", "bytes": RERUN_MESSAGE}
     return message
 
 
-def _is_readable(message: Message) -> bool:
+def _has_known_form(message: Message) -> bool:
     """Return whether a message has the form of messages from Streamlit's page."""
     try:
         BackMsg.FromString(message["bytes"])
@@ -151,31 +152,31 @@ def _is_readable(message: Message) -> bool:
     return True
 
 
-async def _still_signed_in(headers: Headers) -> bool:
+async def _is_still_signed_in(headers: Headers) -> bool:
     try:
-        return await _account(headers) is not None
+        return await _find_account(headers) is not None
     except CurationError as error:
         unreadable(error)
         return False
 
 
-def same_origin(headers: Headers) -> bool:
+def is_same_origin(headers: Headers) -> bool:
     """Return whether the browser's headers say that the request comes from a page of this host."""
     origin = urlsplit(headers.get("origin", ""))
     return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower()
 
 
-def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Response | None:
+def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Response | None:
     path = scope["path"]
-    if scope["method"] not in HARMLESS and not same_origin(headers):
+    if scope["method"] not in SAFE_METHODS and not is_same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
-    if account is not None and path.startswith(UPLOADS) and account.role not in EVALUATING:
+    if account is not None and path.startswith(UPLOAD_ADDRESS) and account.role not in EVALUATING:
         return JSONResponse({"message": "None of your pages accepts files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
         return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)
-    if account is not None or path in OPEN or (path in PATHS and providers()):
+    if account is not None or path in PUBLIC_PATHS or (path in PATHS and providers()):
         return None
-    if path.startswith(SCRIPTS) and scope["method"] in HARMLESS:
+    if path.startswith(SCRIPTS) and scope["method"] in SAFE_METHODS:
         return None  # scripts of Streamlit, which anybody can install; the sign-in page prefetches them
     if path.startswith("/api/"):
         sentence = "You are not signed in, or your sign-in has ended."
@@ -186,39 +187,40 @@ def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Respo
     return PlainTextResponse("not signed in", 401)
 
 
-def _with_headers(send: Send) -> Send:
-    async def wrapped(message: Message) -> None:
+def _add_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for header, value in HEADERS.items():
                 headers.setdefault(header, value)
-            headers.setdefault("Content-Security-Policy", content_policy())
+            headers.setdefault("Content-Security-Policy", write_content_policy())
         await send(message)
 
-    return wrapped
+    return send_with_headers
 
 
 class OfferedFiles:
     """The download addresses that the pages of each person have offered."""
 
     def __init__(self) -> None:
-        self._to: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_KEPT))
+        self._addresses: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_ADDRESSES))
 
-    def to(self, account: Annotator, path: str) -> bool:
+    def has_offered(self, account: Annotator, address: str) -> bool:
         """Return whether a page offered this person the file at this address."""
-        return path in self._to[account]
+        return address in self._addresses[account]
 
     def watch(self, account: Annotator, send: Send) -> Send:
         """Wrap a websocket's `send` function so that the guard records the files that a page offers."""
 
-        async def wrapped(message: Message) -> None:
+        async def send_watched(message: Message) -> None:
             data = message.get("bytes") or b""
             if MEDIA.encode() in data:
                 offer = ForwardMsg.FromString(data)
-                deferred = offer.backend_operation_response.deferred_file  # made when its button is pressed
+                # A deferred file is made when its button is pressed.
+                deferred = offer.backend_operation_response.deferred_file
                 for address in (offer.delta.new_element.download_button.url, deferred.url):
-                    if address and not self.to(account, address):
-                        self._to[account].append(address)
+                    if address and not self.has_offered(account, address):
+                        self._addresses[account].append(address)
             await send(message)
 
-        return wrapped
+        return send_watched

@@ -1,4 +1,4 @@
-"""The route of the command palette, which finds queries, documents and people by words, with their pages."""
+"""The JSON route of the command palette, which finds queries, documents and people by words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.routing import Route
 
-from app.api import answered_for
+from app.api import json_route
 from app.components.links import query_address
 from app.context import project_store
 from curation.operations.find_by_words import FoundItem, find_by_words
@@ -18,21 +18,21 @@ MAX_SEARCH_LENGTH = 200
 """Maximum number of characters of a search text."""
 
 
-@answered_for(*READER_ROLES)
-def found(request: Request) -> Any:
+@json_route(*READER_ROLES)
+def search(request: Request) -> Any:
     """GET: return the queries, documents and people that contain all words of the search."""
-    words = request.query_params.get("words", "")[:MAX_SEARCH_LENGTH]
+    search_text = request.query_params.get("words", "")[:MAX_SEARCH_LENGTH]
     with project_store().reading() as cursor:
         return [
-            {"title": item.title, "about": item.kind, "address": _address(item)}
-            for item in find_by_words(cursor, words, request.state.account)
+            {"title": item.title, "about": item.kind, "address": _make_address(item)}
+            for item in find_by_words(cursor, search_text, request.state.account)
         ]
 
 
-ROUTES = [Route("/api/palette", found)]
+ROUTES = [Route("/api/palette", search)]
 
 
-def _address(found_item: FoundItem) -> str:
+def _make_address(found_item: FoundItem) -> str:
     if found_item.kind == "person":
         return f"/team?{urlencode({'person': found_item.title})}"
     return query_address(found_item.query_id, found_item.document_id)

@@ -1,8 +1,8 @@
-"""Open tabs: limits on the number of a person's browser tabs, and on the rate of messages from these tabs.
+"""Limits on a person's open browser tabs: on their number, and on the rate of their messages.
 
 Streamlit runs the scripts of all pages in one process, so one person's many requests slow the app for
 everybody. When a person opens more than `MAX_TABS` tabs, the server ends the person's oldest tab. The ended
-tab opens the page `ENDED`, which explains the reason and sends no more requests. Messages beyond
+tab opens the page `ENDED_ADDRESS`, which explains the reason and sends no more requests. Messages beyond
 `RERUNS_PER_SECOND` are delayed, not dropped.
 """
 
@@ -19,30 +19,30 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Send
 
-from app.signin.pages import page
+from app.signin.pages import page as plain_page
 
 MAX_TABS = 8
 """Maximum number of open browser tabs of a person."""
-RERUNS_PER_SECOND, MAX_RERUNS_AT_ONCE = 5.0, 20
+RERUNS_PER_SECOND, MAX_BURST = 5.0, 20
 """Maximum messages a second from a person's tabs, and maximum size of a burst of messages after a pause."""
-CLOSED_FOR_OTHERS = 4008
+TOO_MANY_TABS = 4008
 """The websocket close code of a tab that the server ends; the script `early.js` recognizes the code."""
-ENDED = "/tab-ended"
-SENTENCE = (
+ENDED_ADDRESS = "/tab-ended"
+ENDED_SENTENCE = (
     f"You have more than {MAX_TABS} pages of goldgrade open. This page was closed, because it was the oldest."
 )
 
 
-class TabPace:
+class MessageRate:
     """The rate limit of a person's messages: the time at which the next message may pass."""
 
     def __init__(self) -> None:
-        self._next = 0.0
+        self._next_at = 0.0
 
-    def wait(self, now: float) -> float:
+    def count_message(self, now: float) -> float:
         """Count a message; return the seconds that the message must wait."""
-        wait = max(0.0, self._next - now)
-        self._next = max(self._next, now - MAX_RERUNS_AT_ONCE / RERUNS_PER_SECOND) + 1 / RERUNS_PER_SECOND
+        wait = max(0.0, self._next_at - now)
+        self._next_at = max(self._next_at, now - MAX_BURST / RERUNS_PER_SECOND) + 1 / RERUNS_PER_SECOND
         return wait
 
 
@@ -51,14 +51,14 @@ class Tab:
     ends the connection.
     """
 
-    def __init__(self, receive: Receive, send: Send, pace: TabPace) -> None:
-        self._receive, self._send, self._pace = receive, send, pace
+    def __init__(self, receive: Receive, send: Send, rate: MessageRate) -> None:
+        self._receive, self._send, self._rate = receive, send, rate
         self._is_ended = False
 
     async def receive(self) -> Message:
         """Receive the next message of the tab, delayed by the person's rate limit."""
         message = await self._receive()
-        if message["type"] == "websocket.receive" and (wait := self._pace.wait(time.monotonic())):
+        if message["type"] == "websocket.receive" and (wait := self._rate.count_message(time.monotonic())):
             await asyncio.sleep(wait)
         return message
 
@@ -79,17 +79,17 @@ class OpenTabs:
 
     def __init__(self) -> None:
         self._open: dict[str, list[Tab]] = defaultdict(list)
-        self._paces: dict[str, TabPace] = defaultdict(TabPace)
+        self._rates: dict[str, MessageRate] = defaultdict(MessageRate)
 
     @asynccontextmanager
     async def open(self, person: str, receive: Receive, send: Send) -> AsyncIterator[Tab]:
         """Register a new tab while its connection lasts; end the person's oldest tab if the person has too
         many.
         """
-        tab, tabs = Tab(receive, send, self._paces[person]), self._open[person]
+        tab, tabs = Tab(receive, send, self._rates[person]), self._open[person]
         tabs.append(tab)
         if len(tabs) > MAX_TABS:
-            await tabs.pop(0).end(CLOSED_FOR_OTHERS, "a newer tab")
+            await tabs.pop(0).end(TOO_MANY_TABS, "a newer tab")
         try:
             yield tab
         finally:
@@ -97,9 +97,9 @@ class OpenTabs:
                 tabs.remove(tab)
 
 
-async def ended(request: Request) -> Response:
+async def explain_end(request: Request) -> Response:
     """GET: return the page that explains why a browser tab was ended."""
-    return page("Closed", SENTENCE, '<a class="way" href="/">Continue here</a>', 200)
+    return plain_page("Closed", ENDED_SENTENCE, '<a class="way" href="/">Continue here</a>', 200)
 
 
-ROUTE = Route(ENDED, ended)
+ROUTE = Route(ENDED_ADDRESS, explain_end)

@@ -1,4 +1,4 @@
-"""The grading screen as a Streamlit component that sends requests to `app.api` and never causes a rerun."""
+"""The grading screen, a Streamlit component that sends requests to `app.api` and never causes a rerun."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.annotating import script
+from app.annotating import read_script
 from app.assets import read_asset
 from app.components.markdown import markdown_to_html
 from curation.guides.guide import Guide
@@ -21,21 +21,21 @@ STYLE = read_asset("grading/grading.css") + read_asset("document.css")
 """The style sheet of items, which the page Adjudicate uses, too."""
 
 _component = st.components.v2.component(
-    "goldgrade_grading", html=_HTML, css=STYLE, js=script(_FOLDER / "grading.js")
+    "goldgrade_grading", html=_HTML, css=STYLE, js=read_script(_FOLDER / "grading.js")
 )
 
 
-_aside = re.search(r'<aside class="guide".*?</aside>', _HTML, re.DOTALL)
-assert _aside is not None
+_guide_html = re.search(r'<aside class="guide".*?</aside>', _HTML, re.DOTALL)
+assert _guide_html is not None
 _panel = st.components.v2.component(
     "goldgrade_guide_panel",
-    html=f'<div class="grading reading">{_aside[0]}</div>',
+    html=f'<div class="grading reading">{_guide_html[0]}</div>',
     css=read_asset("grading/grading.css"),
-    js=script(_FOLDER / "panel.js"),
+    js=read_script(_FOLDER / "panel.js"),
 )
 
 
-def guide_json(guide: Guide) -> dict[str, Any]:
+def make_guide_json(guide: Guide) -> dict[str, Any]:
     """Return a labeling guide for the side panel, with its text as safe HTML."""
     return {
         "guide_hash": guide.guide_hash,
@@ -46,13 +46,13 @@ def guide_json(guide: Guide) -> dict[str, Any]:
     }
 
 
-def guide_panel(guide: Guide, name: str, wide: bool = False) -> None:
-    """Show a labeling guide as annotators read it; `wide` puts the text next to the scale if there is
+def show_guide(guide: Guide, name: str, is_wide: bool = False) -> None:
+    """Show a labeling guide as annotators read it; `is_wide` puts the text next to the scale if there is
     room.
     """
-    _panel(key=f"guide {name}", data={"guide": guide_json(guide), "wide": wide})
+    _panel(key=f"guide {name}", data={"guide": make_guide_json(guide), "wide": is_wide})
 
 
-def grading(annotator: str, project: str) -> None:
+def show_grading(annotator: str, project: str) -> None:
     """Show the grading screen; the browser keeps unsaved answers for each annotator and project."""
     _component(key="grading", data={"annotator": annotator, "project": project})

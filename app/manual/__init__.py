@@ -1,8 +1,8 @@
-"""Help: routes that serve the documentation built by `make site` to everybody who is signed in.
+"""Help: the built documentation, for everybody who is signed in.
 
 The documentation site is a folder of files that load only files of this folder. The site's content security
-policy is stricter than the app's policy: only scripts of the site run. If the folder is missing, the page
-says how to build the documentation.
+policy is stricter than the app's policy: only scripts of the site run. `make site` builds the folder. If the
+folder is missing, the page says so.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from app.signin.pages import page as plain_page
 
 ADDRESS = "/help/"
-SITE = Path(__file__).with_name("site")
+SITE_FOLDER = Path(__file__).with_name("site")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -31,27 +31,27 @@ NOT_BUILT = (
     "This copy of goldgrade has no built documentation: run `make site` in the folder of the repository, "
     "and load this page again. The same pages are in the folder docs/ of the repository."
 )
-_BACK = '<a class="way" href="/">Go to your first page</a>'
+_BACK_LINK = '<a class="way" href="/">Go to your first page</a>'
 
 
-async def manual(request: Request) -> Response:
+async def serve_page(request: Request) -> Response:
     """GET: return a file of the documentation site; the root address returns the first page."""
-    if not (SITE / "index.html").is_file():
-        return plain_page("Help", NOT_BUILT, _BACK, 404)
+    if not (SITE_FOLDER / "index.html").is_file():
+        return plain_page("Help", NOT_BUILT, _BACK_LINK, 404)
     try:
-        answer = await StaticFiles(directory=SITE).get_response(
+        response = await StaticFiles(directory=SITE_FOLDER).get_response(
             request.path_params["path"] or "index.html", request.scope
         )
     except HTTPException:
-        return plain_page("No such page", "The documentation has no such page.", _BACK, 404)
-    answer.headers["Content-Security-Policy"] = POLICY
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
+        return plain_page("No such page", "The documentation has no such page.", _BACK_LINK, 404)
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response
 
 
-async def _with_slash(request: Request) -> Response:
+async def _redirect_to_slash(request: Request) -> Response:
     """GET: redirect to `/help/`, because the pages of the site refer to files relative to this address."""
     return RedirectResponse(ADDRESS, 307)
 
 
-ROUTES = [Route("/help", _with_slash), Route(f"{ADDRESS}{{path:path}}", manual)]
+ROUTES = [Route("/help", _redirect_to_slash), Route(f"{ADDRESS}{{path:path}}", serve_page)]

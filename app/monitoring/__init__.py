@@ -1,1 +1,1 @@
-"""Monitoring: failed requests, the health check, file descriptors, the Python heap, and minutely tasks."""
+"""The supervision of the server process: its failures, its health and its resources."""

@@ -1,4 +1,4 @@
-"""File descriptors: when few are free, the server refuses new visitors and keeps serving open pages.
+"""The reserve of file descriptors: when few are free, the server refuses new pages and serves open ones.
 
 An open page needs four file descriptors, and some more while the page loads. Without free descriptors, the
 database cannot open files, annotators' answers are not saved, and DuckDB ends the process. Therefore the
@@ -19,23 +19,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import runtime
 
-WANTED = 65_536
-PAGES, SESSIONS = 96, 48
+TARGET_LIMIT = 65_536
+FREE_FOR_PAGE, FREE_FOR_SESSION = 96, 48
 """The numbers of free file descriptors that a new page and a new session require."""
-_LOOK_EVERY = 0.2
+_COUNT_SECONDS = 0.2
 _FOLDER = Path("/proc/self/fd")
-TURNED_AWAY = "The server has too many visitors now. Open pages keep working. Try again in a minute."
+REFUSAL = "The server has too many visitors now. Open pages keep working. Try again in a minute."
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit of file descriptors as far as the system allows, at most to `WANTED`; return the
-    new limit.
-    """
+    """Raise the soft limit of file descriptors to `TARGET_LIMIT` or the hard limit; return the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = WANTED if hard == resource.RLIM_INFINITY else min(hard, WANTED)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-        return most
+    limit = TARGET_LIMIT if hard == resource.RLIM_INFINITY else min(hard, TARGET_LIMIT)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        return limit
     return soft
 
 
@@ -43,26 +41,26 @@ class Descriptors:
     """The number of free file descriptors, counted at most five times a second."""
 
     def __init__(self) -> None:
-        self._left = WANTED
-        self._looked = -_LOOK_EVERY
+        self._free = TARGET_LIMIT
+        self._counted_at = -_COUNT_SECONDS
 
     @property
-    def left(self) -> int:
+    def free(self) -> int:
         now = time.monotonic()
-        if now - self._looked >= _LOOK_EVERY:
-            self._left, self._looked = _count_left(), now
-            if self._left < PAGES:
+        if now - self._counted_at >= _COUNT_SECONDS:
+            self._free, self._counted_at = _count_free(), now
+            if self._free < FREE_FOR_PAGE:
                 drop_ended_sessions()
-        return self._left
+        return self._free
 
 
 _descriptors = Descriptors()
 
 
-def _count_left() -> int:
+def _count_free() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or not _FOLDER.is_dir():  # only Linux counts open descriptors
-        return WANTED
+        return TARGET_LIMIT
     try:
         return soft - sum(1 for _ in _FOLDER.iterdir())
     except OSError:  # counting takes a descriptor, too
@@ -72,8 +70,8 @@ def _count_left() -> int:
 def drop_ended_sessions() -> None:
     """Drop the sessions that Streamlit keeps after the browser has closed the page."""
     if runtime.exists():
-        kept = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
-        kept._cache.expire()
+        storage = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
+        storage._cache.expire()
 
 
 class Admission:
@@ -84,13 +82,13 @@ class Admission:
         self._descriptors = descriptors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._refusal(scope) or self._app)(scope, receive, send)
+        await (self._find_refusal(scope) or self._app)(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
-        if scope["type"] == "websocket" and self._descriptors.left < SESSIONS:
+    def _find_refusal(self, scope: Scope) -> ASGIApp | None:
+        if scope["type"] == "websocket" and self._descriptors.free < FREE_FOR_SESSION:
             return WebSocketClose(code=1013, reason="too many people")
         if scope["type"] != "http" or scope["method"] != "GET":
             return None
-        if "text/html" in Headers(scope=scope).get("accept", "") and self._descriptors.left < PAGES:
-            return PlainTextResponse(TURNED_AWAY, 503, {"Retry-After": "60", "Connection": "close"})
+        if "text/html" in Headers(scope=scope).get("accept", "") and self._descriptors.free < FREE_FOR_PAGE:
+            return PlainTextResponse(REFUSAL, 503, {"Retry-After": "60", "Connection": "close"})
         return None

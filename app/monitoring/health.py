@@ -1,4 +1,4 @@
-"""The health check: a test that the app can read and write its project and that the disk has free space.
+"""The health check: whether the app can read and write its project.
 
 The health check needs no sign-in, so that monitoring systems can call it without an account. Therefore the
 response contains no paths and no figures; the log contains both.
@@ -22,24 +22,22 @@ from curation.core.errors import CurationError
 from curation.guides.guide import current_guide
 from curation.store import HEALTH_CHECKED, Store, put_setting, utc_now
 
-MIN_FREE = 64_000_000
+MIN_FREE_BYTES = 64_000_000
 """Number of free bytes on the disk below which the health check fails."""
-WRITTEN_EVERY = 30.0
+WRITE_SECONDS = 30.0
 """Seconds between two test writes of the health check, so that frequent checks do not keep the disk busy."""
-
-
 _lock = threading.Lock()
-_written: dict[Path, float] = {}
+_last_writes: dict[Path, float] = {}
 """Project → the time of the last test write to the project."""
 
 
 def health(request: Request) -> Response:
     """GET: return `{"status": "ok"}`, or "failing" with a sentence and the HTTP status 503."""
     try:
-        little_room = _check_store(project_store())
+        is_disk_almost_full = _check_store(project_store())
     except CurationError as error:
         return JSONResponse({"status": "failing", "message": unreadable(error)}, 503)
-    if little_room:
+    if is_disk_almost_full:
         return JSONResponse({"status": "failing", "message": "The disk is almost full."}, 503)
     return JSONResponse({"status": "ok"})
 
@@ -48,16 +46,16 @@ ROUTE = Route("/health", health)
 
 
 def _check_store(store: Store) -> bool:
-    """Read from and write to the project; return whether the disk is almost full."""
+    """Read from the project and write to it; return whether the disk is almost full."""
     with store.reading() as cursor:
         current_guide(cursor)
     free = shutil.disk_usage(store.path.parent).free
-    if free < MIN_FREE:
+    if free < MIN_FREE_BYTES:
         log.write(logging.ERROR, "The disk is almost full", free_bytes=free, folder=store.path.parent)
         return True
     with _lock:
-        if time.monotonic() - _written.get(store.path, -WRITTEN_EVERY) >= WRITTEN_EVERY:
+        if time.monotonic() - _last_writes.get(store.path, -WRITE_SECONDS) >= WRITE_SECONDS:
             with store.transaction(new_data_version=False) as cursor:
                 put_setting(cursor, HEALTH_CHECKED, utc_now().isoformat(timespec="seconds"))
-            _written[store.path] = time.monotonic()
+            _last_writes[store.path] = time.monotonic()
     return False

@@ -1,4 +1,4 @@
-"""The Python heap: garbage collections skip the objects of imported modules.
+"""Faster garbage collections, which skip the objects of imported modules.
 
 Streamlit runs a garbage collection after every run of a page. A garbage collection that visits the 200,000
 objects of imported modules would cost a tenth of a second of processor time at every click.
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-STEP = 100
+NEW_MODULES = 100
 """Number of newly imported modules after which the heap is frozen again; objects of open sessions are frozen,
 too.
 """
@@ -20,21 +20,19 @@ too.
 
 @contextmanager
 def frozen_heap() -> Iterator[None]:
-    """Exclude from garbage collection, within the block, objects that survive a collection after new
-    imports.
-    """
-    known = 0
+    """Within the block, freeze the objects that survive a full garbage collection after new imports."""
+    module_count = 0
 
-    def take_in(phase: str, about: dict[str, Any]) -> None:
-        nonlocal known
-        if phase == "stop" and about["generation"] == 2 and len(sys.modules) > known + STEP:
-            known = len(sys.modules)
+    def freeze_new_objects(phase: str, details: dict[str, Any]) -> None:
+        nonlocal module_count
+        if phase == "stop" and details["generation"] == 2 and len(sys.modules) > module_count + NEW_MODULES:
+            module_count = len(sys.modules)
             gc.freeze()
 
-    gc.callbacks.append(take_in)
+    gc.callbacks.append(freeze_new_objects)
     try:
         gc.collect()
         yield
     finally:
-        gc.callbacks.remove(take_in)
-        gc.unfreeze()  # else DuckDB reports at the end of the process what it could not free
+        gc.callbacks.remove(freeze_new_objects)
+        gc.unfreeze()  # otherwise DuckDB reports at the end of the process the objects that it could not free

@@ -1,4 +1,4 @@
-"""Minutely tasks of the server process: remove old results, take due backups, and send due notices."""
+"""The tasks that the server process does every minute, such as due backups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from curation.operations.backup_schedule import start_due_backup
 from curation.operations.jobs.files import remove_old_results
 from curation.operations.notices import send_due
 
-EVERY = 60.0
+TASK_SECONDS = 60.0
 """Seconds between two runs of the tasks."""
 
 
@@ -22,7 +22,7 @@ EVERY = 60.0
 def minutely_tasks() -> Iterator[None]:
     """Run the minutely tasks on a separate thread while the block runs."""
     stop = Event()
-    thread = Thread(target=_attend, args=[stop], daemon=True, name="goldgrade-minutely")
+    thread = Thread(target=_run_tasks, args=[stop], daemon=True, name="goldgrade-minutely")
     thread.start()
     try:
         yield
@@ -31,20 +31,20 @@ def minutely_tasks() -> Iterator[None]:
         thread.join(1.0)
 
 
-def _attend(stop: Event) -> None:
+def _run_tasks(stop: Event) -> None:
     tasks: tuple[Callable[[], object], ...] = (
         remove_old_results,
         lambda: start_due_backup(project_store(), backup_folder()),
         lambda: send_due(project_store()),
     )
-    last = ""
-    while not stop.wait(EVERY):
+    last_problem = ""
+    while not stop.wait(TASK_SECONDS):
         for task in tasks:
             try:
                 task()
             except CurationError as error:
-                if error.found != last:  # once, not each minute
+                if error.found != last_problem:  # log a problem once, not each minute
                     log.write(logging.WARNING, f"A task of each minute was not done: {error.found}")
-                last = error.found
+                last_problem = error.found
             except Exception as error:
                 log.write(logging.ERROR, "A task of each minute failed", error=error)

@@ -1,1 +1,1 @@
-"""Sign-in: the pages and routes of sign-ins, sessions, the login throttle, and identity providers."""
+"""Sign-in: how people prove who they are, and how the app recognizes them afterwards."""

@@ -20,7 +20,7 @@ from curation.core.errors import CurationError, InputError, NotFoundError, Store
 from curation.people.accounts import end_sign_ins, list_accounts
 from curation.people.sign_ins import MIN_PASSWORD_LENGTH, OpenSignIn, change_password, id_of, list_sign_ins
 
-_PASSWORD_FORM = pages.read_template("password.html")
+_FORM = pages.read_template("password.html")
 _SIGN_IN_LIST = pages.read_template("sign-ins.html")
 _THIS_BROWSER = '<b class="this">this browser</b>'
 _END_BUTTON = '<button name="id" value="{}">End</button>'
@@ -89,9 +89,7 @@ async def _show_page(
         by_password, sign_ins = await to_thread.run_sync(_read_account, name)
     except CurationError as error:
         return pages.page("Account", subtitle, pages.alert(problem or unreadable(error)), 503)
-    form = _PASSWORD_FORM.substitute(
-        name=escape(name), problem=pages.alert(problem), shortest=MIN_PASSWORD_LENGTH
-    )
+    form = _FORM.substitute(name=escape(name), problem=pages.alert(problem), shortest=MIN_PASSWORD_LENGTH)
     content = f"{form if by_password else _BY_PROVIDER}{_list_sign_ins(sign_ins, id_of(key))}"
     return pages.page("Account", subtitle, content, status, headers)
 

@@ -86,7 +86,13 @@ def read_auth(auth: Mapping[str, Any]) -> AuthSettings:
     ------
     InputError: values are missing or wrong; the error names all problems.
     """
-    sections = _list_provider_sections(auth)
+    sections = {
+        name: values
+        for name, values in auth.items()
+        if isinstance(values, Mapping) and name != "client_kwargs"
+    }
+    if "client_id" in auth:
+        sections = {"default": auth, **sections}
     if not sections:
         return AuthSettings()
     if problems := _find_problems(auth, sections):
@@ -97,16 +103,6 @@ def read_auth(auth: Mapping[str, Any]) -> AuthSettings:
         auth["cookie_secret"],
         bool(auth.get("passwords", True)),
     )
-
-
-def _list_provider_sections(auth: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the section of each identity provider by its name; [auth] itself may be "default"."""
-    sections = {
-        name: values
-        for name, values in auth.items()
-        if isinstance(values, Mapping) and name != "client_kwargs"
-    }
-    return {"default": auth, **sections} if "client_id" in auth else sections
 
 
 def _read_provider(name: str, values: Mapping[str, Any]) -> IdentityProvider:

@@ -41,11 +41,9 @@ class Sessions:
     """Codec that writes and reads the session cookies of a project."""
 
     def __init__(self, key: bytes) -> None:
-        hmac_options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
-        self._sign_ins = URLSafeSerializer(key, salt=b"goldgrade sign-in", signer_kwargs=hmac_options)
-        self._known_browsers = URLSafeTimedSerializer(
-            key, salt=b"goldgrade known browser", signer_kwargs=hmac_options
-        )
+        options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+        self._sign_ins = URLSafeSerializer(key, salt=b"goldgrade sign-in", signer_kwargs=options)
+        self._browsers = URLSafeTimedSerializer(key, salt=b"goldgrade known browser", signer_kwargs=options)
         self._key = key
         # Browsers keep unsent answers under this id, so it must stay the same for a project.
         self.project = hmac.new(key, b"goldgrade sign-in\0project", "sha256").hexdigest()[:8]
@@ -78,12 +76,12 @@ class Sessions:
 
         A browser that is known already keeps its key.
         """
-        return str(self._known_browsers.dumps([name, key or secrets.token_hex(16)]))
+        return str(self._browsers.dumps([name, key or secrets.token_hex(16)]))
 
     def read_browser_cookie(self, name: str, value: str) -> str | None:
         """Read the key of a browser that is known to a person; None for other browsers."""
         try:
-            owner, key = self._known_browsers.loads(value, max_age=KNOWN_BROWSER_SECONDS)
+            owner, key = self._browsers.loads(value, max_age=KNOWN_BROWSER_SECONDS)
         except (BadData, TypeError, ValueError):
             return None
         return str(key) if owner == name else None

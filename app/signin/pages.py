@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from app.assets import read_asset
-from app.entry import font, script_source
+from app.entry import find_font, script_source
 from app.monitoring import failures
 
 MAX_FORM_BYTES = 8_192
@@ -48,14 +48,14 @@ def page(
     """
     base_headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     values = {"title": escape(title), "subtitle": escape(subtitle), "content": content}
-    text = _FRAME.substitute(values, ahead=prefetch, theme=_THEME, font=font())
+    text = _FRAME.substitute(values, ahead=prefetch, theme=_THEME, font=find_font())
     return HTMLResponse(text, status, base_headers | (headers or {}))
 
 
 def alert(problem: str) -> str:
     """Return a problem as HTML that screen readers announce, and log the problem; '' for no problem."""
     if problem:
-        failures.say(problem)
+        failures.note_sentence(problem)
     return f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
 
 

@@ -33,7 +33,7 @@ class AttemptKey(NamedTuple):
 class Failures(NamedTuple):
     """The number of wrong passwords, and the times of the end of the wait and of the last wrong password."""
 
-    wrong_passwords: int = 0
+    wrong_count: int = 0
     wait_ends_at: float = 0.0
     last_at: float = 0.0
 
@@ -115,10 +115,8 @@ class LoginThrottle:
         """Remove an attempt from the counts if its password was not checked."""
         for attempt_key in keys:
             failures = self._failures.get(attempt_key.key, Failures())
-            if failures.wrong_passwords > 1:
-                self._failures[attempt_key.key] = Failures(
-                    failures.wrong_passwords - 1, 0.0, failures.last_at
-                )
+            if failures.wrong_count > 1:
+                self._failures[attempt_key.key] = Failures(failures.wrong_count - 1, 0.0, failures.last_at)
             else:
                 self._failures.pop(attempt_key.key, None)
 
@@ -130,7 +128,7 @@ class LoginThrottle:
         """Count a wrong password; beyond `MAX_COUNTERS` counters, drop the counter that has been unchanged
         longest.
         """
-        count = self._read_failures(attempt_key, now).wrong_passwords + 1
+        count = self._read_failures(attempt_key, now).wrong_count + 1
         wait = 0.0
         if count >= attempt_key.free_attempts:
             wait = min(attempt_key.max_wait, 4.0 * 2.0 ** min(count - attempt_key.free_attempts, 30))

@@ -1,12 +1,10 @@
-"""Adjudicate: a page on which the reviewer decides pairs on which annotators disagree, without seeing
-names.
-"""
+"""Adjudicate: the page on which a reviewer decides pairs on which annotators disagree."""
 
 from __future__ import annotations
 
 from app.app_page import JUDGE, REVIEWERS, AppPage
 from app.context import project_store
-from app.deciding import deciding
+from app.deciding import show_deciding
 from app.next_stage import show_missing_stage
 from app.signin.current_user import sessions
 from curation.labeling.rounds.rounds import list_rounds
@@ -19,7 +17,7 @@ def show(annotator: Annotator) -> None:
         rounds = list_rounds(cursor)
     if not rounds:
         show_missing_stage(store, annotator, "round")
-    deciding(annotator.name, sessions().project)
+    show_deciding(annotator.name, sessions().project)
 
 
 PAGE = AppPage(21, "Adjudicate", "adjudicate", REVIEWERS, show, shows_title=False, group=JUDGE)

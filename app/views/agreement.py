@@ -1,4 +1,4 @@
-"""Agreement: the verdict, the sources of disagreement, the checks of a round, and annotators' consistency."""
+"""Agreement: the page that shows how well annotators agree, and where they disagree."""
 
 from __future__ import annotations
 
@@ -44,59 +44,59 @@ from curation.operations.jobs.figures import DataState, FigureCache, figures_of
 from curation.people.seal_access import withheld
 from curation.store import Annotator, Store
 
-ALL = "All rounds"
+ALL_ROUNDS = "All rounds"
 
 
 def show(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
-        names = [item.name for item in reversed(list_rounds(cursor))]
+        names = [row.name for row in reversed(list_rounds(cursor))]
     if not names:
         st.info("Nothing is judged yet. Once two people have judged the same pairs, you see their agreement.")
         show_missing_stage(store, annotator, "round")
         return
-    chosen = st.selectbox("Judgments of", [ALL, *names], width=320, key="round", bind="query-params")
-    round_name = None if chosen == ALL else chosen
+    chosen = st.selectbox("Judgments of", [ALL_ROUNDS, *names], width=320, key="round", bind="query-params")
+    round_name = None if chosen == ALL_ROUNDS else chosen
     figures = figures_of(store)
-    of = figures.state()
+    data_state = figures.state()
     with st.spinner("Computing the verdict…"):
-        report, quality = figures.figure(of, first_look, round_name)
-    ui.data_time(of)
-    if unknown := list_unchecked(report):
-        ui.sentences(*unknown)
+        report, quality = figures.figure(data_state, compute_verdict, round_name)
+    ui.data_time(data_state)
+    if missing_checks := list_unchecked(report):
+        ui.sentences(*missing_checks)
     verdict = judge_alpha(report.between)
     ui.verdict(verdict.figure, verdict.state.capitalize(), verdict.sentence)
     if not report.between.units:
         show_missing_stage(store, annotator, "round")
     ui.findings(list_other_findings(report))
     if quality is not None and annotator.role in LEADS:
-        worth_a_look(quality)
+        _show_checks(quality)
     with st.spinner("Computing the sources of disagreement…"):
-        shown = figures.figure(of, computed, round_name)
-    for section in [*shown.origins, shown.feedback]:
+        details = figures.figure(data_state, compute_details, round_name)
+    for section in [*details.sources_sections, details.feedback]:
         ui.heading(section.heading)
         if section.heading == QUERIES:
             ui.sentences(section.sentence)
-            _pairs(shown.sources.queries if shown.sources else ())
+            _show_disputed_pairs(details.sources.queries if details.sources else ())
         else:
             ui.section(section)
         if section.heading == GRADES:
-            _met(shown.sources.lines if shown.sources else ())
+            _ask_cell(details.sources.lines if details.sources else ())
     if round_name is not None and annotator.role in LEADS:
-        blind_items(figures, of, round_name)
+        _show_planted_items(figures, data_state, round_name)
     with st.expander("All agreement coefficients and their data"):
-        for section in shown.coefficients:
+        for section in details.coefficients:
             ui.heading(section.heading)
             ui.section(section)
-    if shown.page is not None:
-        ui.download("Download this page", shown.page, "agreement.html")
+    if details.page is not None:
+        ui.download("Download this page", details.page, "agreement.html")
 
 
 PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
 
 
-def _met(lines: tuple[GuideLine, ...]) -> None:
-    """Show the pairs of a chosen cell of the confusion table."""
+def _ask_cell(lines: tuple[GuideLine, ...]) -> None:
+    """Ask for a cell of the confusion table, and show its pairs."""
     cells = {f"{line.lower} and {line.upper}: {pluralize(line.pairs, 'pair')}": line for line in lines}
     chosen = st.pills("Pairs that got both grades", sorted(cells), key="cell") if cells else None
     if chosen in cells:
@@ -107,7 +107,7 @@ def _met(lines: tuple[GuideLine, ...]) -> None:
             ui.quiet("The remaining pairs are in sealed parts of a release and are not named.")
 
 
-def _pairs(queries: tuple[QueryShare, ...]) -> None:
+def _show_disputed_pairs(queries: tuple[QueryShare, ...]) -> None:
     """Show, for each query, the pairs on which annotators' grades differ, with each annotator's grade."""
     for query in queries:
         ui.remarks(
@@ -119,25 +119,25 @@ def _pairs(queries: tuple[QueryShare, ...]) -> None:
             rows = [
                 (
                     QueryName(document_id, query.query_id, document_id),
-                    ", ".join(f"{name}: {_grade(grade)}" for name, grade in opinions),
+                    ", ".join(f"{name}: {_describe_grade(grade)}" for name, grade in opinions),
                 )
                 for document_id, opinions in query.opinions
             ]
             ui.table("Largest difference first", ["Document", "Grades"], rows, words=True)
 
 
-def _grade(grade: int | None) -> str:
+def _describe_grade(grade: int | None) -> str:
     return "cannot tell" if grade is None else str(grade)
 
 
-def worth_a_look(round_quality: RoundQuality) -> None:
+def _show_checks(round_quality: RoundQuality) -> None:
     """Show the findings of the checks of a round that need attention, and the checks that could not be
     made.
     """
     ui.heading("Worth a look")
     for annotator, finding in round_quality.findings:
-        who = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
-        st.warning(ui.plain(f"{who}{finding.sentence}"), icon=":material/visibility:")
+        prefix = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
+        st.warning(ui.plain(f"{prefix}{finding.sentence}"), icon=":material/visibility:")
     ui.quiet(round_quality.conclusion)
     with st.expander("Checks of this round"):
         ui.tables(make_unchecked_table(round_quality))
@@ -149,62 +149,60 @@ def worth_a_look(round_quality: RoundQuality) -> None:
         )
 
 
-def blind_items(figures: FigureCache, of: DataState, name: str) -> None:
+def _show_planted_items(figures: FigureCache, data_state: DataState, round_name: str) -> None:
     """Show the results of a round's pilot, blind duplicates and control items."""
-    status = figures.figure(of, read_round_status, name)
+    status = figures.figure(data_state, read_round_status, round_name)
     if status.kind == "pilot":
-        _pilot(figures.figure(of, report_pilot, name))
-    _duplicates(status)
+        _show_pilot(figures.figure(data_state, report_pilot, round_name))
+    _show_duplicates(status)
     if status.control_items:
         ui.heading("Control items")
         ui.tables(build_control_table(status.control_items))
 
 
-def _pilot(report: PilotReport) -> None:
+def _show_pilot(report: PilotReport) -> None:
     """Show between which relevance grades annotators disagree."""
     ui.heading("Results of the pilot")
     ui.tables(*report.tables)
     ui.sentences(withheld(report.sealed))
 
 
-def _duplicates(status: RoundStatus) -> None:
+def _show_duplicates(status: RoundStatus) -> None:
     """Show how many answers lie between the first and the repeated showing of blind duplicates."""
-    apart = status.spacing
-    if not apart.duplicates:
+    spacing = status.spacing
+    if not spacing.duplicates:
         return
     ui.heading("Blind duplicates")
-    ui.tables(build_spacing_table(apart.distances, apart.hours))
+    ui.tables(build_spacing_table(spacing.distances, spacing.hours))
     ui.quiet(
-        f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
-        "on different days."
+        f"{spacing.duplicates:,} planted, {spacing.judged:,} answered both times, {spacing.another_day:,} "
+        "of these on different days."
     )
 
 
-class Shown(NamedTuple):
-    """The parts of the page Agreement below the verdict, for one state of the project."""
+class AgreementDetails(NamedTuple):
+    """The parts of the page below the verdict, for one state of the project."""
 
-    origins: list[Section]
+    sources_sections: list[Section]
     coefficients: list[Section]
     sources: DisagreementSources | None
     feedback: Section
     page: str | None
 
 
-def first_look(store: Store, round_name: str | None) -> tuple[AgreementReport, RoundQuality | None]:
-    """Compute the agreement report without details, which takes an eighth of the time, so that the verdict
-    appears first.
-    """
+def compute_verdict(store: Store, round_name: str | None) -> tuple[AgreementReport, RoundQuality | None]:
+    """Compute the report without its details, in an eighth of the time, so that the verdict appears first."""
     report = make_agreement_report(store, round_name)
     return report, check_round(store, round_name, report) if round_name else None
 
 
-def computed(store: Store, round_name: str | None) -> Shown:
+def compute_details(store: Store, round_name: str | None) -> AgreementDetails:
     """Compute the whole agreement report."""
     report, people = (
         make_agreement_report(store, round_name, details=True),
         compute_annotator_details(store, round_name),
     )
-    return Shown(
+    return AgreementDetails(
         *make_section_layers(report),
         report.details.sources if report.details else None,
         make_feedback_section(people),

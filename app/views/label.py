@@ -1,4 +1,4 @@
-"""Label: the grading screen of an annotator, and the annotator's consistency on repeated items."""
+"""Label: the page on which an annotator grades items and sees how consistent the grades are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app import ui
 from app.app_page import JUDGE, LEADS, AppPage
 from app.components.links import PageLink, page_link
 from app.context import project_store
-from app.grading import CONSISTENCY, grading
+from app.grading import CONSISTENCY, show_grading
 from app.next_stage import show_missing_stage
 from app.signin.current_user import sessions
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
@@ -30,8 +30,8 @@ from curation.people.seal_access import withheld
 from curation.store import Annotator
 
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
-MAX_DIFFERENCES = 50
-WHEN = (
+MAX_ROWS = 50
+UPDATES_SENTENCE = (
     f"Updated daily, in blocks of {BLOCK} answers, and when a round is closed, so that the figures do not "
     "reveal which items were repeats."
 )
@@ -42,14 +42,14 @@ def show(annotator: Annotator) -> None:
         _show_consistency(annotator)
         return
     if annotator.role in LEADS:
-        _what_comes_first(annotator)
-    grading(annotator.name, sessions().project)
+        _show_first_stage(annotator)
+    show_grading(annotator.name, sessions().project)
 
 
 PAGE = AppPage(20, "Label", "label", JUDGING, show, shows_title=False, group=JUDGE)
 
 
-def _what_comes_first(annotator: Annotator) -> None:
+def _show_first_stage(annotator: Annotator) -> None:
     """Show a link to the next stage of the project to a lead who has no items to grade."""
     store = project_store()
     with store.reading() as cursor:
@@ -64,70 +64,70 @@ def _show_consistency(annotator: Annotator) -> None:
     ui.lead("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = read_queue(store, annotator.name, limit=0)
-    consistency, hour, seconds_each = measure_own_work(store, annotator.name)
+    consistency, answers_this_hour, median_seconds = measure_own_work(store, annotator.name)
     if not queue.total and consistency is None:
         st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")
         return
     columns = st.columns(4, gap="large")
     columns[0].metric("Answered", f"{queue.done:,} of {queue.total:,}")
-    columns[1].metric("This hour", f"{hour:,}")
-    columns[2].metric("Seconds each", decimal(seconds_each, 1))
+    columns[1].metric("This hour", f"{answers_this_hour:,}")
+    columns[2].metric("Seconds each", decimal(median_seconds, 1))
     with columns[2]:
         ui.quiet("Median time on screen of your last 50 answers.")
     if consistency is not None:
-        _consistency(columns[3], consistency)
+        _show_share(columns[3], consistency)
     with store.reading() as cursor:
         guide = current_guide(cursor)
-    _differences(find_own_differences(store, annotator.name), guide)
+    _show_differences(find_own_differences(store, annotator.name), guide)
 
 
-def _consistency(column: st.delta_generator.DeltaGenerator, mine: Estimate) -> None:
-    if mine.value is None:
+def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate) -> None:
+    if consistency.value is None:
         sentence = f"Shown once you have {MINIMUM_REPEATS} repeats."
     else:
+        interval = f"{percent(consistency.low)} to {percent(consistency.high)}"
         sentence = (
-            f"On {pluralize(mine.n, 'repeat')}; 95 % interval {percent(mine.low)} to {percent(mine.high)}. "
+            f"On {pluralize(consistency.n, 'repeat')}; 95 % interval {interval}. "
             "Most people give the same grade again about three times in four."
         )
-    column.metric("Same grade again", percent(mine.value))
+    column.metric("Same grade again", percent(consistency.value))
     with column:
-        ui.quiet(f"{sentence} {WHEN}")
+        ui.quiet(f"{sentence} {UPDATES_SENTENCE}")
 
 
-def _differences(mine: MyDifferences, guide: Guide) -> None:
+def _show_differences(report: MyDifferences, guide: Guide) -> None:
     ui.heading("Pairs whose final grade differs from your grade")
-    if mine.waits:
+    if report.waits:
         st.info(
             "This page shows the consensus on your pairs once no item can come to you any more. Until then, "
             "an item could come again, and you should grade it without knowing the consensus."
         )
         return
-    if mine.share.value is not None:
+    if report.share.value is not None:
         ui.quiet(
-            f"{mine.alike:,} of your {pluralize(mine.compared, 'pair')} with a consensus have your grade: "
-            f"{mine.share.percent_text()}."
+            f"{report.alike:,} of your {pluralize(report.compared, 'pair')} with a consensus have your "
+            f"grade: {report.share.percent_text()}."
         )
-    elif mine.compared:
+    elif report.compared:
         ui.quiet(
-            f"{mine.compared:,} of your pairs have a consensus so far; a share is shown from {MIN_SETTLED}."
+            f"{report.compared:,} of your pairs have a consensus so far; a share is shown from {MIN_SETTLED}."
         )
-    ui.sentences(withheld(mine.sealed))
-    if not mine.differences:
-        st.info(f"Nothing so far. This list shows pairs whose consensus differs from your grade. {WHEN}")
+    ui.sentences(withheld(report.sealed))
+    if not report.differences:
+        sentence = "Nothing so far. This list shows pairs whose consensus differs from your grade."
+        st.info(f"{sentence} {UPDATES_SENTENCE}")
         return
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
-    rows = [_row(difference, names) for difference in mine.differences]
-    ui.table(
-        "Your grade and the consensus, newest first", COLUMNS, rows, words=True, max_rows=MAX_DIFFERENCES
-    )
+    rows = [_make_row(difference, names) for difference in report.differences]
+    ui.table("Your grade and the consensus, newest first", COLUMNS, rows, words=True, max_rows=MAX_ROWS)
     ui.quiet("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
 
 
-def _row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:
-    mine = "Cannot tell"
+def _make_row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:
+    own_grade = "Cannot tell"
     if difference.mine is not None:
-        mine = names.get(difference.mine, str(difference.mine))
+        own_grade = names.get(difference.mine, str(difference.mine))
     consensus = "No grade can be given"
     if difference.consensus is not None:
         consensus = names.get(difference.consensus, str(difference.consensus))
-    return difference.query, difference.title, mine, consensus, difference.how, difference.reason or ""
+    return difference.query, difference.title, own_grade, consensus, difference.how, difference.reason or ""

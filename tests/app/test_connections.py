@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from app.front import connections
-from app.front.connections import BoundedConnection, listening_socket
+from app.front.connections import BoundedConnection, open_listening_socket
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ LONG = 16_000_000
 
 
 class Impatient(BoundedConnection):
-    HEADER, BODY, ANSWER, LOOK_EVERY = 0.5, 0.5, 0.5, 0.05
+    HEADER_SECONDS, BODY_SECONDS, RESPONSE_SECONDS, CHECK_SECONDS = 0.5, 0.5, 0.5, 0.05
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,7 +44,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def serving(protocol: type[BoundedConnection]) -> Iterator[int]:
     config = uvicorn.Config(application, http=protocol, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
-    with listening_socket("0.0.0.0", 0) as listener:  # for 127.0.0.2, too
+    with open_listening_socket("0.0.0.0", 0) as listener:  # for 127.0.0.2, too
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
@@ -122,7 +122,7 @@ def test_an_answer_that_nobody_takes_is_given_up_and_a_slow_reader_gets_all_of_i
 def test_strangers_leave_room_and_who_is_signed_in_keeps_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "most_strangers", lambda: 20)
+    monkeypatch.setattr(connections, "max_strangers", lambda: 20)
     with serving(BoundedConnection) as port, ExitStack() as opened:
         anna = opened.enter_context(connect(port, SIGNED_IN))
         assert answer(anna).endswith(b"0")
@@ -135,7 +135,7 @@ def test_strangers_leave_room_and_who_is_signed_in_keeps_the_connection(
 
 
 def test_one_address_holds_a_part_and_a_proxy_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "OF_ONE_ADDRESS", 5)
+    monkeypatch.setattr(connections, "MAX_OF_ADDRESS", 5)
     with serving(BoundedConnection) as port, ExitStack() as opened:
         one = [opened.enter_context(connect(port, b"", "127.0.0.2")) for _ in range(12)]
         other = opened.enter_context(connect(port, b"", "127.0.0.3"))

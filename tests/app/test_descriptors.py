@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 
-from app.monitoring.descriptors import PAGES, TURNED_AWAY, Admission, Descriptors
+from app.monitoring.descriptors import FREE_FOR_PAGE, REFUSAL, Admission, Descriptors
 from curation.store import Store
 from tests.support.projects import add_names
 from tests.support.served import Served
@@ -38,15 +38,15 @@ async def hello(request: Request) -> Response:
 
 class Few(Descriptors):
     @property
-    def left(self) -> int:
-        return PAGES - 1
+    def free(self) -> int:
+        return FREE_FOR_PAGE - 1
 
 
 def test_pages_are_refused_with_a_sentence_and_answers_are_taken() -> None:
     around = [Middleware(Admission, Few())]
     client = TestClient(Starlette(routes=[Route("/", hello, methods=["GET", "POST"])], middleware=around))
     refused = client.get("/", headers={"Accept": "text/html"})
-    assert (refused.status_code, refused.text) == (503, TURNED_AWAY)
+    assert (refused.status_code, refused.text) == (503, REFUSAL)
     assert refused.headers["retry-after"] == "60"
     assert client.get("/", headers={"Accept": "application/json"}).text == "hello"
     assert client.post("/").text == "hello"
@@ -60,14 +60,14 @@ from app.monitoring.descriptors import Descriptors, raise_descriptor_limit
 _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
 assert raise_descriptor_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(hard, 65_536), hard
-assert Descriptors().left > 64
+assert Descriptors().free > 64
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
 held = []
 try:
     while True:
         held.append(open("/dev/null"))
 except OSError:
-    assert Descriptors().left == 0
+    assert Descriptors().free == 0
 """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert hard > 64
@@ -96,5 +96,5 @@ def test_at_its_limit_the_server_turns_sessions_away_and_goes_on_taking_grades(s
         answer = httpx2.get(f"{served.url}/api/presentations", headers={"Cookie": cookie})
         assert answer.status_code == 200
         page = httpx2.get(served.url, headers={"Cookie": cookie, "Accept": "text/html"})
-        assert (page.status_code, page.text) == (503, TURNED_AWAY)
+        assert (page.status_code, page.text) == (503, REFUSAL)
     served.stop()

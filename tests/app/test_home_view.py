@@ -105,10 +105,10 @@ def test_a_link_to_a_page_that_the_navigation_has_not_is_left_out(store: Store) 
     def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
         import streamlit as st
 
-        from app.components.links import OFFERED
+        from app.components.links import OFFERED_PAGES
         from app.views import home
 
-        st.session_state[OFFERED] = {"home", "queries"}
+        st.session_state[OFFERED_PAGES] = {"home", "queries"}
         home.show(annotator)
 
     test = AppTest.from_function(script, args=(LEE,), default_timeout=60).run()

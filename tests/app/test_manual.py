@@ -29,7 +29,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
     store = new_project(tmp_path / "p.duckdb")
     add_annotator(store, "anna", "annotator", "correct horse battery")
     monkeypatch.setenv(context.PROJECT, str(store.path))
-    monkeypatch.setattr(manual, "SITE", tmp_path / "site")
+    monkeypatch.setattr(manual, "SITE_FOLDER", tmp_path / "site")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("<p>first page</p>")
     (tmp_path / "site" / "lead.html").write_text("<p>a lead's manual</p>")
@@ -66,7 +66,7 @@ def test_help_has_no_file_outside_its_folder(reader: TestClient, path: str) -> N
 
 
 def test_where_the_site_is_not_built_a_sentence_says_how(reader: TestClient) -> None:
-    (manual.SITE / "index.html").unlink()
+    (manual.SITE_FOLDER / "index.html").unlink()
     answer = reader.get("/help/")
     assert answer.status_code == 404
     assert "run `make site`" in answer.text

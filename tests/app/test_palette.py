@@ -33,8 +33,8 @@ def test_queries_documents_and_people_are_found_by_all_words_so_many_of_each(sto
         assert [one.title for one in find_by_words(cursor, "3 QUERY", LEE)] == ["query 3"]
         (document,) = find_by_words(cursor, "3.1", LEE)
         assert find_by_words(cursor, "  ", LEE) == find_by_words(cursor, "% _", LEE) == []
-    assert palette._address(document) == "/query?id=query+3&document=document+3.1"
-    assert palette._address(found[0]) == "/team?person=quincy"
+    assert palette._make_address(document) == "/query?id=query+3&document=document+3.1"
+    assert palette._make_address(found[0]) == "/team?person=quincy"
 
 
 def test_reviewers_find_no_people_and_annotators_nothing(store: Store) -> None:

@@ -28,7 +28,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from app import api, context
 from app.front import tabs
 from app.front.front import EARLY
-from app.front.guard import DRAW_AGAIN, UNREADABLE, Guard, OfferedFiles
+from app.front.guard import RERUN_MESSAGE, UNREADABLE_CODE, Guard, OfferedFiles
 from app.monitoring import health
 from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user
@@ -469,7 +469,7 @@ def test_what_is_not_json_or_too_large_is_refused(anna: TestClient) -> None:
     deep = anna.post("/api/judgments", content=nested, headers=headers)
     assert (deep.status_code, "too deeply" in deep.json()["message"]) == (422, True)
     assert anna.post("/api/judgments", data={"a": "b"}, headers=ORIGIN).status_code == 422
-    large = anna.post("/api/judgments", content=b" " * (api.LARGEST_BODY + 1), headers=headers)
+    large = anna.post("/api/judgments", content=b" " * (api.MAX_BODY_BYTES + 1), headers=headers)
     assert (large.status_code, "larger than" in large.json()["message"]) == (422, True)
 
 
@@ -723,7 +723,7 @@ def test_what_no_page_sends_ends_its_websocket_with_one_line_of_the_log(
         tab.send({"type": "websocket.receive", **sent})
         with pytest.raises(WebSocketDisconnect) as ended:
             tab.receive_bytes()
-    assert ended.value.code == UNREADABLE
+    assert ended.value.code == UNREADABLE_CODE
     assert [line.getMessage() for line in caplog.records] == [
         "A page's connection was ended: no page sends this"
     ]
@@ -742,9 +742,9 @@ def test_a_file_that_is_made_when_its_button_is_pressed_is_offered_to_who_presse
     with ThreadPoolExecutor(1) as apart:  # a browser test before this one keeps an event loop in this thread
         apart.submit(asyncio.run, offered.watch(lee, send)(message)).result()
     assert len(sent) == 1
-    assert offered.to(lee, "/media/topics.tsv")
-    assert not offered.to(lee, "")
-    assert not offered.to(Annotator("anna", "annotator", False), "/media/topics.tsv")
+    assert offered.has_offered(lee, "/media/topics.tsv")
+    assert not offered.has_offered(lee, "")
+    assert not offered.has_offered(Annotator("anna", "annotator", False), "/media/topics.tsv")
 
 
 @pytest.mark.slow
@@ -841,7 +841,7 @@ def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(
     anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(health, "MIN_FREE", 1 << 62)
+        patched.setattr(health, "MIN_FREE_BYTES", 1 << 62)
         failing = anyone.get("/health")
     assert (failing.status_code, failing.json()["message"]) == (503, "The disk is almost full.")
     with project.reading() as cursor:
@@ -868,17 +868,17 @@ def test_the_ninth_tab_of_a_person_ends_the_first_and_nobody_elses(anyone: TestC
         newest = tab("anna")
         with pytest.raises(WebSocketDisconnect) as ended:
             of_anna[0].receive_bytes()
-        assert ended.value.code == tabs.CLOSED_FOR_OTHERS
+        assert ended.value.code == tabs.TOO_MANY_TABS
         for one in (of_ben, *of_anna[1:], newest):
-            one.send_bytes(DRAW_AGAIN)
-            assert one.receive_bytes() == DRAW_AGAIN
-    assert str(tabs.CLOSED_FOR_OTHERS) in EARLY
-    assert tabs.ENDED in EARLY
+            one.send_bytes(RERUN_MESSAGE)
+            assert one.receive_bytes() == RERUN_MESSAGE
+    assert str(tabs.TOO_MANY_TABS) in EARLY
+    assert tabs.ENDED_ADDRESS in EARLY
 
 
 def test_what_a_persons_tabs_send_too_fast_waits_its_turn() -> None:
-    pace = tabs.TabPace()
-    waits = [pace.wait(100.0) for _ in range(tabs.MAX_RERUNS_AT_ONCE + 10)]
-    assert waits[: tabs.MAX_RERUNS_AT_ONCE] == [0.0] * tabs.MAX_RERUNS_AT_ONCE
+    pace = tabs.MessageRate()
+    waits = [pace.count_message(100.0) for _ in range(tabs.MAX_BURST + 10)]
+    assert waits[: tabs.MAX_BURST] == [0.0] * tabs.MAX_BURST
     assert waits[-1] == pytest.approx(9 / tabs.RERUNS_PER_SECOND)
-    assert pace.wait(200.0) == 0.0
+    assert pace.count_message(200.0) == 0.0

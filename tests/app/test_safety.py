@@ -46,8 +46,8 @@ PEOPLE = {
 }
 ALL_ROUTES = """
 import json
-from app.serve import build
-found = build()
+from app.serve import build_application
+found = build_application()
 found._runtime = found._create_runtime()
 print(json.dumps([getattr(route, "path", "") for route in found._build_starlette_app().routes]))
 """

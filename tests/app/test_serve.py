@@ -20,10 +20,10 @@ from starlette.types import Receive, Scope, Send
 
 from app.context import PROJECT, project_name
 from app.entry import STATIC
-from app.front.connections import listening_socket
-from app.front.front import Front, IndexTemplate, known_assets
-from app.monitoring.heap import STEP, frozen_heap
-from app.navigation import pages_of
+from app.front.connections import open_listening_socket
+from app.front.front import Front, IndexTemplate, list_scripts
+from app.monitoring.heap import NEW_MODULES, frozen_heap
+from app.navigation import list_pages
 from curation.core.errors import RefusedError
 from curation.store import Annotator, Store
 from curation.store.duckdb_format import log_path
@@ -36,7 +36,7 @@ def held_file() -> None:
 
 
 def test_the_body_of_an_answer_does_not_wait_until_its_headers_are_acknowledged() -> None:
-    with listening_socket("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+    with open_listening_socket("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
         connection, _ = listener.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
@@ -44,10 +44,10 @@ def test_the_body_of_an_answer_does_not_wait_until_its_headers_are_acknowledged(
 
 def test_a_port_that_is_taken_is_refused_with_what_to_do() -> None:
     with (
-        listening_socket("127.0.0.1", 0) as listener,
+        open_listening_socket("127.0.0.1", 0) as listener,
         pytest.raises(RefusedError, match=r"Choose another port"),
     ):
-        listening_socket("127.0.0.1", listener.getsockname()[1])
+        open_listening_socket("127.0.0.1", listener.getsockname()[1])
 
 
 @pytest.mark.slow
@@ -58,10 +58,10 @@ def test_collections_of_a_serving_process_leave_out_what_was_loaded_for_good() -
         gc.collect()
         assert first > 1_000
         assert gc.get_freeze_count() <= first  # nothing was loaded since; a frozen object may have died
-        sys.modules |= {f"later {number}": ModuleType("later") for number in range(STEP + 1)}
+        sys.modules |= {f"later {number}": ModuleType("later") for number in range(NEW_MODULES + 1)}
         gc.collect()
         assert gc.get_freeze_count() > first + len(later)
-        for number in range(STEP + 1):
+        for number in range(NEW_MODULES + 1):
             del sys.modules[f"later {number}"]
     assert gc.get_freeze_count() == 0
 
@@ -130,13 +130,13 @@ def test_the_index_page_is_asked_for_again_and_not_sent_again_if_it_is_the_same(
 
 
 def test_a_script_is_compressed_and_kept_for_good(front: TestClient) -> None:
-    path = next(name for name in known_assets() if "/protobuf." in name)
+    path = next(name for name in list_scripts() if "/protobuf." in name)
     answer = ask(front, path)
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert answer.headers["content-encoding"] == "gzip"
     assert answer.headers["vary"] == "Accept-Encoding"
     assert answer.headers["content-type"].startswith("text/javascript")
-    assert answer.content == known_assets()[path].read_bytes()
+    assert answer.content == list_scripts()[path].read_bytes()
     assert int(answer.headers["content-length"]) < len(answer.content) / 5
     assert ask(front, path, **{"if-none-match": answer.headers["etag"]}).status_code == 304
 
@@ -147,12 +147,12 @@ def test_a_script_is_compressed_and_kept_for_good(front: TestClient) -> None:
 def test_what_a_browser_wants_otherwise_is_left_to_streamlit(
     front: TestClient, headers: dict[str, str]
 ) -> None:
-    path = next(name for name in known_assets() if "/protobuf." in name)
+    path = next(name for name in list_scripts() if "/protobuf." in name)
     assert ask(front, path, **headers).text == "Streamlit"
 
 
 def test_fonts_are_left_to_streamlit_and_unknown_files_are_not_there(front: TestClient) -> None:
-    assert ask(front, next(name for name in known_assets() if name.endswith(".woff2"))).text == "Streamlit"
+    assert ask(front, next(name for name in list_scripts() if name.endswith(".woff2"))).text == "Streamlit"
     assert ask(front, "/static/js/none.js").status_code == 404
     assert ask(front, "/static/../index.html").text != "Streamlit"
 
@@ -169,7 +169,7 @@ def test_the_address_of_a_page_of_another_role_says_whose_it_is(
     front: TestClient, role: str, path: str, sentence: str
 ) -> None:
     answer = ask(front, path, role)
-    first = pages_of(role)[0].title
+    first = list_pages(role)[0].title
     assert answer.status_code == 403
     assert sentence in answer.text
     assert f'<a class="way" href="/">Go to {first}</a>' in answer.text

@@ -17,8 +17,8 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from app.entry import entry_tags
-from app.front.guard import DRAW_AGAIN
-from app.front.upload_limits import sizes
+from app.front.guard import RERUN_MESSAGE
+from app.front.upload_limits import measure_uploads
 from app.monitoring.descriptors import drop_ended_sessions
 
 
@@ -38,7 +38,7 @@ def test_ended_sessions_are_where_they_are_dropped() -> None:
 def test_uploads_are_where_they_are_counted() -> None:
     """`app.front.upload_limits`"""
     assert "self._uploaded_file_mgr = config.uploaded_file_manager" in inspect.getsource(Runtime.__init__)
-    assert sizes(MemoryUploadedFileManager("/uploads")) == {}
+    assert measure_uploads(MemoryUploadedFileManager("/uploads")) == {}
 
 
 def test_a_page_lets_go_of_an_upload() -> None:
@@ -50,7 +50,7 @@ def test_a_page_lets_go_of_an_upload() -> None:
 
 def test_a_message_asks_for_a_page_again_and_one_offers_a_file() -> None:
     """`app.front.guard` and `app.front.guard`"""
-    assert BackMsg.FromString(DRAW_AGAIN).WhichOneof("type") == "rerun_script"
+    assert BackMsg.FromString(RERUN_MESSAGE).WhichOneof("type") == "rerun_script"
     message = ForwardMsg()
     message.delta.new_element.download_button.url = "/media/file"
     assert ForwardMsg.FromString(message.SerializeToString()).delta.new_element.download_button.url

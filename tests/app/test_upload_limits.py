@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from app.components.refused_uploads import BROKEN_OFF, NO_LENGTH, OF_ALL_FULL, OF_ONE_FULL
-from app.front.upload_limits import UPLOADS, UploadLimits, sizes
+from app.components.refused_uploads import INTERRUPTED, NO_LENGTH, PERSON_LIMIT, SERVER_LIMIT
+from app.front.upload_limits import UPLOAD_ADDRESS, UploadLimits, measure_uploads
 
 OF_ALL, OF_ONE = 100, 60
 
@@ -38,7 +38,7 @@ class NamedInHeader:
 @pytest.fixture
 def server() -> Iterator[TestClient]:
     """Streamlit's own manager of uploads behind the limits."""
-    manager = MemoryUploadedFileManager(UPLOADS)
+    manager = MemoryUploadedFileManager(UPLOAD_ADDRESS)
 
     async def keep(request: Request) -> Response:
         session, file = request.path_params["session"], request.path_params["file"]
@@ -48,34 +48,37 @@ def server() -> Iterator[TestClient]:
             manager.remove_file(session, file)
         return Response(status_code=204)
 
-    around = [Middleware(NamedInHeader), Middleware(UploadLimits, OF_ALL, OF_ONE, lambda: sizes(manager))]
-    paths = [Route(UPLOADS + "{session}/{file}", keep, methods=["PUT", "DELETE"])]
+    around = [
+        Middleware(NamedInHeader),
+        Middleware(UploadLimits, OF_ALL, OF_ONE, lambda: measure_uploads(manager)),
+    ]
+    paths = [Route(UPLOAD_ADDRESS + "{session}/{file}", keep, methods=["PUT", "DELETE"])]
     with TestClient(Starlette(routes=paths, middleware=around)) as client:
         yield client
 
 
 def put(server: TestClient, person: str, path: str, size: int) -> tuple[int, str]:
-    answer = server.put(UPLOADS + path, content=b"x" * size, headers={"Person": person})
+    answer = server.put(UPLOAD_ADDRESS + path, content=b"x" * size, headers={"Person": person})
     return answer.status_code, answer.text
 
 
 def test_one_person_has_a_limit_over_all_tabs_and_room_again_after_removing(server: TestClient) -> None:
     assert put(server, "eve", "tab1/a", 40) == (204, "")
-    assert put(server, "eve", "tab2/b", 21) == (413, OF_ONE_FULL)
+    assert put(server, "eve", "tab2/b", 21) == (413, PERSON_LIMIT)
     assert put(server, "eve", "tab2/b", 20) == (204, "")
-    server.delete(UPLOADS + "tab1/a", headers={"Person": "eve"})
+    server.delete(UPLOAD_ADDRESS + "tab1/a", headers={"Person": "eve"})
     assert put(server, "eve", "tab3/c", 40) == (204, "")
 
 
 def test_all_people_together_have_a_limit(server: TestClient) -> None:
     assert put(server, "eve", "tab1/a", 60) == (204, "")
-    assert put(server, "lea", "tab2/b", 41) == (503, OF_ALL_FULL)
+    assert put(server, "lea", "tab2/b", 41) == (503, SERVER_LIMIT)
     assert put(server, "lea", "tab2/b", 40) == (204, "")
 
 
 def test_an_upload_without_a_length_is_refused(server: TestClient) -> None:
     pieces = iter([b"x" * 10, b"x" * 10])
-    answer = server.put(UPLOADS + "tab1/a", content=pieces, headers={"Person": "eve"})
+    answer = server.put(UPLOAD_ADDRESS + "tab1/a", content=pieces, headers={"Person": "eve"})
     assert (answer.status_code, answer.text) == (411, NO_LENGTH)
 
 
@@ -101,10 +104,10 @@ def test_an_upload_of_which_nothing_more_comes_is_over_and_takes_no_room() -> No
     started: list[bool] = []
     answers: list[Message] = []
     limits = UploadLimits(keep, OF_ALL, OF_ONE, dict, silence=0.01)
-    scope = {"type": "http", "method": "PUT", "path": UPLOADS + "tab/a", "state": {"annotator": "eve"}}
+    scope = {"type": "http", "method": "PUT", "path": UPLOAD_ADDRESS + "tab/a", "state": {"annotator": "eve"}}
     scope["headers"] = [(b"content-length", b"60")]
     with ThreadPoolExecutor(1) as apart:  # a browser test before this one keeps an event loop in this thread
         for receive in (broken_off, whole):
             apart.submit(asyncio.run, limits(scope, receive, send)).result()
     assert kept == [b"x" * 60]
-    assert [said.get("status", said.get("body")) for said in answers] == [408, BROKEN_OFF.encode()]
+    assert [said.get("status", said.get("body")) for said in answers] == [408, INTERRUPTED.encode()]

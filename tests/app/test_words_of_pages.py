@@ -141,9 +141,9 @@ def faults(page: AppTest) -> list[str]:
 
 def run(page: AppPage, parameter: str, part: str) -> AppTest:
     def script(annotator, page):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.navigation import _show
+        from app.navigation import _show_page
 
-        _show(page, annotator)
+        _show_page(page, annotator)
 
     shown = AppTest.from_function(script, kwargs={"annotator": LEE, "page": page}, default_timeout=60)
     if parameter:

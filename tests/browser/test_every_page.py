@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
 
-from app.navigation import menus_of, pages_of
+from app.navigation import list_menus, list_pages
 from curation.people.accounts import invite
 from tests.support.accessibility import (
     SCHEMES,
@@ -191,7 +191,7 @@ def test_a_lead_sees_every_group_of_pages_and_goes_there_by_keyboard(people: Vis
     page.set_viewport_size({"width": width, "height": 768})
     visit(page, people.served, "/team")
     menus = page.get_by_test_id("stTopNav").get_by_role("button")
-    expect(menus).to_have_text([re.compile(f"{group.split()[-1]}$") for group in menus_of("lead") if group])
+    expect(menus).to_have_text([re.compile(f"{group.split()[-1]}$") for group in list_menus("lead") if group])
     weights = menus.evaluate_all("all => all.map((one) => getComputedStyle(one).fontWeight)")
     assert [weight == "600" for weight in weights] == [False, False, False, False, True]
     menus.filter(has_text="Data").focus()
@@ -215,7 +215,7 @@ def test_the_drawer_of_a_phone_has_the_pages_and_closes_after_a_choice(people: V
     fits(page, "an account on a phone")
     opens, drawer = page.get_by_role("button", name="Pages"), page.get_by_test_id("stSidebar")
     opens.click()
-    titles = [page.title for page in pages_of("lead") if page.listed]
+    titles = [page.title for page in list_pages("lead") if page.listed]
     expect(drawer.get_by_role("link")).to_have_text(titles)  # the lead has judged nothing
     page.get_by_role("link", name="Account").click(trial=True)  # nothing covers it
     settled(page)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.components.refused_uploads import OF_ALL_FULL
+from app.components.refused_uploads import SERVER_LIMIT
 from curation.operations.jobs.files import uploads_root
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import passes, passes_in_light
@@ -54,11 +54,11 @@ def refuses_a_broken_upload_in_a_sentence(page: Page) -> None:
     expect(alert).to_have_text(re.compile(r"^This file did not arrive whole: .* Choose it again\.$"))
     page.get_by_role("button", name="Remove broken.csv").click()
     expect(alert).to_have_count(0)
-    page.route(uploads, lambda route: route.fulfill(status=503, body=OF_ALL_FULL))
+    page.route(uploads, lambda route: route.fulfill(status=503, body=SERVER_LIMIT))
     page.locator("input[type=file]").set_input_files(files=[{**file, "name": "refused.csv"}])
-    expect(alert).to_have_text(OF_ALL_FULL)
+    expect(alert).to_have_text(SERVER_LIMIT)
     shown = "element => getComputedStyle(element, '::after').content"
-    assert page.get_by_test_id("stFileUploader").evaluate(shown).startswith(f'"{OF_ALL_FULL}"')
+    assert page.get_by_test_id("stFileUploader").evaluate(shown).startswith(f'"{SERVER_LIMIT}"')
     page.unroute(uploads)
     page.get_by_role("button", name="Remove refused.csv").click()
     expect(alert).to_have_count(0)

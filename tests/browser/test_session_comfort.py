@@ -6,7 +6,7 @@ from datetime import datetime
 
 from playwright.sync_api import Browser, expect
 
-from app.annotating import FOLDER, joined
+from app.annotating import FOLDER, join_modules
 from tests.support.accessibility import passes
 from tests.support.served import Event, Served, open_tab, sign_in
 
@@ -22,7 +22,7 @@ ANOTHER_GUIDES_KEY = """() => {
 
 COUNTED = (
     "() => { "
-    + joined('import { Rest } from "../grading/rest.js";', FOLDER)
+    + join_modules('import { Rest } from "../grading/rest.js";', FOLDER)
     + """
   const memory = { get: () => null, set: () => true };
   window.rest = new Rest(document.body, memory);

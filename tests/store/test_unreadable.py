@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from app.serve import build
+from app.serve import build_application
 from curation.core.errors import CurationError, StoreError
 from curation.operations.doctor import examine
 from curation.operations.project import init_project
@@ -70,7 +70,7 @@ def test_an_unreadable_project_is_a_sentence_from_every_entry(
         assert "--replace" not in said
     monkeypatch.setenv("GOLDGRADE_PROJECT", str(path))
     with pytest.raises(CurationError, match=r"unreadable|is not a goldgrade project"):
-        build()
+        build_application()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")

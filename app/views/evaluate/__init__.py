@@ -34,7 +34,7 @@ from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Annotator, Store
 
 MAX_CACHED_LEADERBOARDS = 8
-MAX_CHART_SYSTEMS = 6
+MAX_SYSTEMS = 6
 
 
 def show(annotator: Annotator) -> None:
@@ -47,7 +47,7 @@ def show(annotator: Annotator) -> None:
         st.info("There is no release yet. Freeze a release to score runs here.")
         show_missing_stage(context.store, annotator, "freeze")
         return
-    release_column, part_column, evaluation_column = st.columns([1, 1, 2])
+    release_column, part_column, column = st.columns([1, 1, 2])
     with release_column:
         release = _ask_release(context.store, releases, overrides)
     with part_column:
@@ -61,9 +61,7 @@ def show(annotator: Annotator) -> None:
         ui.result(result)
     if evaluations:
         newest = result.evaluation_id if result else None
-        _show_result(
-            context.store, annotator, evaluation_column, release, part, evaluations, newest, overrides
-        )
+        _show_result(context.store, annotator, column, release, part, evaluations, newest, overrides)
     _show_leaderboard(context.store, release, part, annotator)
     with st.expander("Evaluate runs", expanded=not evaluations):
         submit.show(context, release, part)
@@ -72,11 +70,9 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 
 
-def _ask_release(
-    store: Store, releases: Sequence[ReleaseRow], overrides: Mapping[str, str]
-) -> EvaluableRelease:
-    """Ask for a release; `overrides` says which releases were frozen against the gate."""
-    by_name = {row.name: row for row in reversed(releases)}
+def _ask_release(store: Store, rows: Sequence[ReleaseRow], overrides: Mapping[str, str]) -> EvaluableRelease:
+    """Ask for a release; `overrides` says which rows were frozen against the gate."""
+    by_name = {row.name: row for row in reversed(rows)}
     name = st.selectbox(
         "Release", list(by_name), format_func=lambda name: mark_name(name, overrides.get(name))
     )
@@ -120,9 +116,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
         histories_by_system = collect_histories(cursor, part, measure, annotator)
     if series := [item for item in histories_by_system.items() if len(item[1]) > 1]:
         ui.heading("History")
-        drawing(
-            weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_CHART_SYSTEMS], joined=True)
-        )
+        drawing(weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_SYSTEMS], joined=True))
 
 
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:

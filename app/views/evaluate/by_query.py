@@ -85,7 +85,7 @@ def show(
             by_id = {document.document_id: document for document in documents}
             _show_chunks(query, name, by_id, passages, colours)
     if any(lists) and annotator.role == "lead":
-        _offer_sending(store, Acts(annotator), query, [system for _, system in runs], lists)
+        _offer_round(store, Acts(annotator), query, [system for _, system in runs], lists)
 
 
 def _ask_runs(
@@ -244,9 +244,7 @@ def _grade(document: by_query.ListedDocument, colours: Mapping[int | None, str])
     return GradeCell(document.grade, colours.get(document.grade, "currentColor"), document.lacking)
 
 
-def _offer_sending(
-    store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists
-) -> None:
+def _offer_round(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:
     """Offer to send documents of the ranked lists to a new round; unjudged documents are preselected."""
     titles: dict[str, str] = {}
     run_names: dict[str, str] = {}

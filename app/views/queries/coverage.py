@@ -36,7 +36,7 @@ from curation.queries.requests import CoverageRequest
 from curation.queries.unanswerable import UnanswerableCheck, written_unanswerable
 from curation.store import Store
 
-MAX_CACHED_STATES = 4
+MAX_CACHED = 4
 MEASURING = "coverage"
 """The kind of background job that measures coverage."""
 MAX_GAPS = 25
@@ -73,9 +73,7 @@ def show(context: PageContext) -> None:
     PARTS[ui.choose_part("Part", PARTS, "of")](context, state)
 
 
-@st.cache_resource(
-    max_entries=MAX_CACHED_STATES, show_spinner="Reading the coverage map…", hash_funcs=BY_PATH
-)
+@st.cache_resource(max_entries=MAX_CACHED, show_spinner="Reading the coverage map…", hash_funcs=BY_PATH)
 def read_cached_state(store: Store, fingerprint: str) -> CoverageState | None:
     """Read the state of coverage, cached until its fingerprint changes; None without a coverage map of the
     corpus.

@@ -113,13 +113,11 @@ def _ask_tags(context: PageContext, selected: Sequence[TaggedQuery], people_tags
         ui.sentences(form.result)
 
 
-def _set_tags(
-    context: PageContext, selected: Sequence[TaggedQuery], add: list[str], remove: list[str]
-) -> str:
-    query_ids, by = [query.query_id for query in selected], context.acts.by
+def _set_tags(context: PageContext, queries: Sequence[TaggedQuery], add: list[str], remove: list[str]) -> str:
+    query_ids, by = [query.query_id for query in queries], context.acts.by
     changes = set_tags(context.store, query_ids, add, remove, by, by)
     return (
-        f"{_count_queries(selected)}: tags added {len(changes.added):,}, removed {len(changes.removed):,}, "
+        f"{_count_queries(queries)}: tags added {len(changes.added):,}, removed {len(changes.removed):,}, "
         f"already set {changes.unchanged:,}."
     )
 

@@ -12,7 +12,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts, FormState, submit_button
 from app.app_page import REVIEWERS, AppPage
-from app.components.links import QUERY
+from app.components.links import QUERY_PAGE
 from app.context import project_store
 from app.send_documents import send_documents
 from app.views.query import candidates
@@ -64,27 +64,19 @@ def show(annotator: Annotator) -> None:
         candidates.show(query_documents, st.query_params.get("document", ""))
 
 
-PAGE = AppPage(98, "Query", QUERY, REVIEWERS, show, shows_title=False, listed=None)
+PAGE = AppPage(98, "Query", QUERY_PAGE, REVIEWERS, show, shows_title=False, listed=None)
 
 
 def _show_facts(facts: QueryFacts) -> None:
     """Show the query with its information need, its source and its notes."""
-    searches = (
-        "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
-    )
-    details = [
-        SOURCES[facts.source],
-        searches,
-        facts.stratum,
-        facts.part and f"part {facts.part}",
-        facts.query_id,
-    ]
+    count = "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
+    items = [SOURCES[facts.source], count, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
     tags = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
     needs = "\n".join(filter(None, (facts.texts.need, describe_filter(facts.filter))))
     need_html = f'<p class="gs-need" dir="auto">{escape(needs)}</p>' if needs else ""
     st.html(
         f'<header class="gs-about"><h1 class="gs-query" dir="auto">{escape(facts.text)}</h1>{need_html}'
-        f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, details)))}{tags}</p></header>'
+        f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, items)))}{tags}</p></header>'
     )
     if facts.retired:
         ui.quiet(f"Retired: {facts.retired}")
@@ -175,9 +167,7 @@ def _offer_sending(store: Store, acts: Acts, query_documents: QueryDocuments) ->
     """Offer to send documents to a new round; the unjudged documents are preselected."""
     facts, unjudged = query_documents.facts, []
     if not query_documents.is_sealed:
-        unjudged = [
-            candidate.document.document_id for candidate in query_documents.open if candidate.pair is None
-        ]
+        unjudged = [item.document.document_id for item in query_documents.open if item.pair is None]
     titles, run_names = {}, {}
     for candidate in query_documents.documents:
         document_id = candidate.document.document_id

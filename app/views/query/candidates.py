@@ -25,9 +25,7 @@ WITHHELD_SENTENCE = (
     "people appear here once you have graded all your items."
 )
 NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Nobody could tell"}
-OLDER_TEXT_SENTENCE = (
-    "The votes are about an older text of this document. Nobody has judged the current text."
-)
+OLDER_TEXT = "The votes are about an older text of this document. Nobody has judged the current text."
 
 
 def show(query_documents: QueryDocuments, document_id: str) -> None:
@@ -93,17 +91,15 @@ def _show_grade(candidate: QueryDocument, names: Mapping[int, str]) -> None:
     elif candidate.pair is not None:
         ui.heading(_describe_grade(candidate.pair, names))
         if candidate.pair.changed:
-            ui.quiet(OLDER_TEXT_SENTENCE)
+            ui.quiet(OLDER_TEXT)
 
 
 def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
     """Show the reviewer's decision and the annotators' votes."""
     if (decision := candidate.decision) is not None:
         grade = "no grade can be given" if decision.grade is None else _name_grade(decision.grade, names)
-        is_in_force = candidate.pair is not None and candidate.pair.how == "adjudicated"
-        reason = (
-            decision.reason if is_in_force else f"{decision.reason} The decision does not count any more."
-        )
+        in_force = candidate.pair is not None and candidate.pair.how == "adjudicated"
+        reason = decision.reason if in_force else f"{decision.reason} The decision does not count any more."
         ui.remarks(f"{decision.reviewer} decided: {grade}", reason)
     for vote in candidate.votes:
         grade = "Cannot tell" if vote.grade is None else _name_grade(vote.grade, names)
@@ -112,13 +108,11 @@ def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
         ui.remarks(f"{vote.annotator or 'Somebody'}: {grade}", *filter(None, (vote.words, remarks)))
 
 
-def _show_text(query_documents: QueryDocuments, candidate: QueryDocument) -> None:
+def _show_text(documents: QueryDocuments, candidate: QueryDocument) -> None:
     """Show the whole text of a document as annotators see it."""
     ranks = [f"{name} {rank}" if rank else name for name, rank in candidate.ranks.items()]
-    document, template = DocumentText.of(candidate.document), query_documents.guide.presentation
-    drawn = draw_document(
-        document, query_documents.facts.text, template, longest=None, image_hosts=image_hosts()
-    )
+    document, template = DocumentText.of(candidate.document), documents.guide.presentation
+    drawn = draw_document(document, documents.facts.text, template, longest=None, image_hosts=image_hosts())
     facts = (candidate.document.document_id, *ranks, drawn.url, drawn.published)
     ui.document(drawn.title, drawn.passage, facts, drawn.facts)
 

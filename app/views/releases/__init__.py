@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.app_page import LEADS, RELEASE, AppPage
-from app.components.state import stage_row
+from app.components.state import draw_stage
 from app.page_context import read_context
 from app.views.releases import freezing, gate, relabel, release, rule, split
 from curation.agreement.gate import compute_gate
@@ -37,13 +37,10 @@ def show(annotator: Annotator) -> None:
         data_state = figures.state()
         ui.data_time(data_state)
         with st.spinner("Computing intervals…"):
-            state, gate_result = (
-                figures.figure(data_state, read_state),
-                figures.figure(data_state, compute_gate),
-            )
+            state, result = (figures.figure(data_state, read_state), figures.figure(data_state, compute_gate))
         rows = ""
-        for number, step in enumerate(build_release_stages(context.store, state, gate_result), 1):
-            rows += stage_row(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))
+        for number, step in enumerate(build_release_stages(context.store, state, result), 1):
+            rows += draw_stage(f"{number} {step.name.capitalize()}", step.state, step.line, str(number))
         st.html(f'<div class="gs-stages">{rows}</div>')
     STAGES[stage](context)
 

@@ -26,20 +26,18 @@ class BarRow(NamedTuple):
     note: str = ""
 
 
-def draw_bars(
-    label: str, legend: Sequence[str], rows: Sequence[BarRow], targets: Sequence[float] = ()
-) -> None:
+def draw_bars(label: str, legend: Sequence[str], rows: Sequence[BarRow], goals: Sequence[float] = ()) -> None:
     """Show a stacked bar of equal length for each row, divided by the shares of the parts.
 
     Parameters
     ----------
-    targets: the requested shares of the parts; lines through the bars show where each part should end.
+    goals: the requested shares of the parts; lines through the bars show where each part should end.
     """
     legend_html = "".join(
         f'<span class="p{index % COLOUR_COUNT + 1}">{escape(name)}</span>'
         for index, name in enumerate(legend)
     )
-    target_ends = [sum(targets[: index + 1]) for index in range(len(targets) - 1)]
+    target_ends = [sum(goals[: index + 1]) for index in range(len(goals) - 1)]
     bars = "".join(_bar_html(row, legend, target_ends) for row in rows)
     st.html(
         f'<div class="gs-stacks" role="group" aria-label="{escape(label)}">'

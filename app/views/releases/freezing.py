@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.components.state import stage_row
+from app.components.state import draw_stage
 from app.next_stage import show_action_link
 from app.page_context import PageContext
 from app.views.releases.bars import draw_part_bars
@@ -66,12 +66,10 @@ def _show_result(context: PageContext) -> None:
     job = context.jobs.get(FREEZE)
     if job is not None and job.outcome == "done" and not context.is_running(job):
         name = job.parameters["name"]
-        st.button(
-            f"Open {ui.plain(name)}", on_click=_open_release, args=(name,), icon=":material/arrow_forward:"
-        )
+        st.button(f"Open {ui.plain(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
 
 
-def _open_release(name: str) -> None:
+def _open(name: str) -> None:
     st.session_state["release"] = name
     ui.preselect_parts({"stage": "Releases"})
 
@@ -91,7 +89,7 @@ def _show_checks(freeze_checks: Sequence[FreezeCheck]) -> None:
     rows = ""
     for check in freeze_checks:
         state = STEP_STATES.get(check.state, "needs attention")
-        rows += stage_row(check.name.capitalize(), state, check.sentence, "?", said=WORDS[check.state])
+        rows += draw_stage(check.name.capitalize(), state, check.sentence, "?", label=WORDS[check.state])
     st.html(f'<div class="gs-checks">{rows}</div>')
 
 

@@ -18,67 +18,67 @@ MAX_TIES = 8
 """Maximum number of ties of a group that the page lists."""
 
 
-def show(split_preview: SplitPreview) -> None:
+def show(preview: SplitPreview) -> None:
     """Show the parts of the split, the changes, and the queries that leak between the parts."""
-    if split_preview.refused:
-        st.error("\n\n".join(map(ui.plain, _explain_refusal(split_preview))), icon=":material/error:")
+    if preview.refused:
+        st.error("\n\n".join(map(ui.plain, _explain_refusal(preview))), icon=":material/error:")
     ui.heading("Parts of this split")
-    _show_parts(split_preview)
-    ui.sentences(*_describe_changes(split_preview))
-    certificate.show_findings(split_preview.certificate)
+    _show_parts(preview)
+    ui.sentences(*_describe_changes(preview))
+    certificate.show_findings(preview.certificate)
 
 
-def show_details(split_preview: SplitPreview) -> None:
+def show_details(preview: SplitPreview) -> None:
     """Show the kinds of queries by part, the groups of tied queries, and the tables of the certificate."""
-    certificate.show_kinds(split_preview.certificate)
-    _show_groups(split_preview)
+    certificate.show_kinds(preview.certificate)
+    _show_groups(preview)
     ui.heading("Certificate")
-    certificate.show_tables(split_preview.certificate)
+    certificate.show_tables(preview.certificate)
 
 
-def list_cuts(split_preview: SplitPreview) -> dict[tuple[str, str], str]:
+def list_cuts(preview: SplitPreview) -> dict[tuple[str, str], str]:
     """Return a dict: pair of query ids whose tie can be cut → the texts of both queries."""
     return {
         edge[:2]: " ~ ".join(group.queries[name] for name in edge[:2])
-        for group in split_preview.groups
+        for group in preview.groups
         for edge in group.chain
     }
 
 
-def _show_parts(split_preview: SplitPreview) -> None:
-    traffic = [part.traffic for part in split_preview.parts]
+def _show_parts(preview: SplitPreview) -> None:
+    traffic = [part.traffic for part in preview.parts]
     rows = []
     if None not in traffic:
         searches = [float(count or 0) for count in traffic]
         rows.append(BarRow("Traffic", searches, f"{sum(searches):,.0f}"))
-    grades = [part.grades for part in split_preview.parts]
+    grades = [part.grades for part in preview.parts]
     rows.append(BarRow("Grades", grades, f"{sum(grades):,}"))
-    certificate.show_shares(split_preview.certificate, rows)
+    certificate.show_shares(preview.certificate, rows)
 
 
-def _describe_changes(split_preview: SplitPreview) -> list[str]:
+def _describe_changes(preview: SplitPreview) -> list[str]:
     lines = []
-    if split_preview.report.kept:
-        queries_keep = pluralize(split_preview.report.kept, "query keeps", "queries keep")
+    if preview.report.kept:
+        queries_keep = pluralize(preview.report.kept, "query keeps", "queries keep")
         lines.append(f"{queries_keep} the part of an earlier release.")
-    if split_preview.moved is not None:
-        added = ", ".join(f"{part.part} {part.added:,}" for part in split_preview.parts if part.added)
+    if preview.moved is not None:
+        added = ", ".join(f"{part.part} {part.added:,}" for part in preview.parts if part.added)
         lines.append(f"New in this split: {added}." if added else "No query is new in this split.")
         lines.append(
-            f"{pluralize(split_preview.moved, 'query changes its part', 'queries change their parts')}."
-            if split_preview.moved
+            f"{pluralize(preview.moved, 'query changes its part', 'queries change their parts')}."
+            if preview.moved
             else "No query changes its part."
         )
-    return [*lines, *describe_left_out(split_preview.report.left_out)]
+    return [*lines, *describe_left_out(preview.report.left_out)]
 
 
-def _show_groups(split_preview: SplitPreview) -> None:
+def _show_groups(preview: SplitPreview) -> None:
     ui.heading("Groups of tied queries")
-    untied = split_preview.sizes.get(1, 0)
-    group_count = sum(count for size, count in split_preview.sizes.items() if size > 1)
+    untied = preview.sizes.get(1, 0)
+    group_count = sum(count for size, count in preview.sizes.items() if size > 1)
     groups_stay = pluralize(group_count, "group stays whole in its part", "groups stay whole in their parts")
     ui.sentences(f"{groups_stay}; {pluralize(untied, 'query is', 'queries are')} tied to no other.")
-    for group in split_preview.groups:
+    for group in preview.groups:
         queries = pluralize(len(group.queries), "query", "queries")
         texts = list(group.queries.values())
         first_texts = f"{', '.join(texts[:2])}{' …' if texts[2:] else ''}"
@@ -98,14 +98,12 @@ def _count_more(count: int) -> list[str]:
     return [f"… and {count:,} more"] if count > 0 else []
 
 
-def _explain_refusal(split_preview: SplitPreview) -> list[str]:
+def _explain_refusal(preview: SplitPreview) -> list[str]:
     """Return the reasons why the split cannot be stored, without chains of ties, which the page shows with
     the groups.
     """
-    lines = [
-        line for line in split_preview.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"
-    ]
-    if split_preview.groups:
+    lines = [line for line in preview.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"]
+    if preview.groups:
         cut = "Choose ties to cut in “Which queries stay together”."
         lines.append(f"The page shows the groups with their ties below. {cut}")
     return lines

@@ -43,7 +43,7 @@ from curation.splits.certificate import read_visible_certificate
 from curation.splits.certificate_page import make_certificate_page
 from curation.store import Store
 
-MAX_CACHED_DIFFERENCES = 4
+MAX_CACHED = 4
 OPEN_SECTIONS = 2
 """Number of sections of a release comparison that are initially open."""
 EXPORT = "export"
@@ -127,10 +127,8 @@ def _show_card(context: PageContext, release: ReleaseRow) -> None:
     licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
     text = write_card(load_release(context.store, release.name), licence)
     ui.download("Download the card", text, f"{release.name}.md")
-    card_html = markdown_to_html(text)
-    st.html(
-        f'<article class="gs-card">{card_html.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>'
-    )
+    html = markdown_to_html(text)
+    st.html(f'<article class="gs-card">{html.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>')
 
 
 def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
@@ -198,9 +196,7 @@ def show_difference(context: PageContext, release: ReleaseRow) -> None:
     ui.folded(make_diff_sections(difference), OPEN_SECTIONS, words=True)
 
 
-@st.cache_resource(
-    max_entries=MAX_CACHED_DIFFERENCES, show_spinner="Comparing the releases…", hash_funcs=BY_PATH
-)
+@st.cache_resource(max_entries=MAX_CACHED, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)
 def _compare(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
     """Compare two releases, given by name and id. The result is cached, because a frozen release never
     changes.
@@ -223,18 +219,14 @@ def show_export(context: PageContext, release: ReleaseRow) -> None:
         show_result(context, context.read_own_job(EXPORT, name=release.name))
 
 
-def _make_export_form(shown_release: ShownRelease, format: str) -> Form[ExportRequest]:
+def _make_export_form(release: ShownRelease, format: str) -> Form[ExportRequest]:
     """Make the export form with the parts and options that a format offers."""
     record = FORMATS[format]
-    offered = [
-        part for part in shown_release.queries if not (record.never_sealed and part in shown_release.sealed)
-    ]
-    header = {"queries": shown_release.queries, "sealed": list(shown_release.sealed)}
-    initial_parts = tuple(
-        part for part in offered if part in choose_parts(ExportRequest(format=format), header)
-    )
-    start = ExportRequest(shown_release.name, format=format, parts=initial_parts)
-    return Form(ExportRequest, start, f"{shown_release.release_id} {format}", {"parts": offered})
+    offered = [part for part in release.queries if not (record.never_sealed and part in release.sealed)]
+    header = {"queries": release.queries, "sealed": list(release.sealed)}
+    initial = tuple(part for part in offered if part in choose_parts(ExportRequest(format=format), header))
+    start = ExportRequest(release.name, format=format, parts=initial)
+    return Form(ExportRequest, start, f"{release.release_id} {format}", {"parts": offered})
 
 
 def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) -> None:

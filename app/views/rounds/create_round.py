@@ -37,9 +37,7 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
             show_missing_stage(store, annotator, "pool")
 
 
-def _ask_round(
-    store: Store, acts: Acts, fields: Form[RoundRequest], round_count: int, problem: str | None
-) -> None:
+def _ask_round(store: Store, acts: Acts, fields: Form[RoundRequest], count: int, problem: str | None) -> None:
     with st.form("round"):
         name = st.text_input("Name of the round", placeholder="such as 2026-q4").strip()
         fields.ask("annotators", "overlap", "duplicates")
@@ -47,9 +45,7 @@ def _ask_round(
             fields.ask_rest("lists", "seed", "again")
         fields.ask("lists", "seed", "again")
         form = acts.form("round")
-        submitted = submit_button(
-            "Open the round", "open round", form, f"after {round_count}", problem is not None
-        )
+        submitted = submit_button("Open the round", "open round", form, f"after {count}", problem is not None)
         if problem is not None:
             ui.quiet(problem)
     request = fields.request(name=name)
@@ -61,10 +57,7 @@ def _ask_round(
 
 def _show_newest_round(store: Store, acts: Acts, name: str) -> None:
     status = read_round_status(store, name)
-    rows = [
-        (annotator.annotator, annotator.presentations, annotator.duplicates)
-        for annotator in status.annotators
-    ]
+    rows = [(person.annotator, person.presentations, person.duplicates) for person in status.annotators]
     ui.table(f"Round {name}: {pluralize(status.candidates, 'candidate')}", COLUMNS, rows)
     last: tuple[RoundRequest, OpenedRound] | None = acts.form("round").result
     if last is not None and last[1].round == name:

@@ -160,9 +160,7 @@ def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: l
 
 
 def _ask_reassignment(store: Store, status: RoundStatus, acts: Acts, non_members: list[str]) -> None:
-    people = [
-        annotator.annotator for annotator in status.annotators if annotator.answered < annotator.presentations
-    ]
+    people = [person.annotator for person in status.annotators if person.answered < person.presentations]
     if not people:
         return
     ui.heading("Reassign unstarted items")

@@ -1,4 +1,4 @@
-"""Settings: a page for the labeling guide, backups, and notices to a webhook."""
+"""Settings: the page on which leads change how the whole project works, such as its labeling guide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def show(annotator: Annotator) -> None:
     PARTS[ui.choose_part("Settings", PARTS, "part")](context)
 
 
-def show_notices(context: PageContext) -> None:
+def _show_notices(context: PageContext) -> None:
     """Ask which notices the app sends to the webhook."""
     has_webhook = read_webhook() is not None
     ui.quiet(
@@ -31,19 +31,19 @@ def show_notices(context: PageContext) -> None:
     )
     form = context.acts.form(NOTICES)
     with context.store.reading() as cursor:
-        asks = Form(NoticeKinds, read_kinds(cursor), form.key)
+        kinds_form = Form(NoticeKinds, read_kinds(cursor), form.key)
     with st.form(f"notices {form.key}", border=False):
-        asks.ask_rest()
+        kinds_form.ask_rest()
         with st.container(horizontal=True):
-            saved = st.form_submit_button("Save")
-            tested = has_webhook and st.form_submit_button("Send a test")
-    if saved:
-        context.acts.do(form, lambda: set_kinds(context.store, asks.request(), context.annotator.name))
-    if tested:
+            save_clicked = st.form_submit_button("Save")
+            test_clicked = has_webhook and st.form_submit_button("Send a test")
+    if save_clicked:
+        context.acts.do(form, lambda: set_kinds(context.store, kinds_form.request(), context.annotator.name))
+    if test_clicked:
         context.acts.do(form, send_test)
     if isinstance(form.result, str):
         ui.sentences(f"The test was not sent: {form.result}." if form.result else "The test was sent.")
 
 
-PARTS = {"Guide": guide.show, "Backup": backup.show, "Notices": show_notices}
+PARTS = {"Guide": guide.show, "Backup": backup.show, "Notices": _show_notices}
 PAGE = AppPage(52, "Settings", "settings", LEADS, show, group=SETTINGS)

@@ -1,4 +1,4 @@
-"""Settings, backup: forms to download a snapshot of the project and to schedule backups."""
+"""Settings, Backup: the page part on which leads take backups of the project."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SCHEDULE = "schedule backups"
 def show(context: PageContext) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        _snapshot(context)
+        _ask_snapshot(context)
     with right:
-        _schedule(context)
+        _ask_schedule(context)
         ui.heading("State")
-        ui.sentences(*(at_backup.sentence for at_backup in check_backups(context.store)))
+        ui.sentences(*(finding.sentence for finding in check_backups(context.store)))
         ui.quiet("Stop the app before you restore a backup. The restore keeps the previous project.")
         st.code("goldgrade restore FILE --replace", language=None)
 
 
-def _snapshot(context: PageContext) -> None:
+def _ask_snapshot(context: PageContext) -> None:
     """Show a form that requests a snapshot, and offer the person's last snapshot as a download."""
     ui.heading("Snapshot")
     ui.quiet(
@@ -46,13 +46,13 @@ def _snapshot(context: PageContext) -> None:
     )
     with st.form(f"snapshot {context.form.key}", border=False):
         reason = st.text_input("Reason", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
-        asked = context.submit_button("Prepare a snapshot", JOB_KIND)
-    if asked:
-        context.do(lambda: _start(context, reason))
+        submitted = context.submit_button("Prepare a snapshot", JOB_KIND)
+    if submitted:
+        context.do(lambda: _start_snapshot(context, reason))
     show_result(context, context.read_own_job(JOB_KIND))
 
 
-def _start(context: PageContext, reason: str) -> Job:
+def _start_snapshot(context: PageContext, reason: str) -> Job:
     if not reason.strip():
         raise InputError("Say why you take a snapshot: the snapshot holds sealed grades.")
     return context.begin_with_result(
@@ -60,7 +60,7 @@ def _start(context: PageContext, reason: str) -> Job:
     )
 
 
-def _schedule(context: PageContext) -> None:
+def _ask_schedule(context: PageContext) -> None:
     """Ask for the schedule of backups, and show the result of the last scheduled backup."""
     ui.heading("Schedule")
     with context.store.reading() as cursor:
@@ -70,17 +70,19 @@ def _schedule(context: PageContext) -> None:
         st.code("goldgrade app --backup-to FOLDER", language=None)
         return
     form = context.acts.form(SCHEDULE)
-    asks = Form(BackupSchedule, schedule, form.key)
+    schedule_form = Form(BackupSchedule, schedule, form.key)
     with st.form(f"schedule {form.key}", border=False):
         for column, name in zip(st.columns(3), ("days", "hour", "keep"), strict=True):
             with column:
-                asks.ask(name)
+                schedule_form.ask(name)
         with st.container(horizontal=True):
-            saved = st.form_submit_button("Change the schedule" if schedule else "Take backups by schedule")
-            ended = schedule is not None and st.form_submit_button("End the schedule")
-    if saved or ended:
-        wanted = asks.request() if saved else None
-        context.acts.do(form, lambda: set_schedule(context.store, wanted, context.annotator.name))
+            save_clicked = st.form_submit_button(
+                "Change the schedule" if schedule else "Take backups by schedule"
+            )
+            end_clicked = schedule is not None and st.form_submit_button("End the schedule")
+    if save_clicked or end_clicked:
+        new_schedule = schedule_form.request() if save_clicked else None
+        context.acts.do(form, lambda: set_schedule(context.store, new_schedule, context.annotator.name))
     ui.quiet(
         "Backups are files on the server. Copy the files to a different machine."
         if schedule

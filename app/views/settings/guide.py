@@ -1,6 +1,4 @@
-"""Settings, guide: the current labeling guide, the next version, all versions, and questions about the
-guide.
-"""
+"""Settings, Guide: the page part on which leads read and improve the labeling guide."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.grading import guide_panel
+from app.grading import show_guide
 from app.page_context import PageContext
 from app.views.settings import guide_document, guide_editing, guide_publishing, guide_questions
 from app.views.settings.guide_editing import GUIDE
@@ -30,14 +28,14 @@ DRAFT = "draft"
 def show(context: PageContext) -> None:
     acts, store = context.acts, context.store
     editor = get_editor(store, acts.by)
-    _save(store, editor)
-    done = acts.form(GUIDE).result
-    if done:
-        ui.success(done)
+    _save_draft(store, editor)
+    last_result = acts.form(GUIDE).result
+    if last_result:
+        ui.success(last_result)
     PARTS[ui.choose_part("Part", PARTS, "show")](store, acts, editor)
 
 
-def _save(store: Store, editor: GuideEditor | None) -> None:
+def _save_draft(store: Store, editor: GuideEditor | None) -> None:
     """Save the text that the person typed into the fields, whatever part of the page is open."""
     if editor is not None:
         try:
@@ -46,28 +44,29 @@ def _save(store: Store, editor: GuideEditor | None) -> None:
             ui.problem(error)
 
 
-def show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
+def _show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
     with store.reading() as cursor:
         guide, drafts = current_guide(cursor), list_drafts(cursor)
         unanswered = sum(question.answer is None for question in questions.list_questions(cursor))
     with st.container(horizontal=True, vertical_alignment="center"):
         ui.download("Download", compose_source(guide), "guide.md")
-        about = f"Current version {guide.guide_hash[:8]}. Annotators read the guide with every item."
-        writing = [draft.author for draft in drafts if draft.author != acts.by]
-        if writing:
-            about += f" {', '.join(writing)} {'is' if len(writing) == 1 else 'are'} writing the next guide."
+        sentences = f"Current version {guide.guide_hash[:8]}. Annotators read the guide with every item."
+        other_authors = [draft.author for draft in drafts if draft.author != acts.by]
+        if other_authors:
+            verb = "is" if len(other_authors) == 1 else "are"
+            sentences += f" {', '.join(other_authors)} {verb} writing the next guide."
         if unanswered:
-            about += f" {unanswered:,} question{'s wait' if unanswered > 1 else ' waits'} for an answer."
-        ui.quiet(about)
-    guide_panel(guide, "current", wide=True)
+            sentences += f" {unanswered:,} question{'s wait' if unanswered > 1 else ' waits'} for an answer."
+        ui.quiet(sentences)
+    show_guide(guide, "current", is_wide=True)
 
 
-def show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
+def _show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         versions = list_versions(cursor)
     ui.tables(build_version_table(versions))
     ui.quiet("Number of current judgments by the version of the guide under which people judged.")
-    names = {version.guide_hash: _name(version) for version in versions}
+    names = {version.guide_hash: _describe_version(version) for version in versions}
     if editor is not None and not find_problems(editor.source):
         names = {DRAFT: "My draft", **names}
     if len(names) < 2:
@@ -78,31 +77,31 @@ def show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
     with st.container(horizontal=True):
         before = st.selectbox("From", order, index=1, format_func=names.__getitem__, width=340)
         after = st.selectbox("To", order, index=0, format_func=names.__getitem__, width=340)
-    old, new = _guide(store, before, editor), _guide(store, after, editor)
+    old, new = _load_guide(store, before, editor), _load_guide(store, after, editor)
     show_difference(compare_guides(old, new))
     ui.download("Download the first", compose_source(old), f"guide-{before[:VERSION_LENGTH]}.md")
 
 
-def _guide(store: Store, name: str, editor: GuideEditor | None) -> Guide:
+def _load_guide(store: Store, name: str, editor: GuideEditor | None) -> Guide:
     if name == DRAFT and editor is not None:
         return parse_guide(editor.source)
     with store.reading() as cursor:
         return load_guide(cursor, name)
 
 
-def _name(guide_version: GuideVersion) -> str:
-    when = f", {guide_version.since:%d %b %Y}" if guide_version.since else ""
+def _describe_version(guide_version: GuideVersion) -> str:
+    date = f", {guide_version.since:%d %b %Y}" if guide_version.since else ""
     return (
         f"{guide_version.guide_hash[:VERSION_LENGTH]}  "
-        f"{guide_version.title}{when}{', current' if guide_version.in_force else ''}"
+        f"{guide_version.title}{date}{', current' if guide_version.in_force else ''}"
     )
 
 
 PARTS = {
-    "Read": show_current,
+    "Read": _show_current,
     "Document": guide_document.show,
     "Edit": guide_editing.show,
     "Publish": guide_publishing.show,
-    "Versions": show_versions,
+    "Versions": _show_versions,
     "Questions": guide_questions.show,
 }

@@ -1,6 +1,4 @@
-"""Guide, document: a form to choose the fields of a document that annotators see, with a preview of real
-documents.
-"""
+"""Guide, Document: the form in which a lead chooses what annotators see of a document."""
 
 from __future__ import annotations
 
@@ -27,14 +25,13 @@ from curation.store.documents import find_document, first_documents
 
 MAX_DOCUMENTS = 200
 """Number of documents from which the app collects the offered fields and the long and short example."""
-IMPORTED = ""
-SHOWN_AS = {"text": "Text", "link": "Link", "image": "Image"}
+IMPORTED_TITLE = ""
+"""The entry of the list of titles that stands for the title of the import."""
+DRAWN_AS = {"text": "Text", "link": "Link", "image": "Image"}
 
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
-    """Ask for document fields and their order, with a preview; without a draft of the guide, people can
-    publish the choice here.
-    """
+    """Ask for fields and their order, with a preview; without a draft, the choice is published here."""
     with store.reading() as cursor:
         guide, documents = current_guide(cursor), first_documents(cursor, MAX_DOCUMENTS)
     if not documents:
@@ -42,15 +39,15 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         return
     if editor is not None and editor.valid:
         guide = parse_guide(editor.valid)
-    template_before, names = guide.presentation, _names(documents)
-    before = template_before or PresentationTemplate(
+    guide_template, names = guide.presentation, _list_fields(documents)
+    current_template = guide_template or PresentationTemplate(
         fields=tuple(field for field in DEFAULT_PRESENTATION.fields if field.field in names)
     )
     left, right = st.columns([2, 3], gap="large")
     with left:
-        template = _ask(before, names, guide.guide_hash)
-        changed = template != before
-        if not changed:
+        template = _ask_template(current_template, names, guide.guide_hash)
+        is_changed = template != current_template
+        if not is_changed:
             ui.quiet("Annotators see documents as in the preview. The preview shows your changes at once.")
         elif editor is not None:
             ui.quiet(
@@ -59,33 +56,30 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
             args = (lambda source: replace_presentation_entry(source, template),)
             st.button("Save in my draft", type="primary", on_click=editor.change, args=args)
         else:
-            new = replace_presentation(guide, template)
-            effects = compute_guide_effects(store, new)
+            new_guide = replace_presentation(guide, template)
+            effects = compute_guide_effects(store, new_guide)
             ui.sentences(*effects.sentences)
-            ask_to_publish(store, acts, new, effects, guide.guide_hash, "How documents are shown")
+            ask_to_publish(store, acts, new_guide, effects, guide.guide_hash, "How documents are shown")
     with right:
-        _preview(store, documents, template if changed else template_before)
+        _show_preview(store, documents, template if is_changed else guide_template)
 
 
-def _names(documents: Sequence[Document]) -> list[str]:
+def _list_fields(documents: Sequence[Document]) -> list[str]:
     """Return the names of the documents' fields, the most frequent field first."""
     counter = Counter(
-        name
-        for document_read in documents
-        for name, value in json.loads(document_read.metadata).items()
-        if value
+        name for document in documents for name, value in json.loads(document.metadata).items() if value
     )
     counter["url"] += sum(bool(document.url) for document in documents)
     counter["date"] += sum(bool(document.published) for document in documents)
     return [name for name, count in counter.most_common() if count]
 
 
-def _ask(template: PresentationTemplate, names: Sequence[str], version: str) -> PresentationTemplate:
-    titles = list(dict.fromkeys([IMPORTED, template.title or IMPORTED, *names]))
+def _ask_template(template: PresentationTemplate, names: Sequence[str], version: str) -> PresentationTemplate:
+    titles = list(dict.fromkeys([IMPORTED_TITLE, template.title or IMPORTED_TITLE, *names]))
     title = st.selectbox(
         "Title",
         titles,
-        index=titles.index(template.title or IMPORTED),
+        index=titles.index(template.title or IMPORTED_TITLE),
         format_func=lambda name: name or "As imported",
         key=f"title {version}",
     )
@@ -98,19 +92,20 @@ def _ask(template: PresentationTemplate, names: Sequence[str], version: str) -> 
         key=f"body {version}",
     )
     links = st.toggle("Links in the text can be opened", template.links, key=f"links {version}")
-    before = {field.field: field for field in template.fields}
+    current_fields = {field.field: field for field in template.fields}
     key = f"fields {version}"
-    st.session_state.setdefault(key, list(before))
-    names = list(dict.fromkeys([*before, *names, *st.session_state[key]]))
+    st.session_state.setdefault(key, list(current_fields))
+    names = list(dict.fromkeys([*current_fields, *names, *st.session_state[key]]))
     chosen = st.multiselect("Fields below the title, in this order", names, key=key, max_selections=20)
     fields = tuple(
-        _field(before.get(name) or TemplateField(field=name), index, key) for index, name in enumerate(chosen)
+        _ask_field(current_fields.get(name) or TemplateField(field=name), index, key)
+        for index, name in enumerate(chosen)
     )
     values: dict[str, Any] = {"title": title or None, "body": body, "fields": fields, "links": links}
     return PresentationTemplate(**values)
 
 
-def _field(field: TemplateField, index: int, key: str) -> TemplateField:
+def _ask_field(field: TemplateField, index: int, key: str) -> TemplateField:
     name = field.field
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.text_input(
@@ -121,8 +116,8 @@ def _field(field: TemplateField, index: int, key: str) -> TemplateField:
             placeholder="nothing",
         )
         drawn_as = st.selectbox(
-            f"{ui.plain(name)} is", list(SHOWN_AS), index=list(SHOWN_AS).index(field.drawn_as),
-            format_func=SHOWN_AS.__getitem__, key=f"as {name} {key}", width=110,
+            f"{ui.plain(name)} is", list(DRAWN_AS), index=list(DRAWN_AS).index(field.drawn_as),
+            format_func=DRAWN_AS.__getitem__, key=f"as {name} {key}", width=110,
         )  # fmt: skip
         st.button(
             "", icon=":material/arrow_upward:", help=f"Move {ui.plain(name)} up", disabled=not index,
@@ -138,19 +133,19 @@ def _move_up(key: str, index: int) -> None:
     st.session_state[key] = names
 
 
-def _preview(store: Store, documents: Sequence[Document], template: PresentationTemplate | None) -> None:
+def _show_preview(store: Store, documents: Sequence[Document], template: PresentationTemplate | None) -> None:
     words = st.text_input("Find a document by its id or words", key="document to preview").strip()
     by_length = sorted(documents, key=lambda document: len(document.body))
-    searched = None
+    match = None
     if words:
         with store.reading() as cursor:
-            searched = find_document(cursor, words)
-        if searched is None:
+            match = find_document(cursor, words)
+        if match is None:
             ui.quiet("No document has this id or these words.")
-    examples = (("Document", searched), ("Long document", by_length[-1]), ("Short document", by_length[0]))
-    for about, document in examples:
+    examples = (("Document", match), ("Long document", by_length[-1]), ("Short document", by_length[0]))
+    for title, document in examples:
         if document is not None:
-            drawn = draw_document(DocumentText.of(document), words, template, image_hosts=image_hosts())
-            more = ", as it opens" if drawn.has_more else ""
-            ui.quiet(f"{about}{more}: {document.document_id}")
-            ui.document(drawn.title, drawn.passage, (drawn.published, drawn.url), drawn.facts)
+            drawing = draw_document(DocumentText.of(document), words, template, image_hosts=image_hosts())
+            suffix = ", as it opens" if drawing.has_more else ""
+            ui.quiet(f"{title}{suffix}: {document.document_id}")
+            ui.document(drawing.title, drawing.passage, (drawing.published, drawing.url), drawing.facts)

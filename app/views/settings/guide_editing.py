@@ -13,7 +13,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.components.widgets import live
-from app.grading import guide_panel
+from app.grading import show_guide
 from app.uploads import read_small_text
 from app.views.settings.guide_editor import TITLE_AND_TEXT, GuideEditor, replace_draft
 from curation.guides.drafts import MAX_SOURCE_LENGTH, GuideDraft, discard_draft, find_draft, list_drafts
@@ -41,15 +41,15 @@ ValueChange = Callable[[GuideFields, Any], GuideFields]
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         drafts, stored = list_drafts(cursor), find_draft(cursor, acts.by)
-    other_drafts = [draft for draft in drafts if draft.author != acts.by]
+    others = [draft for draft in drafts if draft.author != acts.by]
     if editor is None or stored is None:
         ui.quiet("Annotators keep the current guide while you write. Publish the draft when it is ready.")
-        _show_start(store, acts, other_drafts, None)
+        _show_start(store, acts, others, None)
         return
     if stored.revision != editor.draft.revision:
         _show_other_version(editor, stored)
         return
-    _show_actions(store, acts, editor, other_drafts)
+    _show_actions(store, acts, editor, others)
     left, right = st.columns(2, gap="large")
     with left, st.container(key=AREA):
         _show_form(editor)
@@ -58,16 +58,14 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         _show_preview(editor)
 
 
-def _show_start(
-    store: Store, acts: Acts, other_drafts: Sequence[GuideDraft], editor: GuideEditor | None
-) -> None:
+def _show_start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideEditor | None) -> None:
     """Ask for a text from which to start; the text replaces the author's draft."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
     sources: dict[str, Callable[[], str]] = {
         f"The current guide: {guide.title}": lambda: compose_source(guide)
     }
-    for other in other_drafts:
+    for other in others:
         sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = partial(str, other.source)
     for shipped in read_shipped_guides():
         sources[f"Comes with goldgrade: {shipped.title}"] = partial(str, shipped.source)
@@ -101,17 +99,17 @@ def _show_other_version(editor: GuideEditor, stored: GuideDraft) -> None:
         st.code(editor.unsaved_source, language=None, wrap_lines=True)
 
 
-def _show_actions(store: Store, acts: Acts, editor: GuideEditor, other_drafts: Sequence[GuideDraft]) -> None:
+def _show_actions(store: Store, acts: Acts, editor: GuideEditor, others: Sequence[GuideDraft]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         ui.download("Download", editor.source, "guide.md")
         with st.popover("Start again from", icon=":material/restart_alt:"):
-            _show_start(store, acts, other_drafts, editor)
+            _show_start(store, acts, others, editor)
         with st.popover("Discard", icon=":material/delete:"):
             ui.quiet("The draft leaves this page. The text of the draft stays in the project's record.")
             if st.button("Discard the draft", key=f"discard {acts.form(GUIDE).key}"):
                 acts.do(acts.form(GUIDE), lambda: _discard(store, acts))
         ui.quiet(f"Saved as you write, last at {editor.draft.saved_at:%H:%M:%S} UTC.")
-    for other in other_drafts:
+    for other in others:
         ui.quiet(
             f"{other.author} is also writing a draft, last saved on {other.saved_at:%d %b at %H:%M} UTC. "
             "Start again from that draft to go on with its text."
@@ -163,7 +161,7 @@ def _show_preview(editor: GuideEditor) -> None:
     if editor.valid:
         ui.quiet("Preview for annotators" + (", before the problem" if problems else ""))
         with st.container(height=HEIGHT, border=True):
-            guide_panel(parse_guide(editor.valid), "preview")
+            show_guide(parse_guide(editor.valid), "preview")
 
 
 def _show_problems(problems: Sequence[GuideProblem], source: str) -> None:
@@ -213,7 +211,7 @@ class _PartForm:
 
     def field(
         self, draw: Callable[..., object], label: str, value: object, change: ValueChange,
-        *location: int | str, shows_problem: bool = True, **options: Any,
+        *location: int | str, has_problem: bool = True, **options: Any,
     ) -> None:  # fmt: skip
         """Show a widget with the initial value `value`; `change` writes a new value into the guide's fields.
 
@@ -221,13 +219,13 @@ class _PartForm:
         ----------
         draw: the Streamlit function that draws the widget, and `options`, its further arguments.
         location: the path of the field in this part of the guide.
-        shows_problem: whether to show a problem of the field below the widget.
+        has_problem: whether to show a problem of the field below the widget.
         """
         key = self.key(*location)
         if key not in st.session_state:
             st.session_state[key] = value
         draw(label, key=key, on_change=_change_field, args=(self.editor, key, change), **options)
-        if shows_problem:
+        if has_problem:
             self.problem(*location)
 
     def problem(self, *location: int | str) -> None:
@@ -245,9 +243,7 @@ class _PartForm:
 
 
 def _problems_by_location(source: str) -> dict[Location, str]:
-    return {
-        guide_problem.location: problem_sentence(guide_problem) for guide_problem in find_problems(source)
-    }
+    return {problem.location: problem_sentence(problem) for problem in find_problems(source)}
 
 
 def _change_field(editor: GuideEditor, key: str, change: ValueChange) -> None:
@@ -268,72 +264,56 @@ def _name_grade(grade: dict[str, Any]) -> str:
     return f"{grade.get('value', '?')} {grade.get('name') or 'new grade'}"
 
 
-def _show_title_and_text(form: _PartForm, guide_fields: GuideFields) -> None:
+def _show_title_and_text(form: _PartForm, fields: GuideFields) -> None:
     form.field(
-        st.text_input,
-        "Title",
-        guide_fields.title,
-        lambda guide_fields, text: replace(guide_fields, title=text),
-        "title",
+        st.text_input, "Title", fields.title, lambda fields, text: replace(fields, title=text), "title"
     )
     form.field(
         st.text_area,
         "Text, as Markdown",
-        guide_fields.body,
-        lambda guide_fields, text: replace(guide_fields, body=text),
+        fields.body,
+        lambda fields, text: replace(fields, body=text),
         "body",
         height=480,
         help="A line that begins with ## is a heading, one with - an item of a list.",
     )
-    if len(guide_fields.grades) < MAX_GRADES:
-        form.button("Add a grade", ":material/add:", GuideFields.with_new_grade, len(guide_fields.grades))
+    if len(fields.grades) < MAX_GRADES:
+        form.button("Add a grade", ":material/add:", GuideFields.with_new_grade, len(fields.grades))
     form.problem("scale")
 
 
-def _show_grade(form: _PartForm, guide_fields: GuideFields, index: int) -> None:
-    grade = guide_fields.grades[index]
+def _show_grade(form: _PartForm, fields: GuideFields, index: int) -> None:
+    grade = fields.grades[index]
 
-    def set_value(name: str) -> ValueChange:
-        return lambda guide_fields, value: guide_fields.with_grade(index, **{name: value})
+    def change(name: str) -> ValueChange:
+        return lambda fields, value: fields.with_grade(index, **{name: value})
 
     value = grade.get("value")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        bounded_value = min(100, max(0, value)) if isinstance(value, int) else 0
+        bounded = min(100, max(0, value)) if isinstance(value, int) else 0
         limits: dict[str, Any] = {"min_value": 0, "max_value": 100, "width": 120}
-        form.field(
-            st.number_input,
-            "Value",
-            bounded_value,
-            set_value("value"),
-            "value",
-            shows_problem=False,
-            **limits,
-        )
+        form.field(st.number_input, "Value", bounded, change("value"), "value", has_problem=False, **limits)
         key = str(grade.get("key") or "")[:1]
-        form.field(
-            st.text_input, "Key", key, set_value("key"), "key", shows_problem=False, max_chars=1, width=64
-        )
+        form.field(st.text_input, "Key", key, change("key"), "key", has_problem=False, max_chars=1, width=64)
         colour = _valid_colour(grade.get("colour"))
-        form.field(st.color_picker, "Colour", colour, set_value("colour"), "colour", shows_problem=False)
+        form.field(st.color_picker, "Colour", colour, change("colour"), "colour", has_problem=False)
     for name in ("value", "key", "colour"):
         form.problem(name)
-    form.field(st.text_input, "Name", str(grade.get("name") or ""), set_value("name"), "name")
+    form.field(st.text_input, "Name", str(grade.get("name") or ""), change("name"), "name")
     text = str(grade.get("definition") or "")
-    form.field(
-        st.text_area, "When to give this grade", text, set_value("definition"), "definition", height=100
-    )
-    _show_examples(form, guide_fields, index)
+    form.field(st.text_area, "When to give this grade", text, change("definition"), "definition", height=100)
+    _show_examples(form, fields, index)
     form.button(
         "Remove this grade",
         ":material/delete:",
-        lambda guide_fields: guide_fields.without_grade(index),
+        lambda fields: fields.without_grade(index),
         TITLE_AND_TEXT,
         "grade",
     )
 
 
-def _show_examples(form: _PartForm, guide_fields: GuideFields, index: int) -> None:
-    examples = guide_fields.examples(index)
+def _show_examples(form: _PartForm, fields: GuideFields, index: int) -> None:
+    examples = fields.examples(index)
     for example_index, example in enumerate(examples):
         query = str(example.get("query") or "")
         with st.expander(f"Example: {query[:60] or 'new'}", expanded=not query):
@@ -354,28 +334,26 @@ def _show_examples(form: _PartForm, guide_fields: GuideFields, index: int) -> No
         form.button(
             "Add an example",
             ":material/add:",
-            lambda guide_fields: guide_fields.with_grade(
-                index, examples=[*guide_fields.examples(index), new_example]
-            ),
+            lambda fields: fields.with_grade(index, examples=[*fields.examples(index), new_example]),
             index,
             "examples",
         )
 
 
 def _set_example_value(index: int, example_index: int, name: str) -> ValueChange:
-    def change(guide_fields: GuideFields, value: Any) -> GuideFields:
-        examples = guide_fields.examples(index)
+    def change(fields: GuideFields, value: Any) -> GuideFields:
+        examples = fields.examples(index)
         examples[example_index] = {**examples[example_index], name: value}
-        return guide_fields.with_grade(index, examples=examples)
+        return fields.with_grade(index, examples=examples)
 
     return change
 
 
 def _remove_example(index: int, example_index: int) -> Change:
-    def change(guide_fields: GuideFields) -> GuideFields:
-        examples = guide_fields.examples(index)
+    def change(fields: GuideFields) -> GuideFields:
+        examples = fields.examples(index)
         del examples[example_index]
-        return guide_fields.with_grade(index, examples=examples)
+        return fields.with_grade(index, examples=examples)
 
     return change
 

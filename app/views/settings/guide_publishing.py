@@ -1,4 +1,4 @@
-"""Guide, publishing: the changes and effects of the next guide, and the form that publishes the guide."""
+"""Guide, Publish: what the next guide changes, and the form that puts it into force."""
 
 from __future__ import annotations
 
@@ -49,9 +49,14 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 
 
 def ask_to_publish(
-    store: Store, acts: Acts, guide: Guide, effects: GuideEffects, started_from: str, why: str = ""
+    store: Store,
+    acts: Acts,
+    guide: Guide,
+    effects: GuideEffects,
+    started_from: str,
+    proposed_reason: str = "",
 ) -> None:
-    """Show a form that publishes the guide; `why` is the suggested reason."""
+    """Show a form that publishes the guide; `proposed_reason` is the initial text of its reason."""
     form = acts.form(GUIDE)
     choice: str | None = None
     if effects.rounds:
@@ -71,17 +76,20 @@ def ask_to_publish(
             icon=":material/sync_problem:",
         )
     with st.form(f"force {form.key}", border=False):
-        reason = st.text_input("Why", why, max_chars=500, placeholder="Example: refurbished goods made clear")
-        asked = st.form_submit_button("Publish", type="primary")
-    if asked and not reason.strip():
+        reason = st.text_input(
+            "Why", proposed_reason, max_chars=500, placeholder="Example: refurbished goods made clear"
+        )
+        submitted = st.form_submit_button("Publish", type="primary")
+    if submitted and not reason.strip():
         st.error("Say why: the list of versions and the record show the reason.", icon=":material/error:")
-    elif asked:
-        seen = effects.difference.before.guide_hash
-        same = effects.same_grades
+    elif submitted:
+        expected_hash = effects.difference.before.guide_hash
         acts.do(
             form,
             lambda: "\n".join(
-                use_guide(store, guide, acts.by, choice, reason, seen, same_grades=same).sentences
+                use_guide(
+                    store, guide, acts.by, choice, reason, expected_hash, same_grades=effects.same_grades
+                ).sentences
             ),
         )
 
@@ -89,34 +97,34 @@ def ask_to_publish(
 def show_difference(guide_difference: GuideDifference) -> None:
     ui.sentences(*guide_difference.summary)
     for changed_grade in guide_difference.changed_grades:
-        _changed_grade(changed_grade)
+        _show_grade_change(changed_grade)
     if any(guide_difference.body_changes) or guide_difference.before.title != guide_difference.after.title:
         ui.heading("Title and text")
         title = word_blocks(guide_difference.before.title.split(), guide_difference.after.title.split())
         ui.text_difference(title, guide_difference.changed_body)
 
 
-def _changed_grade(grade_change: GradeChange) -> None:
-    sides = [_chip(grade) for grade in (grade_change.before, grade_change.after) if grade is not None]
+def _show_grade_change(grade_change: GradeChange) -> None:
+    chips = [_make_chip(grade) for grade in (grade_change.before, grade_change.after) if grade is not None]
     is_renamed = grade_change.kind == "changed" and {"name", "colour"} & set(grade_change.changed)
-    chips = " → ".join(sides if is_renamed else sides[-1:])
-    st.html(f'<h3 class="gs-changed-grade">{chips} <small>{grade_change.summary}</small></h3>')
-    old, new = (
+    heading = " → ".join(chips if is_renamed else chips[-1:])
+    st.html(f'<h3 class="gs-changed-grade">{heading} <small>{grade_change.summary}</small></h3>')
+    old_words, new_words = (
         grade.definition.split() if grade else [] for grade in (grade_change.before, grade_change.after)
     )
-    if old != new:
-        ui.changed_words(word_blocks(old, new))
+    if old_words != new_words:
+        ui.changed_words(word_blocks(old_words, new_words))
     if "examples" in grade_change.changed and grade_change.before and grade_change.after:
-        before, after = _examples(grade_change.before), _examples(grade_change.after)
+        before, after = _list_examples(grade_change.before), _list_examples(grade_change.after)
         changes = [f"Example removed: {example}" for example in sorted(before - after)]
         changes += [f"Example added: {example}" for example in sorted(after - before)]
         ui.sentences(*changes)
 
 
-def _chip(grade: Grade) -> str:
+def _make_chip(grade: Grade) -> str:
     colour = f'<i style="background:{grade.colour}"></i>'
     return f'<span class="gs-grade">{colour}{grade.value} {escape(grade.name)}</span>'
 
 
-def _examples(grade: Grade) -> set[str]:
+def _list_examples(grade: Grade) -> set[str]:
     return {f"{example.query}: {example.document} ({example.why})" for example in grade.examples}

@@ -1,4 +1,4 @@
-"""Guide, questions: the questions of annotators about the guide, and the lead's answers."""
+"""Guide, Questions: the form in which leads answer the questions of annotators about the guide."""
 
 from __future__ import annotations
 
@@ -25,62 +25,63 @@ def show(store: Store, acts: Acts, _: GuideEditor | None) -> None:
     if not questions:
         st.info("Nobody has asked about the guide yet. People ask below the guide on Label and Adjudicate.")
         return
-    open_ones = [question for question in questions if question.answer is None]
-    answered = [question for question in questions if question.answer is not None]
-    _part(store, acts, "Not answered yet", open_ones)
-    _part(store, acts, "Answered", answered)
+    open_questions = [question for question in questions if question.answer is None]
+    answered_questions = [question for question in questions if question.answer is not None]
+    _show_questions(store, acts, "Not answered yet", open_questions)
+    _show_questions(store, acts, "Answered", answered_questions)
 
 
-def _part(store: Store, acts: Acts, name: str, questions: Sequence[GuideQuestion]) -> None:
+def _show_questions(store: Store, acts: Acts, title: str, questions: Sequence[GuideQuestion]) -> None:
     if not questions:
         return
-    shown = f" ({MAX_QUESTIONS} shown)" if len(questions) > MAX_QUESTIONS else ""
-    ui.heading(f"{name}, {len(questions):,}{shown}")
+    limit = f" ({MAX_QUESTIONS} shown)" if len(questions) > MAX_QUESTIONS else ""
+    ui.heading(f"{title}, {len(questions):,}{limit}")
     for question in questions[:MAX_QUESTIONS]:
         with st.container(border=True):
-            ui.remarks(question.words, *_about(question))
+            ui.remarks(question.words, _describe_question(question))
             if question.answer is None:
-                _answer(store, acts, question)
+                _ask_answer(store, acts, question)
             else:
-                _answered(store, acts, question)
+                _show_answer(store, acts, question)
 
 
-def _about(question: GuideQuestion) -> list[str]:
+def _describe_question(question: GuideQuestion) -> str:
     pair = f"at “{isolate(question.query or '')}”, {isolate(question.title or '')}"
-    at = pair if question.query else "about the whole guide"
-    under = "the current guide" if question.in_force else f"an earlier guide, {question.guide_hash[:8]}"
-    return [f"{question.author}, {question.asked_at:%d %b %Y}, {at}, under {under}"]
+    subject = pair if question.query else "about the whole guide"
+    version = "the current guide" if question.in_force else f"an earlier guide, {question.guide_hash[:8]}"
+    return f"{question.author}, {question.asked_at:%d %b %Y}, {subject}, under {version}"
 
 
-def _answered(store: Store, acts: Acts, question: GuideQuestion) -> None:
+def _show_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
     readers = "everyone reads it" if question.everyone else "the author reads the answer"
     ui.sentences(question.answer or "")
     ui.quiet(
         f"{question.answered_by}, {question.answered_at:%d %b %Y}; {readers}." if question.answered_at else ""
     )
     with st.expander("Change the answer"):
-        _answer(store, acts, question)
+        _ask_answer(store, acts, question)
 
 
-def _answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
+def _ask_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
     form = acts.form(GUIDE)
     with st.form(f"answer {question.question_id} {form.key}", border=False):
-        words = st.text_area("Answer", question.answer or "", height=90, max_chars=MAX_NOTE_LENGTH)
-        general = question.query is None if question.everyone is None else question.everyone
+        answer = st.text_area("Answer", question.answer or "", height=90, max_chars=MAX_NOTE_LENGTH)
+        is_shared = question.query is None if question.everyone is None else question.everyone
         everyone = st.checkbox(
             "Show question and answer to everyone",
-            general,
+            is_shared,
             help="Otherwise only the author of the question reads the answer. Nobody sees the author's name. "
             "An answer about a pair can reveal its grade to people who will still judge the pair.",
         )
-        asked = st.form_submit_button("Answer" if question.answer is None else "Change")
-    if asked:
+        submitted = st.form_submit_button("Answer" if question.answer is None else "Change")
+    if submitted:
         acts.do(
-            form, lambda: _readers(answer_question(store, question.question_id, words, acts.by, everyone))
+            form,
+            lambda: _name_readers(answer_question(store, question.question_id, answer, acts.by, everyone)),
         )
 
 
-def _readers(question: GuideQuestion) -> str:
+def _name_readers(question: GuideQuestion) -> str:
     return (
         f"{'Everyone' if question.everyone else 'Who asked'} reads the answer to "
         f"“{isolate(question.words[:80])}” now."

@@ -126,9 +126,7 @@ def _ask_answer(item: WritingItem, ticked: list[int], acts: Acts, desk: Desk) ->
         ui.quiet(_count_ticks(len(ticked)))
         with st.container(horizontal=True, gap="xsmall"):
             send_clicked = st.form_submit_button("Send `Ctrl Enter`", type="primary", key=f"send {key}")
-            unanswerable_clicked = st.form_submit_button(
-                "The corpus does not answer the query", key=f"none {key}"
-            )
+            none_clicked = st.form_submit_button("The corpus does not answer the query", key=f"none {key}")
     with st.container(horizontal=True, gap="xsmall"):
         put_off_clicked = show_put_off_button(item.written, key)
     draft = make_draft_name(acts, "answer", digest(item.assignment_id, item.revision))
@@ -144,7 +142,7 @@ def _ask_answer(item: WritingItem, ticked: list[int], acts: Acts, desk: Desk) ->
 
     if send_clicked:
         acts.do(acts.form("write answer"), send)
-    if unanswerable_clicked:
+    if none_clicked:
         acts.do(acts.form("write answer"), send_unanswerable)
     if put_off_clicked:
         ids = (item.assignment_id,)

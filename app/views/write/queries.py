@@ -81,28 +81,26 @@ def _show_task(task: WritingTask, acts: Acts) -> None:
 
 
 def _ask_query(task: WritingTask, acts: Acts) -> None:
-    form, task_key = acts.form(FORM), task.task_id[:12]
+    form, key = acts.form(FORM), task.task_id[:12]
     draft = make_draft_name(acts, "write", task.task_id)
     warned_task, _, warnings = st.session_state.get(_WARNING, ("", "", []))
     is_warned = warned_task == task.task_id
-    with st.form(f"write {task_key}", border=False):
+    with st.form(f"write {key}", border=False):
         with st.container(key="query"):
-            text = st.text_area("What would a user type?", height=90, max_chars=300, key=f"query {task_key}")
+            text = st.text_area("What would a user type?", height=90, max_chars=300, key=f"query {key}")
         if is_warned:
             st.warning("\n\n".join(map(ui.plain, warnings)), icon=":material/rule:")
         label = "Save the query unchanged" if is_warned else "Save the query"
-        save_clicked = st.form_submit_button(
-            f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {task_key}"
+        is_saved = st.form_submit_button(
+            f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {key}"
         )
-    skip_clicked = st.button("Skip this document", key=f"pass {form.key} {task_key}")
-    if save_clicked:
+    is_skipped = st.button("Skip this document", key=f"pass {form.key} {key}")
+    if is_saved:
         _save_unless_warned(task, acts, " ".join(text.split()), draft)
-    elif skip_clicked:
+    elif is_skipped:
         st.session_state[_SENT_DRAFT] = draft
         acts.do(form, lambda: _skip(task, acts.by))
-    keys(
-        "query", task_key, draft=Draft(f"query-{task_key}", draft), sent=st.session_state.get(_SENT_DRAFT, "")
-    )
+    keys("query", key, draft=Draft(f"query-{key}", draft), sent=st.session_state.get(_SENT_DRAFT, ""))
 
 
 def _save_unless_warned(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
