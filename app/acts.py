@@ -105,8 +105,7 @@ def submit_button(label: str, name: str, form: FormState, state: str, disabled: 
     clicked = st.form_submit_button(label, type="primary", key=f"{name} {version}", disabled=disabled)
     previous = st.session_state.get(f"state of {name}", version)
     st.session_state[f"state of {name}"] = version
-    is_form_unchanged = previous != version and previous[0] == form.key
-    if is_form_unchanged and st.session_state.get(f"{name} {previous}"):
+    if previous != version and previous[0] == form.key and st.session_state.get(f"{name} {previous}"):
         st.warning(
             "This click did nothing: the project has changed since this page was drawn. "
             "The page is up to date now. Check the page and try again.",

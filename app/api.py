@@ -193,9 +193,8 @@ def presentations(request: Request) -> Any:
     holding, limit = parameters.getlist("holding"), parameters.get("limit", "5")
     options = JudgmentsMessage.model_validate({"submissions": [], "holding": holding, "limit": limit})
     list_name = parameters.get("list", "")
-    return _queue_json(
-        read_queue(project_store(), annotator, options.limit, options.holding, image_hosts(), list_name)
-    )
+    queue = read_queue(project_store(), annotator, options.limit, options.holding, image_hosts(), list_name)
+    return _queue_json(queue)
 
 
 @annotator_route
@@ -255,19 +254,16 @@ def judgments(request: Request) -> Any:
     posted, annotator = JudgmentsMessage.model_validate(request.state.message), request.state.annotator
     store = project_store()
     messages, refusals = validate_messages(JudgmentMessage, posted.submissions)
-    outcomes = [
-        outcome._asdict()
-        for outcome in submit_judgments(store, annotator, [message.to_submission() for message in messages])
-    ]
+    submissions = [message.to_submission() for message in messages]
+    outcomes = [outcome._asdict() for outcome in submit_judgments(store, annotator, submissions)]
     log_refusals(annotator, [*refusals, *outcomes])
     response: dict[str, Any] = {"outcomes": [*refusals, *outcomes], "queue": None}
     if posted.explain:
         response["feedback"] = [item._asdict() for item in read_feedback(store, annotator, posted.explain)]
     if posted.limit:
         with suppress(StoreError):  # all is saved; the browser asks for its next items again
-            response["queue"] = _queue_json(
-                read_queue(store, annotator, posted.limit, posted.holding, image_hosts())
-            )
+            queue = read_queue(store, annotator, posted.limit, posted.holding, image_hosts())
+            response["queue"] = _queue_json(queue)
     return response
 
 

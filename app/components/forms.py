@@ -58,7 +58,7 @@ class Form(Generic[Request]):
         """Return the value that a person entered in a field."""
         return self._values[name]
 
-    def widget_key(self, name: str) -> str:
+    def make_key(self, name: str) -> str:
         """Return the key of a field's widget; the key depends on the choices."""
         choices = f" {list(self._choices[name])}" if name in self._choices else ""
         return f"{name} {self._record.__name__} {self._key}{choices}"
@@ -75,34 +75,30 @@ class Form(Generic[Request]):
         return build_request(self._record, values | defaults)
 
     def _ask_option(self, option: Option, value: Any) -> Any:
-        common: dict[str, Any] = {
-            "label": option.label,
-            "help": option.help,
-            "key": self.widget_key(option.name),
-        }
+        base: dict[str, Any] = {"label": option.label, "help": option.help, "key": self.make_key(option.name)}
         choices = self._choices.get(option.name, option.choices)
         if option.kind is bool:
-            return st.checkbox(value=value, **common)
+            return st.checkbox(value=value, **base)
         if get_origin(option.kind) in (Sequence, tuple):
             selected = st.multiselect(
-                options=choices, default=list(value), accept_new_options=option.accepts_others, **common
+                options=choices, default=list(value), accept_new_options=option.accepts_others, **base
             )
             return tuple(selected)
         if choices:
-            return _ask_choice(option, choices, value, common)
+            return _ask_choice(option, choices, value, base)
         if option.kind is datetime:
-            return st.datetime_input(value=value, format="YYYY-MM-DD", **common)
+            return st.datetime_input(value=value, format="YYYY-MM-DD", **base)
         if option.kind is str:
-            text = st.text_input(value=value or "", max_chars=MAX_TEXT_LENGTH, **common).strip()
+            text = st.text_input(value=value or "", max_chars=MAX_TEXT_LENGTH, **base).strip()
             return text or (None if option.optional else option.default)
         if option.switch is None:
-            return _ask_number(option, value, common)
-        if st.checkbox(option.switch.label, value is not None, key=f"on {common['key']}"):
-            return _ask_number(option, option.default if value is None else value, common)
+            return _ask_number(option, value, base)
+        if st.checkbox(option.switch.label, value is not None, key=f"on {base['key']}"):
+            return _ask_number(option, option.default if value is None else value, base)
         return None
 
 
-def _ask_choice(option: Option, choices: Sequence[Any], value: Any, common: Mapping[str, Any]) -> Any:
+def _ask_choice(option: Option, choices: Sequence[Any], value: Any, base: Mapping[str, Any]) -> Any:
     entries = [NOTHING] if option.optional else []
     entries = list(dict.fromkeys([*entries, *(NOTHING if choice is None else choice for choice in choices)]))
     entry = NOTHING if value is None else value
@@ -112,7 +108,7 @@ def _ask_choice(option: Option, choices: Sequence[Any], value: Any, common: Mapp
         index=entries.index(entry) if entry in entries else 0,
         format_func=lambda choice: describe_value(option, None if choice == NOTHING else choice),
         accept_new_options=option.accepts_others,
-        **common,
+        **base,
     )
     return None if selected == NOTHING and option.optional else selected
 
@@ -122,7 +118,7 @@ def describe_value(option: Option, value: Any) -> str:
     return option.words.get(value, str(value or option.unset or "none"))
 
 
-def _ask_number(option: Option, number: Any, common: Mapping[str, Any]) -> Any:
+def _ask_number(option: Option, number: Any, base: Mapping[str, Any]) -> Any:
     """Ask for a number; an empty field gives None, and an unchanged number keeps all digits."""
     number_type = option.kind
     low, high = (None if bound is None else number_type(bound) for bound in (option.minimum, option.maximum))
@@ -132,6 +128,6 @@ def _ask_number(option: Option, number: Any, common: Mapping[str, Any]) -> Any:
         value=number,
         step=number_type(option.step or (1 if number_type is int else 0.01)),
         placeholder=option.unset or None,
-        **common,
+        **base,
     )
     return entered if entered is None or entered == number else round(number_type(entered), 4)

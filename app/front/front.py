@@ -55,17 +55,11 @@ MOVED_PAGES = {
 }
 """Old address of a page → new address of the same content; the other parameters of the address stay."""
 STYLE_SHEET = 'rel="stylesheet"'
-"""The beginning of the tags of Streamlit's style sheets. The index page moves these tags behind its first
-words, so that the words appear at once.
-"""
+"""A part of style sheet tags, which the index page moves behind its words to show the words at once."""
 _THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
 EARLY = read_asset("front/early.js")
 SCRIPT_SOURCES = f"'self' blob: {script_source(EARLY)}"
-"""The scripts that the content security policy allows: Streamlit's files, the inline script of the index
-page, and scripts of components.
-
-Streamlit passes scripts of components to the browser as blobs, which only a running script can create.
-"""
+"""The allowed scripts: Streamlit's files, the index page's, and those of components, which become blobs."""
 COMPRESSED_TYPES = frozenset({".js", ".css", ".svg", ".json"})
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 

@@ -24,9 +24,7 @@ POLICY = (
     "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""The content security policy of the documentation site. The site's theme writes styles into pages, and the
-site's search runs as a web worker.
-"""
+"""The security policy of the site, whose theme writes inline styles and whose search is a web worker."""
 NOT_BUILT = (
     "This copy of goldgrade has no built documentation: run `make site` in the folder of the repository, "
     "and load this page again. The same pages are in the folder docs/ of the repository."

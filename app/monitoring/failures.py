@@ -21,9 +21,7 @@ from curation.core import log
 HEADER = "X-Request-Id"
 MAX_MESSAGE_BYTES = 64 * 1024
 EXPECTED_404_PATHS = ("/_stcore/health", "/_stcore/host-config")
-"""Ends of addresses that Streamlit's page requests without success at each load; these failures are not
-logged.
-"""
+"""Ends of addresses that Streamlit's page requests in vain at each load; the log omits these failures."""
 UNEXPECTED = (
     "The request failed because of a mistake in goldgrade. The log of the server has the details under {}."
 )

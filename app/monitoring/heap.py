@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 NEW_MODULES = 100
-"""Number of newly imported modules after which the heap is frozen again; objects of open sessions are frozen,
-too.
-"""
+"""Number of new modules after which the heap, with all objects of open sessions, is frozen again."""
 
 
 @contextmanager

@@ -21,9 +21,7 @@ POLICY = (
     f"script-src {script_source(_THEME)} {script_source(JOIN_SCRIPT)}; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""The content security policy for sign-in pages. It allows images because browsers treat prefetched files as
-images.
-"""
+"""The content security policy; it allows images because browsers treat prefetched files as images."""
 
 
 def read_template(name: str) -> Template:

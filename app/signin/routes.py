@@ -12,19 +12,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store, unreadable
+from app.signin import providers as oidc
 from app.signin.account_page import account, end_sign_in
 from app.signin.auth_settings import CALLBACK, find_provider, providers
 from app.signin.current_user import visit_of
 from app.signin.join_page import JOIN_ROUTE
-from app.signin.providers import (
-    PENDING,
-    START,
-    PendingSignIn,
-    begin,
-    finish,
-    pending_sign_in,
-    remember_provider,
-)
 from app.signin.sign_in_page import enter, path_in_app, sign_in, sign_in_page, sign_out
 from curation.core.errors import CurationError, RefusedError
 from curation.people.accounts import sign_in_as
@@ -36,7 +28,7 @@ async def start_at_provider(request: Request) -> Response:
     if provider is None:
         return RedirectResponse("/sign-in", 303)
     target = path_in_app(request.query_params.get("next", "/"))
-    response = await begin(request, provider, target)
+    response = await oidc.begin(request, provider, target)
     problem = f"{provider.label} cannot be reached. Try again later."
     return response or sign_in_page(target, status=503, problem=problem)
 
@@ -45,16 +37,16 @@ async def return_from_provider(request: Request) -> Response:
     """GET: accept the provider's response, which is valid once and only in the browser that began the
     sign-in.
     """
-    pending = pending_sign_in(request) if providers() else None
+    pending = oidc.pending_sign_in(request) if providers() else None
     if pending is None:  # also after a sign-out at the provider
         return RedirectResponse("/sign-in", 303)
     response = await _finish(request, pending)
-    PENDING.delete(response)
+    oidc.PENDING.delete(response)
     return response
 
 
-async def _finish(request: Request, pending: PendingSignIn) -> Response:
-    answer = await finish(request, pending)
+async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
+    answer = await oidc.finish(request, pending)
     if answer is None:
         return sign_in_page(pending.target, problem="The sign-in was not completed. Try again.")
     if not (answer.email and answer.verified):
@@ -76,7 +68,7 @@ async def _finish(request: Request, pending: PendingSignIn) -> Response:
         )
         return sign_in_page(pending.target, status=403, problem=problem)
     response = enter(request, signed_in, pending.target)
-    remember_provider(response, answer)
+    oidc.remember_provider(response, answer)
     return response
 
 
@@ -86,6 +78,6 @@ ROUTES = [
     Route("/password", account, methods=["GET", "POST"]),
     Route("/sign-ins", end_sign_in, methods=["POST"]),
     JOIN_ROUTE,
-    Route(START, start_at_provider),
+    Route(oidc.START, start_at_provider),
     Route(CALLBACK, return_from_provider),
 ]

@@ -13,18 +13,8 @@ from starlette.responses import RedirectResponse, Response
 
 from app.context import project_store, unreadable
 from app.entry import prefetch_links
-from app.signin import pages
+from app.signin import current_user, pages
 from app.signin.auth_settings import IdentityProvider, auth_settings, providers
-from app.signin.current_user import (
-    KNOWN_BROWSER_SECONDS,
-    accounts,
-    address_of,
-    keep_cookie,
-    network_of,
-    sessions,
-    sign_in_of,
-    visit_of,
-)
 from app.signin.first_lead import BY_COMMAND, first_lead
 from app.signin.password_checks import KNOWN_BROWSERS, RETRY_HEADERS, UNKNOWN_BROWSERS, explain_unchecked
 from app.signin.providers import SIGNED_IN_BY, START, sign_out_address
@@ -57,14 +47,16 @@ async def sign_in(request: Request) -> Response:
     if form is None:
         return sign_in_page(target, status=413, problem="The name or the password is too long.")
     name = form.get("name", "").strip()
-    attempt_keys = sign_in_keys(name, address_of(request), _read_known_browser(request, name))
+    attempt_keys = sign_in_keys(name, current_user.address_of(request), _read_known_browser(request, name))
     if wait := login_throttle.start_attempt(attempt_keys):
         problem = f"Too many wrong passwords for this name. Try again in {wait} s."
         return sign_in_page(target, name, 429, problem, {"Retry-After": str(wait)})
     queue = KNOWN_BROWSERS if attempt_keys[0].key[0] == "browser" else UNKNOWN_BROWSERS
     try:
-        check = partial(authenticate, project_store(), name, form.get("password", ""), visit_of(request))
-        sign_in_key = await queue.run(request, network_of(request), check)
+        check = partial(
+            authenticate, project_store(), name, form.get("password", ""), current_user.visit_of(request)
+        )
+        sign_in_key = await queue.run(request, current_user.network_of(request), check)
     except CurationError as error:  # the password was not checked
         login_throttle.withdraw_attempt(attempt_keys)
         return sign_in_page(target, name, 503, explain_unchecked(error), RETRY_HEADERS)
@@ -79,17 +71,17 @@ async def sign_out(request: Request) -> Response:
 
     After the sign-out, copies of the session cookie are no longer valid.
     """
-    name, key = request.state.annotator, sign_in_of(request.cookies)
+    name, key = request.state.annotator, current_user.sign_in_of(request.cookies)
     address = await sign_out_address(request)
     response = RedirectResponse("/sign-in", 303) if address is None else _link_to_provider_sign_out(address)
     try:
         if key is not None:
             with suppress(NotFoundError):  # it has ended already
                 await to_thread.run_sync(end_sign_ins, project_store(), name, id_of(key), name)
-            accounts().expire()
+            current_user.accounts().expire()
     except CurationError as error:
         response = sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")
-    response.delete_cookie(sessions().cookie, path="/")
+    response.delete_cookie(current_user.sessions().cookie, path="/")
     SIGNED_IN_BY.delete(response)
     return response
 
@@ -105,24 +97,30 @@ def _link_to_provider_sign_out(address: str) -> Response:
 
 def enter(request: Request, key: str, target: str) -> Response:
     """Set the cookie of a sign-in, given the key of the sign-in, and redirect to a page."""
-    accounts().expire()
+    current_user.accounts().expire()
     response = RedirectResponse(target, 303)
-    value, secure = sessions().issue(key), request.url.scheme == "https"
-    keep_cookie(response, sessions().cookie, value, seconds=SIGN_IN_SECONDS, path="/", secure=secure)
+    value, secure = current_user.sessions().issue(key), request.url.scheme == "https"
+    current_user.keep_cookie(
+        response, current_user.sessions().cookie, value, seconds=SIGN_IN_SECONDS, path="/", secure=secure
+    )
     return response
 
 
 def _read_known_browser(request: Request, name: str) -> str | None:
     """Return the key of the request's browser if this person has signed in with the browser before."""
-    return sessions().read_browser_cookie(name, request.cookies.get(sessions().browser_cookie_name(name), ""))
+    return current_user.sessions().read_browser_cookie(
+        name, request.cookies.get(current_user.sessions().browser_cookie_name(name), "")
+    )
 
 
 def remember_browser(request: Request, response: Response, name: str) -> Response:
     """Mark the browser as known to a person who has just signed in."""
-    cookie = sessions().browser_cookie_name(name)
-    value = sessions().issue_browser_cookie(name, _read_known_browser(request, name))
+    cookie = current_user.sessions().browser_cookie_name(name)
+    value = current_user.sessions().issue_browser_cookie(name, _read_known_browser(request, name))
     secure = request.url.scheme == "https"
-    keep_cookie(response, cookie, value, seconds=KNOWN_BROWSER_SECONDS, path="/sign-in", secure=secure)
+    current_user.keep_cookie(
+        response, cookie, value, seconds=current_user.KNOWN_BROWSER_SECONDS, path="/sign-in", secure=secure
+    )
     return response
 
 

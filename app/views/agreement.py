@@ -10,27 +10,9 @@ from app import ui
 from app.app_page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.context import project_store
 from app.next_stage import show_missing_stage
+from curation.agreement import report as agreement_report
+from curation.agreement import report_sections, round_findings
 from curation.agreement.disagreement_sources import NAMED, DisagreementSources, GuideLine, QueryShare
-from curation.agreement.report import (
-    AgreementReport,
-    list_other_findings,
-    list_unchecked,
-    make_agreement_report,
-)
-from curation.agreement.report_sections import (
-    GRADES,
-    QUERIES,
-    make_agreement_page,
-    make_feedback_section,
-    make_section_layers,
-)
-from curation.agreement.round_findings import (
-    CHECKS,
-    FALSE_ROUNDS,
-    RoundQuality,
-    check_round,
-    make_unchecked_table,
-)
 from curation.agreement.signals import DURING_ROUND, compute_annotator_details
 from curation.agreement.verdict import judge_alpha
 from curation.core.reports.page import Section
@@ -62,25 +44,25 @@ def show(annotator: Annotator) -> None:
     with st.spinner("Computing the verdict…"):
         report, quality = figures.figure(data_state, compute_verdict, round_name)
     ui.data_time(data_state)
-    if missing_checks := list_unchecked(report):
+    if missing_checks := agreement_report.list_unchecked(report):
         ui.sentences(*missing_checks)
     verdict = judge_alpha(report.between)
     ui.verdict(verdict.figure, verdict.state.capitalize(), verdict.sentence)
     if not report.between.units:
         show_missing_stage(store, annotator, "round")
-    ui.findings(list_other_findings(report))
+    ui.findings(agreement_report.list_other_findings(report))
     if quality is not None and annotator.role in LEADS:
         _show_checks(quality)
     with st.spinner("Computing the sources of disagreement…"):
         details = figures.figure(data_state, compute_details, round_name)
     for section in [*details.sources_sections, details.feedback]:
         ui.heading(section.heading)
-        if section.heading == QUERIES:
+        if section.heading == report_sections.QUERIES:
             ui.sentences(section.sentence)
             _show_disputed_pairs(details.sources.queries if details.sources else ())
         else:
             ui.section(section)
-        if section.heading == GRADES:
+        if section.heading == report_sections.GRADES:
             _ask_cell(details.sources.lines if details.sources else ())
     if round_name is not None and annotator.role in LEADS:
         _show_planted_items(figures, data_state, round_name)
@@ -130,7 +112,7 @@ def _describe_grade(grade: int | None) -> str:
     return "cannot tell" if grade is None else str(grade)
 
 
-def _show_checks(round_quality: RoundQuality) -> None:
+def _show_checks(round_quality: round_findings.RoundQuality) -> None:
     """Show the findings of the checks of a round that need attention, and the checks that could not be
     made.
     """
@@ -140,12 +122,12 @@ def _show_checks(round_quality: RoundQuality) -> None:
         st.warning(ui.plain(f"{prefix}{finding.sentence}"), icon=":material/visibility:")
     ui.quiet(round_quality.conclusion)
     with st.expander("Checks of this round"):
-        ui.tables(make_unchecked_table(round_quality))
-        labels = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
+        ui.tables(round_findings.make_unchecked_table(round_quality))
+        labels = round_findings.CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
         ui.sentences(*(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(
             f"A round in which nothing is wrong shows a signal about a person in at most "
-            f"{percent(FALSE_ROUNDS)} of cases, if answers are independent and you look once."
+            f"{percent(round_findings.FALSE_ROUNDS)} of cases, if answers are independent and you look once."
         )
 
 
@@ -190,21 +172,23 @@ class AgreementDetails(NamedTuple):
     page: str | None
 
 
-def compute_verdict(store: Store, round_name: str | None) -> tuple[AgreementReport, RoundQuality | None]:
+def compute_verdict(
+    store: Store, round_name: str | None
+) -> tuple[agreement_report.AgreementReport, round_findings.RoundQuality | None]:
     """Compute the report without its details, in an eighth of the time, so that the verdict appears first."""
-    report = make_agreement_report(store, round_name)
-    return report, check_round(store, round_name, report) if round_name else None
+    report = agreement_report.make_agreement_report(store, round_name)
+    return report, round_findings.check_round(store, round_name, report) if round_name else None
 
 
 def compute_details(store: Store, round_name: str | None) -> AgreementDetails:
     """Compute the whole agreement report."""
     report, people = (
-        make_agreement_report(store, round_name, details=True),
+        agreement_report.make_agreement_report(store, round_name, details=True),
         compute_annotator_details(store, round_name),
     )
     return AgreementDetails(
-        *make_section_layers(report),
+        *report_sections.make_section_layers(report),
         report.details.sources if report.details else None,
-        make_feedback_section(people),
-        make_agreement_page(report, people) if report.between.units else None,
+        report_sections.make_feedback_section(people),
+        report_sections.make_agreement_page(report, people) if report.between.units else None,
     )

@@ -18,12 +18,7 @@ from app.page_context import read_context
 from curation.operations.doctor import check_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
-from curation.operations.workflow.project_workflow import (
-    WorkflowState,
-    build_stages,
-    read_figures,
-    read_state,
-)
+from curation.operations.workflow import project_workflow as workflow
 from curation.operations.workflow.stage import Stage, next_stage
 from curation.store import Annotator, Store, utc_now
 
@@ -57,19 +52,19 @@ def _follow_project(store: Store) -> None:
     ui.data_time(data_state)
     area = st.empty()
     with area, st.spinner("Reading the project…") if is_first else nullcontext():
-        state = replace(figures.figure(data_state, read_state, day), now=now)
+        state = replace(figures.figure(data_state, workflow.read_state, day), now=now)
     if is_first and st.session_state.get(_DRAWN_STATE) != data_state.key:
         with area.container():  # the stages appear before the slow figures
-            _show_stages(state, build_stages(state, None, running), is_waiting=True)
-    slow_figures = figures.figure(data_state, read_figures, day)
+            _show_stages(state, workflow.build_stages(state, None, running), is_waiting=True)
+    slow_figures = figures.figure(data_state, workflow.read_figures, day)
     st.session_state[_IS_FOLLOWING] = st.session_state[_DRAWN_STATE] = data_state.key
     with area.container():
-        _show_stages(state, build_stages(state, slow_figures, running))
+        _show_stages(state, workflow.build_stages(state, slow_figures, running))
         if slow_figures.not_computed:
             ui.sentences(*slow_figures.not_computed)
 
 
-def _show_stages(state: WorkflowState, stages: Sequence[Stage], is_waiting: bool = False) -> None:
+def _show_stages(state: workflow.WorkflowState, stages: Sequence[Stage], is_waiting: bool = False) -> None:
     if state.grades.judged or state.rounds.open_rounds:
         alpha = next((stage.alpha for stage in stages if stage.alpha), None)
         st.html(draw_key_figures(state, alpha, is_waiting) + draw_team(state.answers, state.now))

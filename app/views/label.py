@@ -11,15 +11,8 @@ from app.context import project_store
 from app.grading import CONSISTENCY, show_grading
 from app.next_stage import show_missing_stage
 from app.signin.current_user import sessions
+from curation.agreement import own_work
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
-from curation.agreement.own_work import (
-    BLOCK,
-    MIN_SETTLED,
-    Difference,
-    MyDifferences,
-    find_own_differences,
-    measure_own_work,
-)
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent, pluralize
 from curation.guides.guide import Guide, current_guide
@@ -32,8 +25,8 @@ from curation.store import Annotator
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
 MAX_ROWS = 50
 UPDATES_SENTENCE = (
-    f"Updated daily, in blocks of {BLOCK} answers, and when a round is closed, so that the figures do not "
-    "reveal which items were repeats."
+    f"Updated daily, in blocks of {own_work.BLOCK} answers, and when a round is closed, so that the figures "
+    "do not reveal which items were repeats."
 )
 
 
@@ -64,7 +57,7 @@ def _show_consistency(annotator: Annotator) -> None:
     ui.lead("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = read_queue(store, annotator.name, limit=0)
-    consistency, answers_this_hour, median_seconds = measure_own_work(store, annotator.name)
+    consistency, answers_this_hour, median_seconds = own_work.measure_own_work(store, annotator.name)
     if not queue.total and consistency is None:
         st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")
         return
@@ -78,7 +71,7 @@ def _show_consistency(annotator: Annotator) -> None:
         _show_share(columns[3], consistency)
     with store.reading() as cursor:
         guide = current_guide(cursor)
-    _show_differences(find_own_differences(store, annotator.name), guide)
+    _show_differences(own_work.find_own_differences(store, annotator.name), guide)
 
 
 def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate) -> None:
@@ -95,7 +88,7 @@ def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate
         ui.quiet(f"{sentence} {UPDATES_SENTENCE}")
 
 
-def _show_differences(report: MyDifferences, guide: Guide) -> None:
+def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
     ui.heading("Pairs whose final grade differs from your grade")
     if report.waits:
         st.info(
@@ -110,7 +103,8 @@ def _show_differences(report: MyDifferences, guide: Guide) -> None:
         )
     elif report.compared:
         ui.quiet(
-            f"{report.compared:,} of your pairs have a consensus so far; a share is shown from {MIN_SETTLED}."
+            f"{report.compared:,} of your pairs have a consensus so far; a share is shown "
+            f"from {own_work.MIN_SETTLED}."
         )
     ui.sentences(withheld(report.sealed))
     if not report.differences:
@@ -123,7 +117,7 @@ def _show_differences(report: MyDifferences, guide: Guide) -> None:
     ui.quiet("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
 
 
-def _make_row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:
+def _make_row(difference: own_work.Difference, names: dict[int, str]) -> tuple[object, ...]:
     own_grade = "Cannot tell"
     if difference.mine is not None:
         own_grade = names.get(difference.mine, str(difference.mine))

@@ -16,16 +16,10 @@ from app.views.evaluate import by_query, submit
 from app.views.evaluate.submit import FORM
 from curation.core.reports.charts import weeks
 from curation.core.text import decimal, pluralize
+from curation.evaluation import leaderboard
 from curation.evaluation.evaluable_release import EvaluableRelease, read_choices
 from curation.evaluation.evaluate import SubmittedOutcome
 from curation.evaluation.figures.ranks import LeaderboardRow
-from curation.evaluation.leaderboard import (
-    SubmittedRun,
-    collect_histories,
-    list_rounded_evaluations,
-    list_runs,
-    rank_runs,
-)
 from curation.evaluation.report.system_sections import QUERY_BY_QUERY
 from curation.evaluation.stored_evaluations import SubmittedEvaluation, list_evaluations, read_report
 from curation.people.annotators import EVALUATING
@@ -94,7 +88,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
         _show_rounded(store, release, part)
         return
     with store.reading() as cursor:
-        runs = list_runs(cursor, release.row.release_id, [part], release.parts[part])
+        runs = leaderboard.list_runs(cursor, release.row.release_id, [part], release.parts[part])
     ui.heading(f"Leaderboard of {part}")
     if not runs:
         ui.quiet("Nobody has scored a run on this part yet.")
@@ -113,7 +107,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
     for reason, count in left_out.items():
         ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({reason}).")
     with store.reading() as cursor:
-        histories_by_system = collect_histories(cursor, part, measure, annotator)
+        histories_by_system = leaderboard.collect_histories(cursor, part, measure, annotator)
     if series := [item for item in histories_by_system.items() if len(item[1]) > 1]:
         ui.heading("History")
         drawing(weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_SYSTEMS], joined=True))
@@ -122,7 +116,7 @@ def _show_leaderboard(store: Store, release: EvaluableRelease, part: str, annota
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
     """Show the rounded figures of a sealed part that evaluators have received."""
     with store.reading() as cursor:
-        rounded = list_rounded_evaluations(cursor, release.row.release_id, part)
+        rounded = leaderboard.list_rounded_evaluations(cursor, release.row.release_id, part)
     ui.heading(f"Sealed evaluations of {part}")
     if not rounded:
         ui.quiet("Nobody has scored a run on this part yet.")
@@ -139,13 +133,13 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
 
 @st.cache_resource(max_entries=MAX_CACHED_LEADERBOARDS, show_spinner=False)
 def _rank(
-    _runs: list[SubmittedRun], measure: str, cache_key: tuple[object, ...]
-) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
+    _runs: list[leaderboard.SubmittedRun], measure: str, cache_key: tuple[object, ...]
+) -> tuple[list[tuple[LeaderboardRow, leaderboard.SubmittedRun]], str, dict[str, int]]:
     """Rank the runs. `cache_key` holds their number, so that a new run replaces the cached result."""
-    return rank_runs(_runs, measure)
+    return leaderboard.rank_runs(_runs, measure)
 
 
-def _make_row(row: LeaderboardRow, run: SubmittedRun) -> tuple[object, ...]:
+def _make_row(row: LeaderboardRow, run: leaderboard.SubmittedRun) -> tuple[object, ...]:
     rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
     low, high = run.figure["low"], run.figure["high"]
     interval = "" if low is None or high is None else f" ({decimal(low)}\u00a0to\u00a0{decimal(high)})"

@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
-from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
 from app.acts import Acts
@@ -29,7 +28,7 @@ from curation.store import Annotator, Store
 
 MAX_QUERIES = 500
 """Maximum number of queries in the plot."""
-CONTEXT_LENGTH = 80
+CONTEXT = 80
 """Number of characters of a chunk to show before its evidence, or from its beginning without evidence."""
 ALL = "All"
 NO_RUN: by_query.EvaluatedRun = ("", "")
@@ -38,27 +37,28 @@ Lists = Sequence[Sequence[by_query.ListedDocument]]
 
 @st.fragment
 def show(
-    store: Store,
-    annotator: Annotator,
-    evaluation: SubmittedEvaluation,
-    comparable: Sequence[SubmittedEvaluation],
+    store: Store, annotator: Annotator, evaluation: SubmittedEvaluation, peers: Sequence[SubmittedEvaluation]
 ) -> None:
     """Ask for runs, for kinds of queries and for a query, and show the results of the chosen query.
 
     Parameters
     ----------
-    comparable: other evaluations on the same parts, whose runs can be compared with the runs of `evaluation`.
+    peers: other evaluations on the same parts, whose runs can be compared with the runs of `evaluation`.
     """
     ui.heading(QUERY_BY_QUERY)
     if evaluation.sealed:
         ui.quiet(f"{', '.join(evaluation.sealed)} is sealed: a sealed part has no values by query.")
         return
     systems = {(evaluation.evaluation_id, name): name for name in evaluation.systems}
-    for other in comparable:
+    for other in peers:
         for name in other.systems:
             systems[other.evaluation_id, name] = f"{name} ({other.made_at:%d %b %H:%M})"
     first_column, second_column, kind_column, result_column = st.columns(4)
-    runs = _ask_runs(systems, evaluation.systems[0], first_column, second_column)
+    first = first_column.selectbox("System", list(systems), format_func=systems.__getitem__)
+    choices = {NO_RUN: "No other system", **systems}
+    index = next((index for index, (_, name) in enumerate(systems, 1) if name != evaluation.systems[0]), 0)
+    second = second_column.selectbox("Compared with it", [*choices], index, format_func=choices.__getitem__)
+    runs = [first] if second in (NO_RUN, first) else [first, second]
     while (values := _read_values(store, annotator, runs)) is None:  # the second run may not be comparable
         runs = runs[:-1]
         if not runs:
@@ -86,22 +86,6 @@ def show(
             _show_chunks(query, name, by_id, passages, colours)
     if any(lists) and annotator.role == "lead":
         _offer_round(store, Acts(annotator), query, [system for _, system in runs], lists)
-
-
-def _ask_runs(
-    systems: Mapping[by_query.EvaluatedRun, str],
-    first_name: str,
-    first_column: DeltaGenerator,
-    second_column: DeltaGenerator,
-) -> list[by_query.EvaluatedRun]:
-    """Ask for one or two of these runs; initially the second run is the first run of a different system."""
-    first = first_column.selectbox("System", list(systems), format_func=systems.__getitem__)
-    choices = {NO_RUN: "No other system", **systems}
-    index = next((index for index, (_, name) in enumerate(systems, 1) if name != first_name), 0)
-    second = second_column.selectbox(
-        "Compared with it", list(choices), index, format_func=choices.__getitem__
-    )
-    return [first] if second in (NO_RUN, first) else [first, second]
 
 
 def _read_values(
@@ -182,30 +166,26 @@ def _show_chunks(
     """Show the chunks that a system returned, with their evidence, and the evidence that no chunk
     contains.
     """
-    rows, missing_rows = [], []
+    rows, missing = [], []
     for chunk in passages:
         document = documents.get(chunk.document_id)
         cells = (_name_passage(query, chunk), _mark_evidence(chunk))
         if chunk.rank is None:
-            missing_rows.append(cells)
+            missing.append(cells)
             continue
         grade = "–" if document is None else _grade(document, colours)
         rows.append((chunk.rank, grade, *cells, percent(chunk.recall), chunk.words))
-    if missing_rows:
-        chunks = pluralize(len(rows), "chunk")
-        ui.table(
-            f"{name}: evidence in none of its first {chunks}", ["Place", "Evidence"], missing_rows, words=True
-        )
+    if missing:
+        count = pluralize(len(rows), "chunk")
+        ui.table(f"{name}: evidence in none of its first {count}", ["Place", "Evidence"], missing, words=True)
     columns = ["Rank", "Grade", "Chunk", "Text, evidence marked", "Evidence so far", "Words so far"]
     ui.table(name, columns, rows, words=True)
 
 
 def _name_passage(query: QueryValues, passage: by_query.Passage) -> QueryName:
-    title = (
-        passage.title
-        if len(passage.title) <= CONTEXT_LENGTH // 2
-        else f"{passage.title[: CONTEXT_LENGTH // 2].strip()} …"
-    )
+    title = passage.title
+    if len(title) > CONTEXT // 2:
+        title = f"{title[: CONTEXT // 2].strip()} …"
     return QueryName(f"{passage.start:,}–{passage.end:,}, {title}", query.query_id, passage.document_id)
 
 
@@ -215,18 +195,14 @@ def _mark_evidence(passage: by_query.Passage) -> Markup:
     """
     if not passage.text:
         return Markup("<small>text not known</small>")
-    pieces: list[str] = [] if passage.evidence else [passage.text[:CONTEXT_LENGTH], "…"]
-    shown_length = 0
+    parts: list[str] = [] if passage.evidence else [passage.text[:CONTEXT], "…"]
+    cut = 0
     for start, end in passage.evidence:
         first, last = start - passage.start, end - passage.start
         marked = Markup("<mark>{}</mark>").format(passage.text[first:last])
-        pieces += [
-            "…" * (first - CONTEXT_LENGTH > shown_length),
-            passage.text[max(shown_length, first - CONTEXT_LENGTH) : first],
-            marked,
-        ]
-        shown_length = last
-    return Markup(" ").join(pieces)  # escaped
+        parts += ["…" * (first - CONTEXT > cut), passage.text[max(cut, first - CONTEXT) : first], marked]
+        cut = last
+    return Markup(" ").join(parts)  # escaped
 
 
 def _make_row(
@@ -246,13 +222,9 @@ def _grade(document: by_query.ListedDocument, colours: Mapping[int | None, str])
 
 def _offer_round(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:
     """Offer to send documents of the ranked lists to a new round; unjudged documents are preselected."""
-    titles: dict[str, str] = {}
-    run_names: dict[str, str] = {}
-    unjudged: list[str] = []
-    for system, documents in zip(systems, lists, strict=True):
-        for document in documents:
-            titles[document.document_id] = document.title
-            run_names[document.document_id] = f"{RUN_PREFIX}{system}"
-            if document.is_unjudged and document.document_id not in unjudged:
-                unjudged.append(document.document_id)
+    documents = [document for ranked in lists for document in ranked]
+    titles = {document.document_id: document.title for document in documents}
+    unjudged = list(dict.fromkeys(document.document_id for document in documents if document.is_unjudged))
+    names = (f"{RUN_PREFIX}{system}" for system in systems)
+    run_names = {item.document_id: name for name, ranked in zip(names, lists, strict=True) for item in ranked}
     send_documents(store, acts, query.query_id, query.text, titles, unjudged, run_names)

@@ -112,7 +112,7 @@ def _show_problems(findings: DryRun, file: HeldFile, request: ImportRequest) -> 
     ui.verdict(f"{count:,}", f"{noun} in {Path(request.source).name}", "This file cannot be imported yet.")
     ui.sentences(findings.way_out)
     for encoding in _ENCODING.findall(findings.way_out):
-        values = {make_layout_form(type(request), file).widget_key("encoding"): encoding}
+        values = {make_layout_form(type(request), file).make_key("encoding"): encoding}
         st.button(f"Read it as {encoding}", on_click=st.session_state.update, args=(values,))
     rows = tuple((location or NO_LOCATION, sentence) for location, sentence in findings.problems)
     shown_rows = rows[:MAX_PROBLEMS]

@@ -23,15 +23,8 @@ from curation.core.text import percent, pluralize
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.pool import forecast_embedding
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
+from curation.queries.coverage.writing import tasks as writing_tasks
 from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, coverage_queries
-from curation.queries.coverage.writing.tasks import (
-    MAX_AT_ONCE,
-    OpenedTasks,
-    batch_table,
-    batches,
-    open_tasks,
-    tasks_of_clusters,
-)
 from curation.queries.requests import CoverageRequest
 from curation.queries.unanswerable import UnanswerableCheck, written_unanswerable
 from curation.store import Store
@@ -124,7 +117,7 @@ def _list_gaps(context: PageContext, state: CoverageState) -> None:
         st.info("Every region has a query.")
         return
     with context.store.reading() as cursor:
-        tasks = tasks_of_clusters(cursor, state.map.map_id)
+        tasks = writing_tasks.tasks_of_clusters(cursor, state.map.map_id)
     rows = [
         (
             gap.number,
@@ -145,14 +138,14 @@ def _ask_tasks(context: PageContext, state: CoverageState) -> None:
     form = context.acts.form("writing tasks")
     with st.form("writing tasks"):
         kind = st.selectbox("For", list(TASK_KINDS))
-        queries = st.number_input("Queries", 1, MAX_AT_ONCE, min(12, max(1, len(state.gaps))))
+        queries = st.number_input("Queries", 1, writing_tasks.MAX_AT_ONCE, min(12, max(1, len(state.gaps))))
         writers = st.multiselect("Writers", [person.name for person in people], default=usual_names(people))
         seed = st.number_input("Seed of documents and styles", value=0, step=1)
         submitted = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
-    result: OpenedTasks | None = form.result
+    result: writing_tasks.OpenedTasks | None = form.result
     if submitted:
-        arguments = (int(queries), writers, int(seed), TASK_KINDS[kind], context.acts.by)
-        context.acts.do(form, lambda: open_tasks(context.store, *arguments, fill=kind == FILL_FEW))
+        args = (int(queries), writers, int(seed), TASK_KINDS[kind], context.acts.by)
+        context.acts.do(form, lambda: writing_tasks.open_tasks(context.store, *args, fill=kind == FILL_FEW))
     elif result is not None:
         first_sentence, *sentences = result.sentences
         ui.confirmation(f"{first_sentence} The tasks are on the page Write.")
@@ -191,12 +184,12 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
 
 def _show_written(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
-        tasks, queries = batches(cursor), coverage_queries(cursor)
+        tasks, queries = writing_tasks.batches(cursor), coverage_queries(cursor)
         checks = written_unanswerable(cursor)
     if not tasks and not queries:
         st.info("There are no writing tasks yet. Open tasks under Gaps.")
         return
-    ui.tables(batch_table(tasks))
+    ui.tables(writing_tasks.batch_table(tasks))
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
     rows = [
         (

@@ -13,14 +13,7 @@ from curation.core.characters import isolate
 from curation.core.errors import CurationError
 from curation.core.reports.tables import NumberCell, QueryName
 from curation.core.text import join_names
-from curation.evaluation.coverage_report import (
-    EvaluatedValues,
-    RegionGraph,
-    build_map_sections,
-    build_region_graph,
-    read_stored_values,
-    write_coverage_page,
-)
+from curation.evaluation import coverage_report
 from curation.evaluation.stored_evaluations import list_evaluations
 from curation.queries.coverage.state import CoverageState
 from curation.queries.coverage.stored_map import MAX_NAME_LENGTH, rename_cluster
@@ -137,9 +130,9 @@ def _offer_task(context: PageContext, number: int) -> None:
 
 
 @st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
-def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> RegionGraph:
+def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> coverage_report.RegionGraph:
     """Compute the positions of the regions on a map; the positions depend only on the map."""
-    return build_region_graph(_state)
+    return coverage_report.build_region_graph(_state)
 
 
 def show_map(context: PageContext, state: CoverageState) -> None:
@@ -148,18 +141,22 @@ def show_map(context: PageContext, state: CoverageState) -> None:
     if results is not None:
         system = st.selectbox("Coloured by", list(results.systems), width=320)
     graph = _lay_out_map(context.store, state.map.map_id, state)
-    for section in build_map_sections(state, graph, results, system, _make_link):
+    for section in coverage_report.build_map_sections(state, graph, results, system, _make_link):
         ui.heading(section.heading)
         ui.section(section)
     show(context, state, results.systems if results else None)
-    ui.download("Download the map", lambda: write_coverage_page(context.store, results), "coverage.html")
+    ui.download(
+        "Download the map",
+        lambda: coverage_report.write_coverage_page(context.store, results),
+        "coverage.html",
+    )
 
 
 def _make_link(number: int) -> str:
     return f"?part=Coverage&of=Map&{REGION_PARAMETER}={number}"
 
 
-def _ask_results(context: PageContext) -> EvaluatedValues | None:
+def _ask_results(context: PageContext) -> coverage_report.EvaluatedValues | None:
     """Ask for the evaluation whose results color the map; sealed evaluations have no results of single
     queries.
     """
@@ -180,7 +177,7 @@ def _ask_results(context: PageContext) -> EvaluatedValues | None:
         return None
     try:
         with context.store.reading() as cursor:
-            return read_stored_values(cursor, evaluation_id, context.annotator)
+            return coverage_report.read_stored_values(cursor, evaluation_id, context.annotator)
     except CurationError as error:
         ui.problem(error)
         return None

@@ -12,13 +12,7 @@ from app.components.widgets import PickerRow, picker
 from app.page_context import PageContext
 from curation.core.text import pluralize
 from curation.core.words import fold
-from curation.ingest.importers.query_tags import (
-    RULE_TAGS,
-    declare_tags,
-    list_tags_for_people,
-    read_known_tags,
-    to_tag_name,
-)
+from curation.ingest.importers import query_tags
 from curation.queries.requests import TagsRequest
 from curation.queries.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
 
@@ -32,7 +26,7 @@ _SELECTION = "chosen queries"
 def show(context: PageContext) -> None:
     queries = tagged_queries(context.store)
     with context.store.reading() as cursor:
-        all_tags, people_tags = read_known_tags(cursor), list_tags_for_people(cursor)
+        all_tags, people_tags = query_tags.read_known_tags(cursor), query_tags.list_tags_for_people(cursor)
     if not queries:
         st.info("There are no queries yet. Draw a sample, import queries, or write a query below.")
     else:
@@ -73,7 +67,7 @@ def _ask_selection(
     """Ask for queries; return the selected queries, including those that the filter hides."""
     has_tags = any(query.tags for query in queries)
     untagged = "" if has_tags else " No query has a tag yet: use “Look for tags” below."
-    ui.quiet(f"{len(shown_queries):,} of {_count_queries(queries)}. Choose queries to tag them.{untagged}")
+    ui.quiet(f"{len(shown_queries):,} of {_count(queries)}. Choose queries to tag them.{untagged}")
     rows = [
         PickerRow(
             query.query_id,
@@ -103,9 +97,7 @@ def _ask_tags(context: PageContext, selected: Sequence[TaggedQuery], people_tags
         remove = right.multiselect(
             "Tags to remove", people_tags, placeholder="choose tags", key=f"are not {form.key}"
         )
-        label = (
-            f"Apply tags to {_count_queries(selected)}" if selected else "Apply tags to the chosen queries"
-        )
+        label = f"Apply tags to {_count(selected)}" if selected else "Apply tags to the chosen queries"
         submitted = st.form_submit_button(label, type="primary", disabled=not selected, key=form.key)
     if submitted:
         context.acts.do(form, lambda: _set_tags(context, selected, add, remove))
@@ -117,19 +109,19 @@ def _set_tags(context: PageContext, queries: Sequence[TaggedQuery], add: list[st
     query_ids, by = [query.query_id for query in queries], context.acts.by
     changes = set_tags(context.store, query_ids, add, remove, by, by)
     return (
-        f"{_count_queries(queries)}: tags added {len(changes.added):,}, removed {len(changes.removed):,}, "
+        f"{_count(queries)}: tags added {len(changes.added):,}, removed {len(changes.removed):,}, "
         f"already set {changes.unchanged:,}."
     )
 
 
-def _count_queries(queries: Sequence[TaggedQuery]) -> str:
+def _count(queries: Sequence[TaggedQuery]) -> str:
     return pluralize(len(queries), "query", "queries")
 
 
 def _offer_rules(context: PageContext) -> None:
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
-        ui.quiet(f"Rules find {', '.join(RULE_TAGS)}. People set all other tags.")
+        ui.quiet(f"Rules find {', '.join(query_tags.RULE_TAGS)}. People set all other tags.")
         submitted = context.submit_button("Look for tags", "tags")
     if submitted:
         context.start("tags", TagsRequest())
@@ -143,7 +135,9 @@ def _ask_new_tag(context: PageContext) -> None:
         submitted = st.form_submit_button("Add the tag", key=f"declare {form.key}")
     if submitted:
         by = context.acts.by
-        context.acts.do(form, lambda: declare_tags(context.store, [to_tag_name(name)], by, by))
+        context.acts.do(
+            form, lambda: query_tags.declare_tags(context.store, [query_tags.to_tag_name(name)], by, by)
+        )
     elif form.result is not None:
         ui.sentences("Added. Choose it above." if form.result else "The project had this tag already.")
 

@@ -36,7 +36,7 @@ def show(context: PageContext) -> None:
     _show_result(context)
     try:
         names = ("allow_disputed", "allow_changed", "only_complete")
-        options = {name: st.session_state.get(_make_form({}).widget_key(name), False) for name in names}
+        options = {name: st.session_state.get(_make_form({}).make_key(name), False) for name in names}
         with st.spinner("Reading the contents of the next release…"):
             draft = figures_of(context.store).now(prepare_draft, FreezeRequest(**options))
         with context.store.reading() as cursor:

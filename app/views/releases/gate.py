@@ -7,15 +7,7 @@ import streamlit as st
 from app import ui
 from app.page_context import PageContext
 from app.views.releases.bars import draw_threshold
-from curation.agreement.gate import (
-    ALPHA,
-    CONSISTENCY,
-    Demand,
-    GateCheck,
-    compute_gate,
-    read_demand,
-    set_demand,
-)
+from curation.agreement import gate as agreement_gate
 from curation.agreement.verdict import READING
 from curation.core.text import decimal
 from curation.operations.jobs.figures import figures_of
@@ -27,8 +19,8 @@ STATES = {
     "not asked for": "Not asked for",
 }
 NAMES = {
-    ALPHA: "Agreement between annotators (ordinal alpha)",
-    CONSISTENCY: "Consistency of annotators with themselves",
+    agreement_gate.ALPHA: "Agreement between annotators (ordinal alpha)",
+    agreement_gate.CONSISTENCY: "Consistency of annotators with themselves",
 }
 OVERRIDE_HELP = (
     "If a threshold is missed or could not be checked, freezing a release needs a reason. The release keeps "
@@ -39,7 +31,7 @@ FORM = "gate"
 
 
 def show(context: PageContext) -> None:
-    gate = figures_of(context.store).now(compute_gate)
+    gate = figures_of(context.store).now(agreement_gate.compute_gate)
     left, right = st.columns(2, gap="large")
     for column, check in zip((left, right), gate.checks, strict=True):
         with column:
@@ -50,7 +42,7 @@ def show(context: PageContext) -> None:
     _ask_thresholds(context)
 
 
-def _show_check(check: GateCheck) -> None:
+def _show_check(check: agreement_gate.GateCheck) -> None:
     is_known = check.value is not None and check.state in ("met", "missed")
     ui.heading(NAMES[check.figure])
     ui.verdict(decimal(check.value) if is_known else "–", STATES[check.state], _read_sentence(check))
@@ -58,7 +50,7 @@ def _show_check(check: GateCheck) -> None:
         draw_threshold(_read_sentence(check), check.value, check.low, check.high, check.wanted)
 
 
-def _read_sentence(check: GateCheck) -> str:
+def _read_sentence(check: agreement_gate.GateCheck) -> str:
     """Return the sentence of a check without the name of its figure and without its state."""
     text = check.sentence.partition(": ")[2].partition(": ")[2]
     return f"{text[:1].upper()}{text[1:]}."
@@ -67,7 +59,7 @@ def _read_sentence(check: GateCheck) -> str:
 def _ask_thresholds(context: PageContext) -> None:
     form = context.acts.form(FORM)
     with context.store.reading() as cursor:
-        current = read_demand(cursor)
+        current = agreement_gate.read_demand(cursor)
     with st.expander("Change the thresholds"), st.form(f"gate {form.key} {current}", width=640, border=False):
         alpha = st.number_input(
             "Lower end of alpha's interval must reach", -1.0, 1.0, current.alpha, 0.01, format="%.3f"
@@ -84,7 +76,7 @@ def _ask_thresholds(context: PageContext) -> None:
         ui.quiet(READING)
         submitted = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
     if submitted:
-        demand = Demand(round(alpha, 4), round(consistency, 4), is_single)
-        context.acts.do(form, lambda: set_demand(context.store, demand, context.acts.by))
+        demand = agreement_gate.Demand(round(alpha, 4), round(consistency, 4), is_single)
+        context.acts.do(form, lambda: agreement_gate.set_demand(context.store, demand, context.acts.by))
     elif form.number:
         ui.confirmation("The gate is set.")

@@ -18,6 +18,7 @@ from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.operations.jobs import Job
 from curation.people.seal_access import openings
+from curation.releases import overview
 from curation.releases.card import UNKNOWN, write_card
 from curation.releases.diff import Diff, compare_releases
 from curation.releases.diff_sections import list_diff_findings, make_diff_sections, make_title
@@ -25,16 +26,6 @@ from curation.releases.export.export import choose_parts
 from curation.releases.export.formats import FORMATS
 from curation.releases.frozen_release import load_release
 from curation.releases.gate_override import mark_name, read_overrides
-from curation.releases.overview import (
-    ShownRelease,
-    explain_override,
-    make_export_table,
-    make_opening_table,
-    make_release_table,
-    make_sealed_table,
-)
-from curation.releases.overview import list_release_overviews as listed_releases
-from curation.releases.overview import show_release as show_release
 from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.releases.requests import ExportRequest
 from curation.releases.sealed_log import read_monthly_limit, read_sealed_evaluations, set_monthly_limit
@@ -84,8 +75,8 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
     """Show the parts of a release, whether its content was altered, and the certificate of its split."""
     store = context.store
     try:
-        shown_release = show_release(store, release.name)
-        ui.warnings(explain_override(shown_release))
+        shown_release = overview.show_release(store, release.name)
+        ui.warnings(overview.explain_override(shown_release))
         _show_parts(shown_release)
     except CurationError as error:
         ui.problem(error)
@@ -93,17 +84,17 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
         with st.spinner("Verifying the checksum of every line…"):
             _show_verified(verify(store, release.name))
     _show_certificate(store, release)
-    ui.tables(make_release_table(listed_releases(store)[::-1]))
+    ui.tables(overview.make_release_table(overview.list_release_overviews(store)[::-1]))
 
 
-def _show_parts(shown_release: ShownRelease) -> None:
+def _show_parts(shown_release: overview.ShownRelease) -> None:
     names = [f"{part} (sealed)" if part in shown_release.sealed else part for part in shown_release.queries]
     ui.quiet(
         f"Frozen on {shown_release.frozen_at:%d %b %Y %H:%M} UTC by {shown_release.frozen_by}, with "
         f"{pluralize(shown_release.documents, 'document')}."
     )
     draw_part_bars(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
-    override = explain_override(shown_release)  # the page has it above, as a warning
+    override = overview.explain_override(shown_release)  # the page has it above, as a warning
     ui.sentences(*(line for line in shown_release.sentences if line not in override))
 
 
@@ -134,7 +125,7 @@ def _show_card(context: PageContext, release: ReleaseRow) -> None:
 def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
     """Show the people who exported a release, opened its sealed grades, or evaluated on its sealed parts."""
     with context.store.reading() as cursor:
-        exports = make_export_table(cursor, release.release_id)
+        exports = overview.make_export_table(cursor, release.release_id)
         unsealings = openings(cursor, release.release_id)
         evaluations = read_sealed_evaluations(cursor, release.release_id)
     ui.quiet(
@@ -142,8 +133,8 @@ def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
         "does not count as an export."
     )
     _show_log(exports, "Nobody has exported this release yet.")
-    _show_log(make_opening_table(unsealings), "Nobody has opened sealed grades.")
-    _show_log(make_sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
+    _show_log(overview.make_opening_table(unsealings), "Nobody has opened sealed grades.")
+    _show_log(overview.make_sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
     _ask_monthly_limit(context)
 
 
@@ -205,7 +196,7 @@ def _compare(store: Store, before: tuple[str, str], after: tuple[str, str]) -> D
 
 
 def show_export(context: PageContext, release: ReleaseRow) -> None:
-    shown_release = show_release(context.store, release.name)
+    shown_release = overview.show_release(context.store, release.name)
     left, right = st.columns([2, 3], gap="large")
     with left:
         format = st.radio(
@@ -219,7 +210,7 @@ def show_export(context: PageContext, release: ReleaseRow) -> None:
         show_result(context, context.read_own_job(EXPORT, name=release.name))
 
 
-def _make_export_form(release: ShownRelease, format: str) -> Form[ExportRequest]:
+def _make_export_form(release: overview.ShownRelease, format: str) -> Form[ExportRequest]:
     """Make the export form with the parts and options that a format offers."""
     record = FORMATS[format]
     offered = [part for part in release.queries if not (record.never_sealed and part in release.sealed)]
@@ -229,7 +220,7 @@ def _make_export_form(release: ShownRelease, format: str) -> Form[ExportRequest]
     return Form(ExportRequest, start, f"{release.release_id} {format}", {"parts": offered})
 
 
-def _ask_export(context: PageContext, shown_release: ShownRelease, format: str) -> None:
+def _ask_export(context: PageContext, shown_release: overview.ShownRelease, format: str) -> None:
     form = _make_export_form(shown_release, format)
     form.ask("parts")
     if FORMATS[format].takes_unjudged:

@@ -11,20 +11,9 @@ from app.components.forms import Form
 from app.page_context import PageContext
 from app.views.releases.bars import BarRow, draw_bars
 from curation.core.text import pluralize
+from curation.labeling.consensus import dawid_skene
+from curation.labeling.consensus import rule as consensus_rule
 from curation.labeling.consensus.consensus import ConsensusCounts, compute_rule_effect
-from curation.labeling.consensus.dawid_skene import (
-    AnnotatorErrors,
-    build_error_section,
-    estimate_errors_by_rule,
-)
-from curation.labeling.consensus.rule import (
-    DESCRIPTIONS,
-    NAMES,
-    ConsensusRule,
-    describe_replaced_rule,
-    read_rule,
-    set_rule,
-)
 from curation.operations.jobs.figures import figures_of
 
 ORIGINS = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")
@@ -34,31 +23,31 @@ FORM = "consensus rule"
 def show(context: PageContext) -> None:
     store = context.store
     with store.reading() as cursor:
-        rule, replaced = read_rule(cursor), describe_replaced_rule(cursor)
+        rule, replaced = consensus_rule.read_rule(cursor), consensus_rule.describe_replaced_rule(cursor)
     figures = figures_of(store)
     data_state = figures.state()
     with st.spinner("Applying the rule…"):
         counts, *_ = figures.figure(data_state, compute_rule_effect, rule)
     if not counts.pairs:
         st.info("Nothing is judged yet, so no pair has a grade.", icon=":material/info:")
-    ui.heading(f"Current rule: {NAMES[rule.name]}")
+    ui.heading(f"Current rule: {consensus_rule.NAMES[rule.name]}")
     ui.sentences(replaced)
-    ui.sentences(f"{DESCRIPTIONS[rule.name]} A reviewer's decision comes before any rule.")
+    ui.sentences(f"{consensus_rule.DESCRIPTIONS[rule.name]} A reviewer's decision comes before any rule.")
     new_rule = _ask_rule(rule)
     rows = [_make_bar("Current", counts)]
     new_counts, *changes = figures.figure(data_state, compute_rule_effect, new_rule)
     if new_rule != rule:
-        rows.append(_make_bar(NAMES[new_rule.name], new_counts))
+        rows.append(_make_bar(consensus_rule.NAMES[new_rule.name], new_counts))
     if counts.pairs:
         draw_bars("Number of pairs by origin of the grade", ORIGINS, rows)
     _offer_change(context, rule, new_rule, changes)
     if new_rule.by_errors:
-        _show_errors(figures.figure(data_state, estimate_errors_by_rule, new_rule))
+        _show_errors(figures.figure(data_state, dawid_skene.estimate_errors_by_rule, new_rule))
 
 
-def _ask_rule(rule: ConsensusRule) -> ConsensusRule:
+def _ask_rule(rule: consensus_rule.ConsensusRule) -> consensus_rule.ConsensusRule:
     """Ask for a rule that turns votes into grades; the initial choice is the current rule."""
-    form = Form(ConsensusRule, rule, f"{rule}")
+    form = Form(consensus_rule.ConsensusRule, rule, f"{rule}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         form.ask("name")
         if form.request().by_errors:
@@ -67,12 +56,15 @@ def _ask_rule(rule: ConsensusRule) -> ConsensusRule:
 
 
 def _offer_change(
-    context: PageContext, rule: ConsensusRule, new_rule: ConsensusRule, changes: Sequence[int]
+    context: PageContext,
+    rule: consensus_rule.ConsensusRule,
+    new_rule: consensus_rule.ConsensusRule,
+    changes: Sequence[int],
 ) -> None:
     form = context.acts.form(FORM)
     if new_rule != rule:
         if new_rule.name != rule.name:
-            ui.sentences(DESCRIPTIONS[new_rule.name])
+            ui.sentences(consensus_rule.DESCRIPTIONS[new_rule.name])
         graded, ungraded, regraded = (pluralize(count, "pair") for count in changes)
         ui.sentences(
             f"Compared with the current rule, {graded} would get a grade, {ungraded} would lose it, "
@@ -80,7 +72,7 @@ def _offer_change(
         )
     is_current = new_rule.settings == rule.settings
     if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=is_current):
-        context.acts.do(form, lambda: set_rule(context.store, new_rule, context.acts.by))
+        context.acts.do(form, lambda: consensus_rule.set_rule(context.store, new_rule, context.acts.by))
     if is_current:
         ui.quiet("This is the current rule. Choose a different rule to see its effect.")
 
@@ -91,7 +83,7 @@ def _make_bar(name: str, counts: ConsensusCounts) -> BarRow:
     return BarRow(name, by_origin, pluralize(counts.pairs, "pair"))
 
 
-def _show_errors(annotator_errors: AnnotatorErrors | None) -> None:
+def _show_errors(annotator_errors: dawid_skene.AnnotatorErrors | None) -> None:
     if annotator_errors is not None:
         with st.expander("Estimated share of true grades by annotator"):
-            ui.section(build_error_section(annotator_errors))
+            ui.section(dawid_skene.build_error_section(annotator_errors))

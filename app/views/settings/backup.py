@@ -10,14 +10,7 @@ from app.context import backup_folder
 from app.page_context import PageContext
 from app.views.releases.downloads import show_result
 from curation.core.errors import InputError
-from curation.operations.backup_schedule import (
-    JOB_KIND,
-    BackupRequest,
-    BackupSchedule,
-    last_scheduled,
-    read_schedule,
-    set_schedule,
-)
+from curation.operations import backup_schedule
 from curation.operations.doctor import check_backups
 from curation.operations.jobs import Job
 
@@ -46,17 +39,19 @@ def _ask_snapshot(context: PageContext) -> None:
     )
     with st.form(f"snapshot {context.form.key}", border=False):
         reason = st.text_input("Reason", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
-        submitted = context.submit_button("Prepare a snapshot", JOB_KIND)
+        submitted = context.submit_button("Prepare a snapshot", backup_schedule.JOB_KIND)
     if submitted:
         context.do(lambda: _start_snapshot(context, reason))
-    show_result(context, context.read_own_job(JOB_KIND))
+    show_result(context, context.read_own_job(backup_schedule.JOB_KIND))
 
 
 def _start_snapshot(context: PageContext, reason: str) -> Job:
     if not reason.strip():
         raise InputError("Say why you take a snapshot: the snapshot holds sealed grades.")
     return context.begin_with_result(
-        JOB_KIND, BackupRequest(reason=reason.strip()), context.read_own_job(JOB_KIND)
+        backup_schedule.JOB_KIND,
+        backup_schedule.BackupRequest(reason=reason.strip()),
+        context.read_own_job(backup_schedule.JOB_KIND),
     )
 
 
@@ -64,13 +59,13 @@ def _ask_schedule(context: PageContext) -> None:
     """Ask for the schedule of backups, and show the result of the last scheduled backup."""
     ui.heading("Schedule")
     with context.store.reading() as cursor:
-        schedule, last = read_schedule(cursor), last_scheduled(cursor)
+        schedule, last = backup_schedule.read_schedule(cursor), backup_schedule.last_scheduled(cursor)
     if backup_folder() is None:
         ui.quiet("Scheduled backups need a folder on the server. Start the app with this folder.")
         st.code("goldgrade app --backup-to FOLDER", language=None)
         return
     form = context.acts.form(SCHEDULE)
-    schedule_form = Form(BackupSchedule, schedule, form.key)
+    schedule_form = Form(backup_schedule.BackupSchedule, schedule, form.key)
     with st.form(f"schedule {form.key}", border=False):
         for column, name in zip(st.columns(3), ("days", "hour", "keep"), strict=True):
             with column:
@@ -82,11 +77,13 @@ def _ask_schedule(context: PageContext) -> None:
             end_clicked = schedule is not None and st.form_submit_button("End the schedule")
     if save_clicked or end_clicked:
         new_schedule = schedule_form.request() if save_clicked else None
-        context.acts.do(form, lambda: set_schedule(context.store, new_schedule, context.annotator.name))
+        context.acts.do(
+            form, lambda: backup_schedule.set_schedule(context.store, new_schedule, context.annotator.name)
+        )
     ui.quiet(
         "Backups are files on the server. Copy the files to a different machine."
         if schedule
         else "There is no schedule."
     )
     if last is not None:
-        context._replace(jobs={JOB_KIND: last}).show_result(JOB_KIND)
+        context._replace(jobs={backup_schedule.JOB_KIND: last}).show_result(backup_schedule.JOB_KIND)

@@ -265,14 +265,12 @@ def _name_grade(grade: dict[str, Any]) -> str:
 
 
 def _show_title_and_text(form: _PartForm, fields: GuideFields) -> None:
-    form.field(
-        st.text_input, "Title", fields.title, lambda fields, text: replace(fields, title=text), "title"
-    )
+    form.field(st.text_input, "Title", fields.title, lambda fields, new: replace(fields, title=new), "title")
     form.field(
         st.text_area,
         "Text, as Markdown",
         fields.body,
-        lambda fields, text: replace(fields, body=text),
+        lambda fields, new: replace(fields, body=new),
         "body",
         height=480,
         help="A line that begins with ## is a heading, one with - an item of a list.",

@@ -11,14 +11,8 @@ from app.views.write.desk import join_answers
 from curation.core.reports.tables import QueryName
 from curation.ingest.importers.query_tags import list_tags_for_people
 from curation.labeling.requests import AnswerTaskRequest
+from curation.labeling.written_answers import tasks
 from curation.labeling.written_answers.create_task import OpenedAnswerTask, open_answer_task
-from curation.labeling.written_answers.tasks import (
-    STATES,
-    AnswerTaskStatus,
-    list_answer_tasks,
-    read_answer_task_status,
-    set_answer_task_state,
-)
 from curation.people.annotators import able_to_judge, usual_names
 from curation.store import Store
 
@@ -32,7 +26,7 @@ STATE_CHANGES = {
 def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
         people = able_to_judge(cursor)
-        names = [task.name for task in reversed(list_answer_tasks(cursor))]
+        names = [task.name for task in reversed(tasks.list_answer_tasks(cursor))]
         tags = list_tags_for_people(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -63,13 +57,13 @@ def _show_task(store: Store, acts: Acts, names: list[str]) -> None:
     opened: OpenedAnswerTask | None = acts.form("open answer task").result
     if opened is not None and opened.task == name:
         ui.sentences(*opened.sentences)
-    status = read_answer_task_status(store, name)
+    status = tasks.read_answer_task_status(store, name)
     ui.result(status)
     _offer_state_change(store, acts, status)
     _show_queries(status)
 
 
-def _offer_state_change(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
+def _offer_state_change(store: Store, acts: Acts, status: tasks.AnswerTaskStatus) -> None:
     form = acts.form("answer task")
     verb, effect = STATE_CHANGES[status.closed]
     with st.popover(f"{verb} this task", key=f"life {form.key} {status.task}"):
@@ -77,12 +71,16 @@ def _offer_state_change(store: Store, acts: Acts, status: AnswerTaskStatus) -> N
         label = f"{verb} “{ui.plain(status.task)}”"
         confirmed = st.button(label, type="primary", key=f"sure {form.key} {status.task}")
     if confirmed:
-        acts.do(form, lambda: set_answer_task_state(store, status.task, not status.closed, acts.by))
+        acts.do(form, lambda: tasks.set_answer_task_state(store, status.task, not status.closed, acts.by))
 
 
-def _show_queries(status: AnswerTaskStatus) -> None:
+def _show_queries(status: tasks.AnswerTaskStatus) -> None:
     rows = [
-        (QueryName(query.query, query.query_id), STATES[query.how], join_answers(query.answers) or query.why)
+        (
+            QueryName(query.query, query.query_id),
+            tasks.STATES[query.how],
+            join_answers(query.answers) or query.why,
+        )
         for query in status.queries
     ]
     columns = ["Query", "State", "Reference answers, or why the answers differ"]

@@ -18,26 +18,14 @@ from app.context import image_hosts, project_store
 from app.views.write.desk import Desk, get_desk, make_draft_name, show_put_off_button
 from curation.core.characters import isolate
 from curation.core.digests import digest
-from curation.labeling.written_answers.writing import (
-    MAX_ANSWER_LENGTH,
-    OwnAnswer,
-    WritingItem,
-    draw_shown_document,
-    list_own_answers,
-    mark_unanswerable,
-    read_writing_item,
-    read_writing_queue,
-    retract_answer,
-    save_ticks,
-    write_answer,
-)
+from curation.labeling.written_answers import writing
 from curation.store import Store
 
 ELSEWHERE = "You answered this query in a different tab. That answer counts. You can change the answer below."
 
 
 def show(store: Store, acts: Acts) -> None:
-    desk, (waiting, answered) = get_desk("write"), read_writing_queue(store, acts.by)
+    desk, (waiting, answered) = get_desk("write"), writing.read_writing_queue(store, acts.by)
     item = _choose_item(store, acts.by, desk, waiting)
     if item is None:
         keys("", "", sent=desk.sent_draft)
@@ -47,13 +35,13 @@ def show(store: Store, acts: Acts) -> None:
     _show_own_answers(store, acts, desk)
 
 
-def _choose_item(store: Store, writer: str, desk: Desk, waiting: Sequence[str]) -> WritingItem | None:
+def _choose_item(store: Store, writer: str, desk: Desk, waiting: Sequence[str]) -> writing.WritingItem | None:
     """Return the query on screen, or else the first query that the person has not put off in this session."""
     if desk.current is None:
         desk.current = desk.choose_next([(assignment_id,) for assignment_id in waiting])
     if desk.current is None:
         return None
-    item = read_writing_item(store, writer, desk.current[0], image_hosts())
+    item = writing.read_writing_item(store, writer, desk.current[0], image_hosts())
     if desk.revision is not None and item.revision > desk.revision:
         desk.leave(ELSEWHERE)
         return _choose_item(store, writer, desk, waiting)
@@ -69,7 +57,7 @@ def _show_empty(desk: Desk, answered: int) -> None:
         st.info("You have no queries to answer. Queries appear here once a lead gives you an answer task.")
 
 
-def _show_item(item: WritingItem, progress: str, acts: Acts, desk: Desk) -> None:
+def _show_item(item: writing.WritingItem, progress: str, acts: Acts, desk: Desk) -> None:
     ui.query(item.query, item.information_need)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -80,14 +68,16 @@ def _show_item(item: WritingItem, progress: str, acts: Acts, desk: Desk) -> None
         _ask_answer(item, ticked, acts, desk)
 
 
-def _ask_documents(item: WritingItem, acts: Acts, desk: Desk) -> list[int]:
+def _ask_documents(item: writing.WritingItem, acts: Acts, desk: Desk) -> list[int]:
     """Show the documents, each with a checkbox; return the indexes of the ticked documents."""
     key = f"{item.assignment_id[:12]} {item.revision}"
     ticked = []
     for index, document in enumerate(item.documents):
         body = document.passage
         if index in desk.whole_documents:
-            body = draw_shown_document(project_store(), acts.by, item.assignment_id, index, image_hosts())
+            body = writing.draw_shown_document(
+                project_store(), acts.by, item.assignment_id, index, image_hosts()
+            )
         with st.container(key=f"evidence-{index}", gap="xsmall"):
             facts = (f"Document {index + 1}", document.published, document.url)
             ui.document(document.title, body, facts, document.facts)
@@ -106,20 +96,20 @@ def _ask_documents(item: WritingItem, acts: Acts, desk: Desk) -> list[int]:
     return ticked
 
 
-def _save_ticks(item: WritingItem, writer: str, key: str) -> None:
+def _save_ticks(item: writing.WritingItem, writer: str, key: str) -> None:
     """Store the ticked documents of an unfinished answer."""
     ticks = [index for index in range(len(item.documents)) if st.session_state.get(f"tick {index} {key}")]
-    save_ticks(project_store(), writer, item.assignment_id, ticks)
+    writing.save_ticks(project_store(), writer, item.assignment_id, ticks)
 
 
-def _ask_answer(item: WritingItem, ticked: list[int], acts: Acts, desk: Desk) -> None:
+def _ask_answer(item: writing.WritingItem, ticked: list[int], acts: Acts, desk: Desk) -> None:
     key = f"{item.assignment_id[:12]} {item.revision}"
     with st.form(f"answer form {key}", border=False):
         text = st.text_area(
             "Answer",
             value=item.answer,
             height=120,
-            max_chars=MAX_ANSWER_LENGTH,
+            max_chars=writing.MAX_ANSWER_LENGTH,
             key=f"answer {key}",
             placeholder="As short as possible, in a few words",
         )
@@ -133,11 +123,11 @@ def _ask_answer(item: WritingItem, ticked: list[int], acts: Acts, desk: Desk) ->
     keys("writing", "", Draft(f"answer-{key.replace(' ', '-')}", draft, item.answer), desk.sent_draft)
 
     def send() -> None:
-        write_answer(project_store(), acts.by, item.assignment_id, text, ticked, item.revision)
+        writing.write_answer(project_store(), acts.by, item.assignment_id, text, ticked, item.revision)
         desk.leave("Sent. You can change or take back the answer below.", draft)
 
     def send_unanswerable() -> None:
-        mark_unanswerable(project_store(), acts.by, item.assignment_id, text, item.revision)
+        writing.mark_unanswerable(project_store(), acts.by, item.assignment_id, text, item.revision)
         desk.leave("Sent: the corpus does not answer the query. You can change this answer below.", draft)
 
     if send_clicked:
@@ -156,7 +146,7 @@ def _count_ticks(tick_count: int) -> str:
 
 
 def _show_own_answers(store: Store, acts: Acts, desk: Desk) -> None:
-    answers = list_own_answers(store, acts.by)
+    answers = writing.list_own_answers(store, acts.by)
     if not answers:
         return
     with st.expander("My last answers"):
@@ -164,7 +154,7 @@ def _show_own_answers(store: Store, acts: Acts, desk: Desk) -> None:
             _show_own_answer(answer, acts, desk)
 
 
-def _show_own_answer(own_answer: OwnAnswer, acts: Acts, desk: Desk) -> None:
+def _show_own_answer(own_answer: writing.OwnAnswer, acts: Acts, desk: Desk) -> None:
     answer = "The corpus does not answer the query" if own_answer.answer is None else own_answer.answer
     text_column, button_column = st.columns([3, 1], vertical_alignment="center")
     with text_column:
@@ -178,7 +168,7 @@ def _show_own_answer(own_answer: OwnAnswer, acts: Acts, desk: Desk) -> None:
         retract_clicked = st.button("Take back", key=f"back {key}", help="The query comes to you again")
 
     def retract() -> None:
-        retract_answer(project_store(), acts.by, own_answer.assignment_id, own_answer.revision)
+        writing.retract_answer(project_store(), acts.by, own_answer.assignment_id, own_answer.revision)
         desk.open((own_answer.assignment_id,), "Taken back. Your text is in the field.")
 
     if retract_clicked:

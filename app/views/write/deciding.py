@@ -14,13 +14,7 @@ from curation.core.digests import digest
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import draw_document
-from curation.labeling.written_answers.decisions import (
-    AnswerDecision,
-    AnswerRuling,
-    decide_answers,
-    describe_answer_overtaking,
-    read_recent_answer_decisions,
-)
+from curation.labeling.written_answers import decisions
 from curation.labeling.written_answers.disputes import (
     AnswerCase,
     DistinctAnswer,
@@ -69,7 +63,7 @@ def _show_case(case: AnswerCase, progress: str, acts: Acts, desk: Desk) -> None:
         desk.show_confirmation()
         ui.quiet(progress)
         if case.decision is not None and case.revision > desk.revision:
-            st.warning(ui.plain(describe_answer_overtaking(case.decision)), icon=":material/info:")
+            st.warning(ui.plain(decisions.describe_answer_overtaking(case.decision)), icon=":material/info:")
         if case.outcome.why:
             ui.quiet(f"Reason for the dispute: {case.outcome.why}.")
         if case.references.answers:
@@ -105,7 +99,7 @@ def _ask_decision(case: AnswerCase, acts: Acts, desk: Desk) -> None:
     ids = (case.task, case.query_id)
 
     def decide() -> None:
-        decide_answers(project_store(), *ids, ruling, acts.by, revision)
+        decisions.decide_answers(project_store(), *ids, ruling, acts.by, revision)
         desk.leave("Decided. You can change the decision at the end of this page.", draft_name)
 
     if decide_clicked:
@@ -114,7 +108,7 @@ def _ask_decision(case: AnswerCase, acts: Acts, desk: Desk) -> None:
         acts.do(acts.form("decide answers"), lambda: desk.leave("") if previous else desk.put_off(ids))
 
 
-def _ask_ruling(case: AnswerCase, key: str) -> AnswerRuling:
+def _ask_ruling(case: AnswerCase, key: str) -> decisions.AnswerRuling:
     """Ask for the reviewer's decision (the picked answers, a new answer, or “no answer”) and for its
     reason.
     """
@@ -147,7 +141,7 @@ def _ask_ruling(case: AnswerCase, key: str) -> AnswerRuling:
         key=f"reason {key}",
         placeholder="One sentence, kept with the decision",
     )
-    return AnswerRuling(picked, merged, is_unanswerable, reason)
+    return decisions.AnswerRuling(picked, merged, is_unanswerable, reason)
 
 
 def _ask_voice(voice: DistinctAnswer, chosen: bool, key: str) -> bool:
@@ -166,7 +160,7 @@ def _make_key(case: AnswerCase) -> str:
 
 
 def _show_recent(store: Store, acts: Acts, desk: Desk) -> None:
-    recent = read_recent_answer_decisions(store, acts.by)
+    recent = decisions.read_recent_answer_decisions(store, acts.by)
     if not recent:
         return
     query_ids = [decision.query_id for decision, *_ in recent]
@@ -176,7 +170,7 @@ def _show_recent(store: Store, acts: Acts, desk: Desk) -> None:
             _show_decision(decision, task, query, desk)
 
 
-def _show_decision(decision: AnswerDecision, task: str, query: str, desk: Desk) -> None:
+def _show_decision(decision: decisions.AnswerDecision, task: str, query: str, desk: Desk) -> None:
     text_column, button_column = st.columns([9, 1], vertical_alignment="center")
     with text_column:
         ui.remarks(query, *(decision.answers or (NO_ANSWER,)), f"Why: {isolate(decision.reason)}")

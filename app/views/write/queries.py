@@ -14,15 +14,8 @@ from curation.core.errors import CurationError
 from curation.core.reports.tables import QueryName
 from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import DocumentText, draw_document
+from curation.queries.coverage.writing import writing_queue
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
-from curation.queries.coverage.writing.writing_queue import (
-    WritingQueue,
-    WritingTask,
-    check_written,
-    pass_task,
-    write_task,
-    writing_queue,
-)
 from curation.store import Store
 
 MAX_OWN_QUERIES = 20
@@ -40,7 +33,7 @@ INSTRUCTIONS = {
 
 def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
-        queue = writing_queue(cursor, acts.by)
+        queue = writing_queue.writing_queue(cursor, acts.by)
     confirmation = acts.form(FORM).result
     if confirmation:
         ui.confirmation(confirmation)
@@ -52,7 +45,7 @@ def show(store: Store, acts: Acts) -> None:
     _show_written(queue)
 
 
-def _explain_empty_queue(queue: WritingQueue) -> None:
+def _explain_empty_queue(queue: writing_queue.WritingQueue) -> None:
     if queue.waiting:
         st.info(
             f"The documents of {queue.waiting:,} tasks changed or left the collection. "
@@ -62,7 +55,7 @@ def _explain_empty_queue(queue: WritingQueue) -> None:
         st.info("You have no queries to write. A lead opens writing tasks under Queries, Coverage.")
 
 
-def _show_task(task: WritingTask, acts: Acts) -> None:
+def _show_task(task: writing_queue.WritingTask, acts: Acts) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         document = task.document
@@ -80,7 +73,7 @@ def _show_task(task: WritingTask, acts: Acts) -> None:
         _ask_query(task, acts)
 
 
-def _ask_query(task: WritingTask, acts: Acts) -> None:
+def _ask_query(task: writing_queue.WritingTask, acts: Acts) -> None:
     form, key = acts.form(FORM), task.task_id[:12]
     draft = make_draft_name(acts, "write", task.task_id)
     warned_task, _, warnings = st.session_state.get(_WARNING, ("", "", []))
@@ -103,11 +96,11 @@ def _ask_query(task: WritingTask, acts: Acts) -> None:
     keys("query", key, draft=Draft(f"query-{key}", draft), sent=st.session_state.get(_SENT_DRAFT, ""))
 
 
-def _save_unless_warned(task: WritingTask, acts: Acts, text: str, draft: str) -> None:
+def _save_unless_warned(task: writing_queue.WritingTask, acts: Acts, text: str, draft: str) -> None:
     """Store the query, unless there is a warning that the writer has not seen yet."""
     store = project_store()
     try:
-        sentences = check_written(store, task.task_id, text, acts.by).sentences
+        sentences = writing_queue.check_written(store, task.task_id, text, acts.by).sentences
     except CurationError as error:
         ui.problem(error)
         return
@@ -118,21 +111,19 @@ def _save_unless_warned(task: WritingTask, acts: Acts, text: str, draft: str) ->
     acts.do(acts.form(FORM), lambda: _write(task, text, acts.by))
 
 
-def _write(task: WritingTask, text: str, writer: str) -> str:
-    write_task(project_store(), task.task_id, text, writer)
+def _write(task: writing_queue.WritingTask, text: str, writer: str) -> str:
+    writing_queue.write_task(project_store(), task.task_id, text, writer)
     return f"Saved: {isolate(text)}"
 
 
-def _skip(task: WritingTask, writer: str) -> str:
-    has_other_document = pass_task(project_store(), task.task_id, writer)
+def _skip(task: writing_queue.WritingTask, writer: str) -> str:
+    has_other_document = writing_queue.pass_task(project_store(), task.task_id, writer)
     return "Skipped." if has_other_document else "Skipped. The region has no other document."
 
 
-def _show_written(queue: WritingQueue) -> None:
+def _show_written(queue: writing_queue.WritingQueue) -> None:
     if not queue.written:
         return
-    rows = [
-        (QueryName(query.text, query.query_id), query.purpose, query.document_id) for query in queue.written
-    ]
+    rows = [(QueryName(item.text, item.query_id), item.purpose, item.document_id) for item in queue.written]
     caption, columns = "Queries that you wrote, newest first", ["Query", "For", "Document"]
     ui.table(caption, columns, rows, words=True, max_rows=MAX_OWN_QUERIES)
