@@ -86,18 +86,22 @@ def find_collection(
             f"{style!r} is not a format of test collections; expected one of {', '.join(STYLES)}"
         )
     paths = _files_of_collection(path)
-    tables = style if style in ("beir", "hf") else _style_of_tables(path, paths)
-    looks = [_recognize_file(file, path, tables, encoding) for file in paths]
-    files = [look for look in looks if look.kind]
-    passed = [look for look in looks if not look.kind]
-    files, others = _of_one_style(path, files, style)
+    table_style = style if style in ("beir", "hf") else _style_of_tables(path, paths)
+    recognized = [_recognize_file(file, path, table_style, encoding) for file in paths]
+    files = [look for look in recognized if look.kind]
+    not_imported = [look for look in recognized if not look.kind]
+    files, other_styles = _of_one_style(path, files, style)
     if not files:
-        shown = "; ".join(f"{_shown_name(file.path, path)}: {file.found}" for file in [*passed, *others][:5])
-        raise InputError(f"no test collection was found there ({shown or 'the folder is empty'})", path=path)
-    order = (DOCUMENTS, QUERIES, JUDGMENTS)
-    files.sort(key=lambda file: (order.index(file.kind), file.path))
-    style_found = style or next((file.style for file in files if file.style), "trec")
-    return style_found, files, sorted([*passed, *others])
+        examples = "; ".join(
+            f"{_shown_name(file.path, path)}: {file.found}" for file in [*not_imported, *other_styles][:5]
+        )
+        raise InputError(
+            f"no test collection was found there ({examples or 'the folder is empty'})", path=path
+        )
+    kind_order = (DOCUMENTS, QUERIES, JUDGMENTS)
+    files.sort(key=lambda file: (kind_order.index(file.kind), file.path))
+    found_style = style or next((file.style for file in files if file.style), "trec")
+    return found_style, files, sorted([*not_imported, *other_styles])
 
 
 def _files_of_collection(path: Path) -> list[Path]:
@@ -126,32 +130,34 @@ def _of_one_style(
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
         examples = [next(file for file in files if file.style == style) for style in styles]
-        shown = "; ".join(f"{_shown_name(file.path, path)} is {file.found}" for file in examples)
+        examples_text = "; ".join(f"{_shown_name(file.path, path)} is {file.found}" for file in examples)
         raise InputError(
-            f"holds files of several formats of test collections: {shown}",
+            f"holds files of several formats of test collections: {examples_text}",
             path=path,
             way_out="Choose one format.",
             command=f"--format {' or --format '.join(styles)} does.",
         )
-    taken = [file for file in files if file.style in ("", style or file.style)]
-    others = [CollectionFile(file.path, f"{file.found}, not {style}") for file in files if file not in taken]
-    return taken, others
+    selected = [file for file in files if file.style in ("", style or file.style)]
+    other_files = [
+        CollectionFile(file.path, f"{file.found}, not {style}") for file in files if file not in selected
+    ]
+    return selected, other_files
 
 
-def _recognize_file(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile:
+def _recognize_file(path: Path, root: Path, table_style: str, encoding: str) -> CollectionFile:
     if _ABOUT.fullmatch(path.name):
         return CollectionFile(path, "a description of the collection, as the file's name shows")
-    table = _table_file(path, root, tables, encoding)
-    if table is not None:
-        return table
-    start = _beginning_of(path, encoding)
+    table_file = _table_file(path, root, table_style, encoding)
+    if table_file is not None:
+        return table_file
+    beginning = _beginning_of(path, encoding)
     layout = FileLayout(encoding=encoding)
-    if trec.BEGINNING.match(start) and (marked := trec.find_block_kind(start)) is not None:
-        kind = DOCUMENTS if marked == trec.DOCUMENT else QUERIES
-        return CollectionFile(path, f"TREC {marked}s", "trec", kind, layout._replace(format="trec"))
-    if start.startswith(".I"):
+    if trec.BEGINNING.match(beginning) and (block_kind := trec.find_block_kind(beginning)) is not None:
+        kind = DOCUMENTS if block_kind == trec.DOCUMENT else QUERIES
+        return CollectionFile(path, f"TREC {block_kind}s", "trec", kind, layout._replace(format="trec"))
+    if beginning.startswith(".I"):
         return _smart_file(path, root, layout)
-    return _file_of_columns(path, start, layout)
+    return _file_of_columns(path, beginning, layout)
 
 
 def _smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
@@ -166,9 +172,9 @@ def _smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
     return CollectionFile(path, f"SMART {kind}", "smart", kind, layout._replace(format="smart"))
 
 
-def _file_of_columns(path: Path, start: str, layout: FileLayout) -> CollectionFile:
+def _file_of_columns(path: Path, beginning: str, layout: FileLayout) -> CollectionFile:
     """Recognize a file whose lines have columns: qrels, SMART's list of relevant documents, or a run."""
-    lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")][:20]
+    lines = [line for line in beginning.splitlines() if line.strip() and not line.startswith("#")][:20]
     rows = [line.split() for line in lines]
     if is_smart_qrels("\n".join(lines)):
         description = "SMART's list of relevant documents"
@@ -192,11 +198,11 @@ def _table_file(path: Path, root: Path, style: str, encoding: str) -> Collection
             path, "topics: id and text", "trec", kind, _NO_HEADER._replace(encoding=encoding)
         )
     if kind == JUDGMENTS and format == "tsv":
-        start = _beginning_of(path, encoding)
-        lines = [line for line in start.splitlines()[:20] if line.strip()]
+        beginning = _beginning_of(path, encoding)
+        lines = [line for line in beginning.splitlines()[:20] if line.strip()]
         if lines and look_like_qrels(lines):
             return CollectionFile(path, "TREC qrels", "", kind, FileLayout("qrels", encoding))
-        if start.startswith("query-id\tcorpus-id"):
+        if beginning.startswith("query-id\tcorpus-id"):
             layout = FileLayout("csv", encoding)  # BEIR's qrels quote cells as CSV does
     label = "BEIR" if style == "beir" else "Hugging Face"
     return CollectionFile(path, f"{kind} of a {label} folder", style, kind, layout)
@@ -240,16 +246,18 @@ def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
     """
     if any(path.suffix.lower() in (".parquet", ".pq") for path in paths):
         return "hf"
-    inside = [path.relative_to(root).parts for path in paths if path != root]
-    folders = {parts[0] for parts in inside if len(parts) > 1}
-    qrels = any(parts[0] == "qrels" and ".jsonl" in parts[1] for parts in inside if len(parts) == 2)
-    return "hf" if qrels or folders & {"corpus", "queries", "default"} else "beir"
+    inner_paths = [path.relative_to(root).parts for path in paths if path != root]
+    folders = {parts[0] for parts in inner_paths if len(parts) > 1}
+    has_json_qrels = any(
+        parts[0] == "qrels" and ".jsonl" in parts[1] for parts in inner_paths if len(parts) == 2
+    )
+    return "hf" if has_json_qrels or folders & {"corpus", "queries", "default"} else "beir"
 
 
 def _has_two_columns_and_no_header(path: Path, encoding: str) -> bool:
     rows = [line.split("\t") for line in _beginning_of(path, encoding).splitlines()[:20] if line]
-    named = {"id", "_id", "qid", "query_id", "query-id", "text", "query", "title"}
-    return bool(rows) and len(rows[0]) == 2 and not named & {cell.strip().lower() for cell in rows[0]}
+    header_names = {"id", "_id", "qid", "query_id", "query-id", "text", "query", "title"}
+    return bool(rows) and len(rows[0]) == 2 and not header_names & {cell.strip().lower() for cell in rows[0]}
 
 
 def _beginning_of(path: Path, encoding: str) -> str:

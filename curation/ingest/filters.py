@@ -80,21 +80,27 @@ def parse_filter(value: Any) -> Filter:
     ------
     InputError: the cell does not hold a filter; the error lists all problems.
     """
-    wanted = {} if value in ({}, "{}") else parse_object(value)
-    if wanted is None:
+    query_filter = {} if value in ({}, "{}") else parse_object(value)
+    if query_filter is None:
         raise InputError(f"the filter {to_text(value)!r} is not an object")
-    refuse_problems([problem for field, wanted in wanted.items() if (problem := _problem_of(field, wanted))])
-    return dict(wanted)
+    refuse_problems(
+        [
+            problem
+            for field, query_filter in query_filter.items()
+            if (problem := _problem_of(field, query_filter))
+        ]
+    )
+    return dict(query_filter)
 
 
-def _problem_of(field: str, wanted: Any) -> str:
-    if isinstance(wanted, Mapping) or field.startswith("$"):
-        operators = [field] if field.startswith("$") else list(wanted)
+def _problem_of(field: str, condition: Any) -> str:
+    if isinstance(condition, Mapping) or field.startswith("$"):
+        operators = [field] if field.startswith("$") else list(condition)
         return f"the filter has the operator {', '.join(operators)!r}; expected values and lists of values"
-    if not to_texts(wanted):
+    if not to_texts(condition):
         return f"the filter has no value for {field!r}"
-    if field == AT and (isinstance(wanted, list) or parse_period(wanted) is None):
-        return f"the filter has {to_text(wanted)!r} for at, not a date or a time"
+    if field == AT and (isinstance(condition, list) or parse_period(condition) is None):
+        return f"the filter has {to_text(condition)!r} for at, not a date or a time"
     return ""
 
 
@@ -104,24 +110,30 @@ def to_texts(value: Any) -> list[str]:
     return [text for value in values if (text := to_text(value).strip())]
 
 
-def describe_filter(wanted: Filter) -> str:
+def describe_filter(query_filter: Filter) -> str:
     """Return a filter as a sentence for annotators; '' for a filter that excludes nothing."""
-    demands = [
-        f"with {field} {' or '.join(to_texts(wanted[field]))}" for field in sorted(wanted) if field != AT
+    conditions = [
+        f"with {field} {' or '.join(to_texts(query_filter[field]))}"
+        for field in sorted(query_filter)
+        if field != AT
     ]
-    demands += [f"valid at {to_text(wanted[AT])}"] if AT in wanted else []
-    return f"Only documents {', '.join(demands)}." if demands else ""
+    conditions += [f"valid at {to_text(query_filter[AT])}"] if AT in query_filter else []
+    return f"Only documents {', '.join(conditions)}." if conditions else ""
 
 
-def explain_exclusion(wanted: Filter, metadata: Mapping[str, Any]) -> str | None:
+def explain_exclusion(query_filter: Filter, metadata: Mapping[str, Any]) -> str | None:
     """Return the reason for which a document is outside a filter; None if the document is inside."""
-    for field in sorted(wanted):
+    for field in sorted(query_filter):
         if field == AT:
-            reason = _not_valid(wanted[AT], metadata)
+            reason = _not_valid(query_filter[AT], metadata)
         else:
-            values_here, values = to_texts(metadata.get(field)), to_texts(wanted[field])
-            differ = values_here and set(values_here).isdisjoint(values)
-            reason = f"{field} is {', '.join(values_here)}, not {' or '.join(values)}" if differ else None
+            document_values, allowed_values = to_texts(metadata.get(field)), to_texts(query_filter[field])
+            is_excluded = document_values and set(document_values).isdisjoint(allowed_values)
+            reason = (
+                f"{field} is {', '.join(document_values)}, not {' or '.join(allowed_values)}"
+                if is_excluded
+                else None
+            )
         if reason:
             return reason
     return None
@@ -175,16 +187,20 @@ def read_filters(store: Store) -> Filters:
     """
     with store.reading() as cursor:
         queries = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
-    named = {name for wanted in queries.values() for name in (*wanted, *(VALID if AT in wanted else ()))}
-    if not named:
+    field_names = {
+        name
+        for query_filter in queries.values()
+        for name in (*query_filter, *(VALID if AT in query_filter else ()))
+    }
+    if not field_names:
         return NO_FILTERS
-    there, documents = _read_metadata(store, named)
+    known_fields, documents = _read_metadata(store, field_names)
     problems = [
         f"The filter of the query {query_id!r}: {missing}."
-        for query_id, wanted in queries.items()
-        if (missing := describe_missing_fields(wanted, there))
+        for query_id, query_filter in queries.items()
+        if (missing := describe_missing_fields(query_filter, known_fields))
     ]
-    if VALID[0] in named:
+    if VALID[0] in field_names:
         problems += [
             f"The document {document_id!r} has {to_text(value)!r} for {name}, not a date or a time."
             for document_id, fields in documents.items()
@@ -201,15 +217,15 @@ def find_outside_pairs(cursor: Cursor) -> set[Pair]:
     The function `explain_exclusion` is called once for all pairs with the same filter and the same metadata.
     """
     filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
-    named = sorted({name for wanted in filters for name in (*wanted, *VALID)})
-    fields = list(map(json_pointer, named))
+    field_names = sorted({name for query_filter in filters for name in (*query_filter, *VALID)})
+    fields = list(map(json_pointer, field_names))
     values = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
     pairs: set[Pair] = set()
-    for group in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
-        parts = [zip(named, group[part] or (), strict=False) for part in ("own", "nested")]
+    for row in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
+        parts = [zip(field_names, row[part] or (), strict=False) for part in ("own", "nested")]
         metadata = {name: json.loads(value) for part in parts for name, value in part if value is not None}
-        if explain_exclusion(json.loads(group["filter"]), metadata):
-            pairs.update(zip(group["queries"], group["documents"], strict=True))
+        if explain_exclusion(json.loads(row["filter"]), metadata):
+            pairs.update(zip(row["queries"], row["documents"], strict=True))
     return pairs
 
 
@@ -225,17 +241,20 @@ def read_document_fields(store: Store) -> set[str]:
     return _read_metadata(store, set())[0]
 
 
-def describe_missing_fields(wanted: Filter, there: Collection[str]) -> str:
+def describe_missing_fields(query_filter: Filter, known_fields: Collection[str]) -> str:
     """Return a clause about the fields of a filter that no document has; '' if all fields are known."""
-    missing = [name for name in wanted if name != AT and name not in there]
-    if AT in wanted and not any(name in there for name in VALID):
+    missing = [name for name in query_filter if name != AT and name not in known_fields]
+    if AT in query_filter and not any(name in known_fields for name in VALID):
         missing.append(" or ".join(VALID))
-    if not there or not missing:
+    if not known_fields or not missing:
         return ""
-    return f"no document has the field {', '.join(missing)}; documents have {join_names(sorted(there), 20)}"
+    fields = join_names(sorted(known_fields), 20)
+    return f"no document has the field {', '.join(missing)}; documents have {fields}"
 
 
-def _read_metadata(store: Store, named: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
+def _read_metadata(
+    store: Store, field_names: Collection[str]
+) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
     """Return the names of all fields, and the named fields of each document. Equal metadata values share
     memory.
     """
@@ -243,13 +262,13 @@ def _read_metadata(store: Store, named: Collection[str]) -> tuple[set[str], dict
         if get_setting(cursor, "corpus") is None:
             return set(), {}
         hashes = current_corpus(cursor).hashes
-    there: set[str] = set()
+    known_fields: set[str] = set()
     documents: dict[str, Mapping[str, Any]] = {}
     distinct: dict[str, Mapping[str, Any]] = {}
     for batch in batches_of(store, hashes, "d.document_id, d.metadata::TEXT AS metadata", BATCH_SIZE):
         for document_id, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             fields = read_metadata_fields(metadata)
-            there.update(fields)
-            if values := {name: fields[name] for name in named if name in fields}:
+            known_fields.update(fields)
+            if values := {name: fields[name] for name in field_names if name in fields}:
                 documents[document_id] = distinct.setdefault(canonical_json(values), values)
-    return there, documents
+    return known_fields, documents

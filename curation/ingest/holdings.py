@@ -57,13 +57,13 @@ class Holding(NamedTuple):
 def read_holdings(cursor: Cursor) -> list[Holding]:
     """Return what a project has of each kind of file, in the order in which files are usually imported."""
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
-    last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
+    last_imports = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
     return [
         Holding(
             what,
-            number,
-            pluralize_label(number, unit).partition(" ")[2],
-            *last.get(action, (None, None, None)),
+            count,
+            pluralize_label(count, unit).partition(" ")[2],
+            *last_imports.get(action, (None, None, None)),
         )
-        for (what, unit, action), number in zip(_KINDS, counts, strict=True)
+        for (what, unit, action), count in zip(_KINDS, counts, strict=True)
     ]

@@ -42,33 +42,36 @@ def describe_fields(fields: Any, rest: str = "") -> str:
     """Return the sentence that lists the columns that were read; `rest` is a clause about the remaining
     columns.
     """
-    used = ", ".join(f"{name} {column}" for name, column in fields.used.items())
-    others = f"; {rest}" if rest else ""
+    used_columns = ", ".join(f"{name} {column}" for name, column in fields.used.items())
+    unused_clause = f"; {rest}" if rest else ""
     if not rest and fields.unused:
-        others = f"; not used: {join_names(fields.unused, MAX_NAMES)}"
-    return f"Fields used: {used}{others}."
+        unused_clause = f"; not used: {join_names(fields.unused, MAX_NAMES)}"
+    return f"Fields used: {used_columns}{unused_clause}."
 
 
 def describe_replacements(counts: Mapping[str, int]) -> list[str]:
     """Return sentences about replaced characters, bytes that are not text, and unknown time zones."""
-    digits = counts.get(DIGITS, 0)
-    ids = pluralize(digits, "id has", "ids have")
-    cut = (
+    long_ids = counts.get(DIGITS, 0)
+    ids = pluralize(long_ids, "id has", "ids have")
+    long_id_sentences = (
         [f"{ids} more than 15 digits. A spreadsheet keeps 15 digits: further digits may be wrong."]
-        if digits
+        if long_ids
         else []
     )
     counts = {kind: count for kind, count in counts.items() if kind != DIGITS}
-    by = {kind: next(by for begin, by in REPLACED_BY.items() if kind.startswith(begin)) for kind in counts}
-    sentences = [f"Replaced: {count:,} × {kind}, by {by[kind]}." for kind, count in counts.items()]
-    return sentences + cut
+    replacement = {
+        kind: next(replacement for begin, replacement in REPLACED_BY.items() if kind.startswith(begin))
+        for kind in counts
+    }
+    sentences = [f"Replaced: {count:,} × {kind}, by {replacement[kind]}." for kind, count in counts.items()]
+    return sentences + long_id_sentences
 
 
 def describe_withdrawals(items: int) -> list[str]:
     """Return the sentence about items that an import withdrew from rounds; '' if no item was withdrawn."""
-    are = pluralize(items, "item of a round is", "items of rounds are")
+    subject = pluralize(items, "item of a round is", "items of rounds are")
     return (
-        [f"{are} outside the filter of the query now, and were withdrawn from the annotators."]
+        [f"{subject} outside the filter of the query now, and were withdrawn from the annotators."]
         if items
         else []
     )

@@ -105,15 +105,15 @@ def preview_file(request: ImportRequest) -> FilePreview:
 def propose_columns(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
     """Return the column, or a list of one column, for each field with a known column among these columns."""
     columns_of: dict[str, Any] = {}
-    taken: set[str] = set()
+    used_columns: set[str] = set()
     inside = find_leading_object(fields, columns)
     for field in fields:
         column = find_column(field, columns, inside) or match_column(field.seen, columns)
         if field.name == "query_text" and find_name_kind(columns_of.get("query", "")) != "id":
             continue  # the texts are in the first field, as for the import
-        if column is not None and column not in taken:
+        if column is not None and column not in used_columns:
             columns_of[field.name] = [column] if field.several else column
-            taken.add(column)
+            used_columns.add(column)
     return columns_of
 
 

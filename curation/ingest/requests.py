@@ -78,8 +78,8 @@ DateOrder = Annotated[
 def columns_option(record: Any) -> Any:
     """Return the option --map for the fields of a kind of file."""
     labels = [(field.name, f"{field.label[:1].lower()}{field.label[1:]}") for field in file_fields(record)]
-    listed = [name if label == name else f"{name} ({label})" for name, label in labels]
-    help = f"Column of a field, such as query=qid. Repeatable. Fields: {', '.join(listed)}."
+    field_list = [name if label == name else f"{name} ({label})" for name, label in labels]
+    help = f"Column of a field, such as query=qid. Repeatable. Fields: {', '.join(field_list)}."
     return option((), "Columns", help, flag="--map", metavar="FIELD=COLUMN")
 
 
@@ -148,12 +148,12 @@ class ImportRequest:
     @property
     def key(self) -> str:
         """Return the key of a dry run: a hash of the request and of the file's size and time."""
-        asked = digest("import request", self.what, asdict(self))
+        request_hash = digest("import request", self.what, asdict(self))
         try:
-            state = self.file.stat()
+            file_state = self.file.stat()
         except OSError:
-            return asked
-        return digest("import request", asked, state.st_size, state.st_mtime_ns)
+            return request_hash
+        return digest("import request", request_hash, file_state.st_size, file_state.st_mtime_ns)
 
 
 @dataclass(frozen=True)
@@ -391,13 +391,17 @@ def make_request(
     ------
     InputError: the kind or an option is unknown, or the path is an address in object storage.
     """
-    kind = REQUESTS.get(what)
-    if kind is None:
+    request_class = REQUESTS.get(what)
+    if request_class is None:
         raise InputError(f"{what!r} is not a kind of file; expected one of {', '.join(REQUESTS)}.")
-    if unknown := options.keys() - flatten_request(kind()).keys():
-        listed = ", ".join(name for name in flatten_request(kind()) if name not in ("path", "source", "map"))
-        raise InputError(f"{', '.join(sorted(unknown))}: not an option of {what}; expected {listed}.")
-    return set_columns(set_file(build_request(kind, options), path), columns or {})
+    if unknown_options := options.keys() - flatten_request(request_class()).keys():
+        expected_options = ", ".join(
+            name for name in flatten_request(request_class()) if name not in ("path", "source", "map")
+        )
+        raise InputError(
+            f"{', '.join(sorted(unknown_options))}: not an option of {what}; expected {expected_options}."
+        )
+    return set_columns(set_file(build_request(request_class, options), path), columns or {})
 
 
 def set_file(request: Asked, path: str | Path) -> Asked:
@@ -410,7 +414,7 @@ def set_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:
     """Return the request with a column or a list of columns for each field; '' and [] stand for no column."""
     pairs = [
         f"{name}={column}"
-        for name, given in columns.items()
-        for column in ([given] if isinstance(given, str) else given or [""])
+        for name, chosen in columns.items()
+        for column in ([chosen] if isinstance(chosen, str) else chosen or [""])
     ]
     return replace(request, map=tuple(pairs))

@@ -81,7 +81,7 @@ def store_run(
     RefusedError: a different run already has the name.
     """
     run = Run(digest("run", name, entries), name, source)
-    stored_run = {known.name: known for known in read_stored_runs(cursor)}.get(name)
+    stored_run = {stored.name: stored for stored in read_stored_runs(cursor)}.get(name)
     if stored_run is not None and stored_run.run_id != run.run_id:
         raise RefusedError(
             f"The project has a different run {name!r} (from {stored_run.source}), which pools may use. "

@@ -123,7 +123,7 @@ def _read_splitter_rows(
     records: Records, fields: SplitterFields, bodies: PinnedBodies
 ) -> tuple[Ints, list[str], list[str], dict[str, pa.Array]]:
     """Read lines, ids and documents of a splitter's chunks, and the columns for `located_chunks`."""
-    chunk_fields = records.resolve(fields, but=("query", "rank", "score"))
+    chunk_fields = records.resolve(fields, except_fields=("query", "rank", "score"))
     range_columns = chunk_fields.of_chunks
     if not range_columns:
         records.refuse_columns(

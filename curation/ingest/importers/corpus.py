@@ -263,7 +263,7 @@ def read_known_versions(cursor: Cursor) -> KnownVersions:
 
 
 def read_documents(records: Records, requested: CorpusFields, builder: CorpusBuilder) -> None:
-    """Read the documents of the next file, and add them to `taken`."""
+    """Read the documents of the next file, and add them to the builder."""
     fields = _resolved_fields(records, requested)
     earlier_left_out, documents = Counter(builder.left_out), 0
     builder.sources.append(records.source)
@@ -390,8 +390,8 @@ def write_corpus(
 
     Parameters
     ----------
-    before: versions of documents in the project at the time of the comparison.
-    held: whether engines hold the corpus.
+    stored_versions: versions of documents in the project at the time of the comparison.
+    is_held: whether engines hold the corpus.
 
     Raises
     ------

@@ -198,8 +198,8 @@ def import_queries(
 def _read_queries(
     records: Records, fields: QueryFields, left_out: Counter[str], document_field_names: Collection[str]
 ) -> list[ImportedQuery]:
-    """Return the distinct queries of the file; `there` are the fields of documents' metadata that a filter
-    may use.
+    """Return the distinct queries of the file. A filter may use the fields of documents' metadata in
+    `document_field_names`.
     """
     rows: dict[str, ImportedQuery] = {}
     marks = find_mark_columns(records.columns, fields.used.values())

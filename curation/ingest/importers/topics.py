@@ -34,7 +34,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
     if path is None:
         return known
     records = _open_topics(path, progress)
-    used = records.resolve(QueryFields(), but=("information_need", "reference", "filter"))
+    used = records.resolve(QueryFields(), except_fields=("information_need", "reference", "filter"))
     if used.id is None:
         records.refuse_columns("no column is known to hold the topics' ids: call the column id")
     query_id_of: dict[str, str] = {}

@@ -80,22 +80,22 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
     return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
 
 
-def parse_column_map(pairs: Iterable[str], known: Sequence[FileField]) -> dict[str, Any]:
+def parse_column_map(pairs: Iterable[str], fields: Sequence[FileField]) -> dict[str, Any]:
     """Return the column, or a tuple of columns, of each field, from pairs such as `field=column`.
 
     Raises
     ------
-    InputError: a field is not `known`, two columns are given for a field that takes one column, or a pair has
+    InputError: a field is not one of `fields`, two columns are given for a field that takes one column, or a pair has
     no `=`.
     """
-    fields_of, columns, problems = {field.name: field for field in known}, dict[str, Any](), []
+    field_of, columns, problems = {field.name: field for field in fields}, dict[str, Any](), []
     for name, equals, column in (pair.partition("=") for pair in pairs):
         key = name.strip().replace("-", "_")
         if not equals:
-            problems.append(f"--map {name}: expected FIELD=COLUMN, such as {known[0].name}={name}")
-        elif key not in fields_of:
-            problems.append(f"--map {name}={column}: no field {name!r}; expected {', '.join(fields_of)}")
-        elif fields_of[key].several:
+            problems.append(f"--map {name}: expected FIELD=COLUMN, such as {fields[0].name}={name}")
+        elif key not in field_of:
+            problems.append(f"--map {name}={column}: no field {name!r}; expected {', '.join(field_of)}")
+        elif field_of[key].several:
             columns[key] = (*columns.get(key, ()), column)
         elif columns.setdefault(key, column) != column:
             problems.append(f"--map {key} names {columns[key]!r} and {column!r}; expected one column")
@@ -115,21 +115,25 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
     inside: path of the object with the leading field (`find_leading_object`). All other fields are searched
     for in this object first, and then in the enclosing objects.
     """
-    outside = _column_in(field.usual, columns, "", bool(inside))
-    within, path = None, inside
-    while path and within is None:
-        within = _column_in(field.usual, columns, path, path != inside)
+    outside_column = _column_in(field.usual, columns, "", bool(inside))
+    inside_column, path = None, inside
+    while path and inside_column is None:
+        inside_column = _column_in(field.usual, columns, path, path != inside)
         path = path.rpartition(".")[0]
-    inner = _column_by_last_part(field.usual, columns) if field.needed or field.leads else None
+    nested_column = _column_by_last_part(field.usual, columns) if field.needed or field.leads else None
     if not field.needed:
-        return within or outside or inner
+        return inside_column or outside_column or nested_column
     if field.usual[0] in columns:
         return field.usual[0]
-    return within or outside or inner if f"{inside}.".startswith("_source.") else outside or inner or within
+    return (
+        inside_column or outside_column or nested_column
+        if f"{inside}.".startswith("_source.")
+        else outside_column or nested_column or inside_column
+    )
 
 
 def find_leading_object(
-    fields: Sequence[FileField], columns: Sequence[str], asked: Mapping[str, str | None] = {}
+    fields: Sequence[FileField], columns: Sequence[str], chosen: Mapping[str, str | None] = {}
 ) -> str:
     """Return the path of the object that has the leading field; '' if the record itself has the leading
     field.
@@ -139,47 +143,53 @@ def find_leading_object(
 
     Parameters
     ----------
-    asked: column that a person chooses for each field; '' for no column.
+    chosen: column that a person chose for each field; '' for no column.
     """
-    leading = next((field for field in fields if field.leads), None)
-    leading = leading or next((field for field in fields if field.needed), None)
-    if leading is None:
+    leading_field = next((field for field in fields if field.leads), None)
+    leading_field = leading_field or next((field for field in fields if field.needed), None)
+    if leading_field is None:
         return ""
-    column = asked.get(leading.name)
+    column = chosen.get(leading_field.name)
     if column is None:
-        column = _column_in(leading.usual, columns, "_source", False) or find_column(leading, columns)
-        column = column or _column_in(leading.usual, columns, "fields", False)
-        if column in leading.usual:
+        column = _column_in(leading_field.usual, columns, "_source", False) or find_column(
+            leading_field, columns
+        )
+        column = column or _column_in(leading_field.usual, columns, "fields", False)
+        if column in leading_field.usual:
             return ""
     return (column or "").rpartition(".")[0]
 
 
-def _column_in(usual: Iterable[str], columns: Sequence[str], place: str, is_around: bool) -> str | None:
+def _column_in(usual: Iterable[str], columns: Sequence[str], path: str, encloses: bool) -> str | None:
     """Return the column that has a usual name in the object at a path.
 
-    is_around: whether the object encloses the leading object. In an enclosing object, names that begin with
+    encloses: whether the object encloses the leading object. In an enclosing object, names that begin with
     "_" belong to the search engine, and match only exactly.
     """
-    before = f"{place}." if place else ""
-    here = {column[len(before) :]: column for column in columns if column.startswith(before)}
-    exact = next((name for name in usual if name in here), None)
-    name = exact or match_column(usual, [name for name in here if not (is_around and name.startswith("_"))])
-    return None if name is None else here[name]
+    before = f"{path}." if path else ""
+    column_of_name = {column[len(before) :]: column for column in columns if column.startswith(before)}
+    exact_name = next((name for name in usual if name in column_of_name), None)
+    name = exact_name or match_column(
+        usual, [name for name in column_of_name if not (encloses and name.startswith("_"))]
+    )
+    return None if name is None else column_of_name[name]
 
 
 def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column for the first of the names that a column has, ignoring case and punctuation."""
-    bare = {_bare_name(name): name for name in reversed(columns)}
-    return next((bare[_bare_name(name)] for name in names if _bare_name(name) in bare), None)
+    column_of_name = {_bare_name(name): name for name in reversed(columns)}
+    return next(
+        (column_of_name[_bare_name(name)] for name in names if _bare_name(name) in column_of_name), None
+    )
 
 
 def _column_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column whose path ends with a usual name; None if two columns end with the first matching
     name.
     """
-    parts = [(_bare_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
+    last_parts = [(_bare_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
     for name in map(_bare_name, usual):
-        if matching := [column for part, column in parts if part == name]:
+        if matching := [column for last_name, column in last_parts if last_name == name]:
             return matching[0] if len(matching) == 1 else None
     return None
 
@@ -202,12 +212,13 @@ class FileColumns:
         texts = {name: ", ".join(filter(None, columns)) for name, columns in self._named_as.items()}
         return {name: text for name, text in texts.items() if text}
 
-    def named(self, but: Collection[str]) -> dict[str, str | None]:
+    def named(self, except_fields: Collection[str]) -> dict[str, str | None]:
         """Return for each field the column that a person chose, or the first of several columns; '' for the
-        fields in `but`.
+        fields in `except_fields`.
         """
         return {
-            name: "" if name in but else next(iter(columns), None) for name, columns in self._named_as.items()
+            name: "" if name in except_fields else next(iter(columns), None)
+            for name, columns in self._named_as.items()
         }
 
     @property

@@ -132,24 +132,26 @@ class Records:
         self._judged = judged
         self._wanted: tuple[str, ...] | None = None
         self._parquet: ParquetTable | None = None
-        rows = self._read_rows()
-        first = list(islice(rows, _PEEK))
-        if not first:
+        records = self._read_rows()
+        first_records = list(islice(records, _PEEK))
+        if not first_records:
             self.problems.check()
             below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
             problem = f"holds no records; expected at least one{below}"
             self.problems.stop(problem, "Export or fetch the file again.")
-        self._names = dict.fromkeys(name for record in first for name in record.fields)
+        self._names = dict.fromkeys(name for record in first_records for name in record.fields)
         self._names.update(dict.fromkeys(self._parquet.damaged if self._parquet else ()))
         refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
         self._objects = frozenset(
-            name for name in self._names if are_objects(record.fields.get(name) for record in first)
+            name for name in self._names if are_objects(record.fields.get(name) for record in first_records)
         )
-        inner = dict.fromkeys(path for record in first for path in list_inner_columns(record.fields))
-        self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
-        self._graded = {name for name in self._names if judged and _is_the_grade(first, name)}
-        self._first = first
-        self._records = chain(first, rows)
+        inner_names = dict.fromkeys(
+            path for record in first_records for path in list_inner_columns(record.fields)
+        )
+        self.columns = tuple(name for name in {**self._names, **inner_names} if name not in self._objects)
+        self._graded = {name for name in self._names if judged and _is_the_grade(first_records, name)}
+        self._first = first_records
+        self._records = chain(first_records, records)
         self._general = False
         self._unseen: dict[str, str] = {}
         self._paths: set[str] = set()
@@ -168,52 +170,54 @@ class Records:
         """Return the number of characters that were replaced so far, by kind."""
         return dict(+self._replaced)
 
-    def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
+    def field(self, option: str, chosen: str | None, usual: Sequence[str] = ()) -> str | None:
         """Return the column that a person chose by `option`, or else the first usual column in the file, or
         None. An empty name means that no column is wanted.
         """
-        return self._find_column(option, asked, FileField("", tuple(usual)))
+        return self._find_column(option, chosen, FileField("", tuple(usual)))
 
     def need(
-        self, option: str, asked: str | None, usual: Sequence[str], what: str, ids: bool = False
+        self, option: str, chosen: str | None, usual: Sequence[str], noun: str, ids: bool = False
     ) -> str | None:
         """Return the column of a field, as `field` does, but refuse a file without the column."""
-        field = FileField("", tuple(usual), what, ids=ids)
-        self._inside = self._inside or find_leading_object([field], self.columns, {"": asked})
-        return self._find_column(option, asked, field)
+        field = FileField("", tuple(usual), noun, ids=ids)
+        self._inside = self._inside or find_leading_object([field], self.columns, {"": chosen})
+        return self._find_column(option, chosen, field)
 
-    def resolve(self, asked: Fields, but: Collection[str] = ()) -> Fields:
-        """Return the file's columns for the fields of its kind, except the fields in `but`."""
-        used: dict[str, Any] = dict.fromkeys(but)
-        self._inside = find_leading_object(file_fields(type(asked)), self.columns, asked.named(but))
-        for field in file_fields(type(asked)):
-            given = getattr(asked, field.name)
-            if field.name in but:
+    def resolve(self, requested: Fields, except_fields: Collection[str] = ()) -> Fields:
+        """Return the file's columns for the fields of its kind, except the fields in `except_fields`."""
+        found_columns: dict[str, Any] = dict.fromkeys(except_fields)
+        self._inside = find_leading_object(
+            file_fields(type(requested)), self.columns, requested.named(except_fields)
+        )
+        for field in file_fields(type(requested)):
+            chosen = getattr(requested, field.name)
+            if field.name in except_fields:
                 continue
             if field.several:
-                columns = [self._find_column(field.option, name, field) for name in given or (None,)]
-                used[field.name] = tuple(name for name in columns if name)
+                columns = [self._find_column(field.option, name, field) for name in chosen or (None,)]
+                found_columns[field.name] = tuple(name for name in columns if name)
             else:
-                used[field.name] = column = self._find_column(field.option, given, field)
+                found_columns[field.name] = column = self._find_column(field.option, chosen, field)
                 if not field.objects:
                     self._refuse_objects(field.option, column)
-        others = tuple(name for name in self.columns if name not in self._graded)
-        if asked.reads_nothing_else and self._judged is None and self._read.keys() <= self._names.keys():
+        other_columns = tuple(name for name in self.columns if name not in self._graded)
+        if requested.reads_nothing_else and self._judged is None and self._read.keys() <= self._names.keys():
             self._wanted = tuple(self._read)
-        if self._inside and hasattr(asked, "inside"):
-            used["inside"] = self._inside
-        return replace(asked, columns=others, **used)
+        if self._inside and hasattr(requested, "inside"):
+            found_columns["inside"] = self._inside
+        return replace(requested, columns=other_columns, **found_columns)
 
-    def _find_column(self, option: str, asked: str | None, field: FileField) -> str | None:
-        if asked == "":
+    def _find_column(self, option: str, chosen: str | None, field: FileField) -> str | None:
+        if chosen == "":
             column = None
-        elif asked is None:
+        elif chosen is None:
             columns = (*self._names, *self.columns) if field.objects else self.columns
             column = find_column(field, columns, self._inside)
         else:
-            column = asked
-            if asked not in self._names and asked not in self.columns:
-                self._unseen[asked] = option
+            column = chosen
+            if chosen not in self._names and chosen not in self.columns:
+                self._unseen[chosen] = option
         if column is None and field.needed:
             self.refuse_columns(
                 f"no column is known to hold {field.needed}: name it with {option}=COLUMN{field.lacking}"
@@ -231,9 +235,12 @@ class Records:
     def _refuse_objects(self, option: str, name: str | None) -> None:
         """Refuse a column that holds objects for a field of texts, immediately or at the first object."""
         if name in self._objects:
-            inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
+            inner_column = next(
+                (column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text"
+            )
             self.refuse_columns(
-                f"{option} names {name!r}, which holds objects: name a value inside them, such as {inner}"
+                f"{option} names {name!r}, which holds objects: name a value inside them, such as "
+                f"{inner_column}"
             )
         elif name is not None:
             self._texts[name] = option
@@ -241,19 +248,19 @@ class Records:
     def unread(self, used: Collection[str]) -> str:
         """Return the sentence that lists unused columns; '' without unused columns."""
         values = {name: [to_text(record.fields.get(name)) for record in self._first] for name in self.columns}
-        unread = [name for name in values if name not in used]
-        whole = [name for name in unread if None not in map(parse_whole_number, values[name])]
-        places = f" {OFFSETS}" if len(whole) > 1 else ""
-        return f"columns that are not read: {join_names(unread, 10)}.{places}" if unread else ""
+        unused = [name for name in values if name not in used]
+        number_columns = [name for name in unused if None not in map(parse_whole_number, values[name])]
+        offsets_hint = f" {OFFSETS}" if len(number_columns) > 1 else ""
+        return f"columns that are not read: {join_names(unused, 10)}.{offsets_hint}" if unused else ""
 
-    def longest_text(self, but: Collection[str] = ()) -> str | None:
+    def longest_text(self, except_columns: Collection[str] = ()) -> str | None:
         """Return the column with the longest values in the first records, if the values are as long as texts
         of documents.
         """
         lengths = {
             name: sum(len(to_text(record.fields.get(name))) for record in self._first) / len(self._first)
             for name in self._names
-            if name not in but and name not in self._objects
+            if name not in except_columns and name not in self._objects
         }
         name = max(lengths, key=lengths.__getitem__, default="")
         return name if lengths.get(name, 0) >= _A_TEXT else None
@@ -261,8 +268,8 @@ class Records:
     def refuse_columns(self, problem: str) -> None:
         """Add a problem of the file's columns, which is raised when the iteration begins."""
         noun = "fields" if self.format == "jsonl" else "columns"
-        there = f"The file has the {noun} {join_names([*map(repr, self.columns)], 20)}."
-        self.problems.add_general(problem, there)
+        columns_sentence = f"The file has the {noun} {join_names([*map(repr, self.columns)], 20)}."
+        self.problems.add_general(problem, columns_sentence)
         self._general = True
 
     def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
@@ -293,22 +300,22 @@ class Records:
         layout = self._layout._replace(format=self.format, columns=self.columns)
         return read_blocks(self._path, layout, self._text_table.delimiter, wanted)
 
-    def report_progress(self, done: int, total: int = 0) -> None:
+    def report_progress(self, count: int, total: int = 0) -> None:
         """Report the number of records that were read, and the total number of records if known."""
-        self._progress(f"reading {self._path.name}", done, total)
+        self._progress(f"reading {self._path.name}", count, total)
 
     def __iter__(self) -> Iterator[Record]:
         if self.format != "jsonl":
             self._refuse_unseen()
         if self._general:
             self.problems.check()
-        done = 0
+        count = 0
         if self.format not in _NESTED:
             self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
         rows: Iterator[Record] = self._records
         if self._parquet is not None:
             rows = self._divided_records(starmap(Record, self._parquet.all_rows(self._wanted)))
-        for done, record in enumerate(rows, 1):
+        for count, record in enumerate(rows, 1):
             for path in self._paths:
                 record.fields.update((path, value) for value in find_value(record.fields, path))
             self._note_objects(record)
@@ -317,17 +324,17 @@ class Records:
             self._read_ids(record)
             if self._unseen:
                 self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
-            if not done % _TICK:
-                self.report_progress(done)
+            if not count % _TICK:
+                self.report_progress(count)
             yield record
-        self.report_progress(done, done)
+        self.report_progress(count, count)
         self._refuse_unseen()
         self.problems.check()
 
     def _refuse_unseen(self) -> None:
         for name, option in self._unseen.items():
-            near = get_close_matches(name, self.columns, n=1, cutoff=0.5)
-            hint = f". Did you mean {near[0]!r}?" if near else ""
+            similar = get_close_matches(name, self.columns, n=1, cutoff=0.5)
+            hint = f". Did you mean {similar[0]!r}?" if similar else ""
             self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
 
     def _note_objects(self, record: Record) -> None:

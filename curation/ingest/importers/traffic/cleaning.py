@@ -197,10 +197,10 @@ def find_plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
         (words, rules.words or None),
         (pc.binary_length(texts), rules.characters or None),
     )
-    plain = pc.match_substring_regex(texts, _PLAIN)
-    for counts, most in bounds:
-        plain = plain if most is None else pc.and_(plain, pc.less_equal(counts, most))
-    return np.asarray(plain.to_numpy(zero_copy_only=False), bool)
+    is_plain = pc.match_substring_regex(texts, _PLAIN)
+    for counts, limit in bounds:
+        is_plain = is_plain if limit is None else pc.and_(is_plain, pc.less_equal(counts, limit))
+    return np.asarray(is_plain.to_numpy(zero_copy_only=False), bool)
 
 
 def _cleaned_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
@@ -240,31 +240,33 @@ def clean_rows(
     unknown session.
     """
     verdicts = texts.verdicts[rows]
-    keep: Mask = verdicts == KEPT
+    is_kept: Mask = verdicts == KEPT
     left_out = {why: int((verdicts == verdict).sum()) for verdict, why in rules.reasons.items()}
-    chosen = np.flatnonzero(keep & (sessions >= 0) & (times != UNKNOWN_TIME))
-    order = chosen[np.lexsort((times[chosen], sessions[chosen]))]
-    del chosen
-    queries = texts.queries[rows[order]]
-    verdicts = judge_sessions(sessions[order], times[order], queries, counts[order] == 1, rules)
-    keep[order[verdicts > 0]] = False
+    rows_with_session = np.flatnonzero(is_kept & (sessions >= 0) & (times != UNKNOWN_TIME))
+    sorted_rows = rows_with_session[np.lexsort((times[rows_with_session], sessions[rows_with_session]))]
+    del rows_with_session
+    queries = texts.queries[rows[sorted_rows]]
+    verdicts = judge_sessions(
+        sessions[sorted_rows], times[sorted_rows], queries, counts[sorted_rows] == 1, rules
+    )
+    is_kept[sorted_rows[verdicts > 0]] = False
     left_out |= {why: int((verdicts == verdict).sum()) for verdict, why in enumerate(rules.of_sessions, 1)}
-    return keep, {why: count for why, count in left_out.items() if count}
+    return is_kept, {why: count for why, count in left_out.items() if count}
 
 
 def judge_sessions(
-    sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
+    sessions: Codes, times: Ints, queries: Codes, counts_one: Mask, rules: CleaningRules
 ) -> NDArray[np.int8]:
     """Return for each row 0 if the row is kept, or else the position of the reason, from 1, in
     `CleaningRules.of_sessions`.
 
     The rows are sorted by session and time; all arrays have shape (A,). `queries` are numbers of normalized
-    queries, and `single` says whether a row counts one query.
+    queries, and `counts_one` says whether a row counts one query.
     """
-    turned = find_repeats(sessions, times, queries, single, rules)
-    verdicts = turned.astype(np.int8)
-    left = np.flatnonzero(~turned)
-    verdicts[left[find_robots(sessions[left], times[left], queries[left], rules)]] = 2
+    is_repeat = find_repeats(sessions, times, queries, counts_one, rules)
+    verdicts = is_repeat.astype(np.int8)
+    remaining = np.flatnonzero(~is_repeat)
+    verdicts[remaining[find_robots(sessions[remaining], times[remaining], queries[remaining], rules)]] = 2
     return verdicts
 
 
@@ -279,44 +281,46 @@ def count_personal_data(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int
     rows_with: dict[str, Mask] = {}
     for codes, kinds in columns:
         for kind, numbers in kinds.items():
-            holds = np.isin(codes, np.array(numbers, codes.dtype))
-            rows_with[kind] = rows_with[kind] | holds if kind in rows_with else holds
-    return {kind: int(holds.sum()) for kind, holds in sorted(rows_with.items())}
+            has_kind = np.isin(codes, np.array(numbers, codes.dtype))
+            rows_with[kind] = rows_with[kind] | has_kind if kind in rows_with else has_kind
+    return {kind: int(has_kind.sum()) for kind, has_kind in sorted(rows_with.items())}
 
 
-def find_repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
+def find_repeats(
+    sessions: Codes, times: Ints, queries: Codes, counts_one: Mask, rules: CleaningRules
+) -> Mask:
     """Return the rows that repeat the previous query of their session within the minutes of the rule."""
-    repeated = np.zeros(len(times), bool)
-    if rules.repeat_minutes and len(repeated):
-        repeated[1:] = (
-            (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & single[1:] & single[:-1]
+    is_repeat = np.zeros(len(times), bool)
+    if rules.repeat_minutes and len(is_repeat):
+        is_repeat[1:] = (
+            (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & counts_one[1:] & counts_one[:-1]
         )
-        repeated[1:] &= times[1:] - times[:-1] <= rules.repeat_minutes * _MINUTE
-    return repeated
+        is_repeat[1:] &= times[1:] - times[:-1] <= rules.repeat_minutes * _MINUTE
+    return is_repeat
 
 
 def find_robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -> Mask:
     """Return the rows of sessions with more queries in a minute or a day than the rules allow."""
     suspects: list[Codes] = []
-    fast = rules.queries_a_minute
-    if fast and len(times) > fast:
-        within = (times[fast:] - times[:-fast] < _MINUTE) & (sessions[fast:] == sessions[:-fast])
-        suspects.append(sessions[fast:][within])
+    limit = rules.queries_a_minute
+    if limit and len(times) > limit:
+        is_fast = (times[limit:] - times[:-limit] < _MINUTE) & (sessions[limit:] == sessions[:-limit])
+        suspects.append(sessions[limit:][is_fast])
     if rules.queries_a_day and len(times) > rules.queries_a_day:
         suspects.append(_busy_sessions(sessions, times // _DAY, queries, rules.queries_a_day))
-    known = np.unique(np.concatenate(suspects)) if suspects else np.empty(0, np.int32)
-    return np.isin(sessions, known)
+    robot_sessions = np.unique(np.concatenate(suspects)) if suspects else np.empty(0, np.int32)
+    return np.isin(sessions, robot_sessions)
 
 
-def _busy_sessions(sessions: Codes, days: Ints, queries: Codes, most: int) -> Codes:
-    """Return the sessions with more than `most` different queries on one day; rows are sorted by session and
+def _busy_sessions(sessions: Codes, days: Ints, queries: Codes, limit: int) -> Codes:
+    """Return the sessions with more than `limit` different queries on one day; rows are sorted by session and
     day.
     """
     starts = np.flatnonzero(np.r_[True, (np.diff(sessions) != 0) | (np.diff(days) != 0)])
     lengths = np.diff(np.r_[starts, len(sessions)])
-    busy = [
+    busy_sessions = [
         sessions[start]
-        for start, length in zip(starts[lengths > most], lengths[lengths > most], strict=True)
-        if len(np.unique(queries[start : start + length])) > most
+        for start, length in zip(starts[lengths > limit], lengths[lengths > limit], strict=True)
+        if len(np.unique(queries[start : start + length])) > limit
     ]
-    return np.array(busy, np.int32)
+    return np.array(busy_sessions, np.int32)

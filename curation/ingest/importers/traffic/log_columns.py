@@ -145,8 +145,8 @@ def parse_count(text: str) -> int | None:
 
 
 def _column_names(fields: TrafficFields) -> list[str]:
-    named = (fields.query, fields.time, fields.segment, fields.session, fields.count, *fields.metadata)
-    return [*dict.fromkeys(name for name in named if name is not None)]
+    names = (fields.query, fields.time, fields.segment, fields.session, fields.count, *fields.metadata)
+    return [*dict.fromkeys(name for name in names if name is not None)]
 
 
 def to_text_block(block: Block, fields: TrafficFields) -> Block:
@@ -202,17 +202,17 @@ class _LogParts:
         is_blank = find_blank_rows(texts)
         if is_blank.any():
             self._empty += int(is_blank.sum())
-            kept = pa.array(~is_blank)
-            columns = {name: column.filter(kept) for name, column in block.columns.items()}
-            block, texts = Block(block.lines[~is_blank], columns), texts.filter(kept)
+            is_kept = pa.array(~is_blank)
+            columns = {name: column.filter(is_kept) for name, column in block.columns.items()}
+            block, texts = Block(block.lines[~is_blank], columns), texts.filter(is_kept)
         fields = self._fields
         segments, sessions = (strip_column(block, name) for name in (fields.segment, fields.session))
         metadata = combine_fields(block, fields.metadata)
         counts, times = self._counts_of(block), self._times_of(block)
         if len(block.lines):
             parts = (texts, segments, sessions, metadata, block.lines, times, counts)
-            for column, part in zip(self._column_parts, parts, strict=True):
-                column.append(part)
+            for column, values in zip(self._column_parts, parts, strict=True):
+                column.append(values)
 
     def log(self) -> Log:
         """Return all rows, and release the memory of the collected parts."""
@@ -230,9 +230,9 @@ class _LogParts:
         name = self._fields.count
         if name is None:
             return np.ones(len(block.lines), np.int64)
-        counts_said = block.columns[name].dictionary_encode()
-        known = [parse_count(text) or 0 for text in counts_said.dictionary.to_pylist()]
-        counts: Ints = np.array(known, np.int64)[counts_said.indices.to_numpy()]
+        texts = block.columns[name].dictionary_encode()
+        distinct_counts = [parse_count(text) or 0 for text in texts.dictionary.to_pylist()]
+        counts: Ints = np.array(distinct_counts, np.int64)[texts.indices.to_numpy()]
         for row in np.flatnonzero(counts == 0).tolist():
             text = block.columns[name][row].as_py()
             expected = f"expected a whole number from 1 to {MAX_COUNT:,}"
@@ -254,14 +254,14 @@ class _LogParts:
 
     def _times_of_parquet(self, column: pa.Array, block: Block) -> Ints:
         """Return the times of a Parquet column in the form that `times.parse_time` returns."""
-        times, known, odd = column_to_microseconds(column)
-        for row in odd:
+        times, is_known, odd_rows = column_to_microseconds(column)
+        for row in odd_rows:
             time = parse_time(text := format_odd_time(column, row))
             if time is None:
                 self._note_unread(text, int(block.lines[row]))
             else:
-                times[row], known[row] = to_microseconds(time), True
-        return np.where(known, times, UNKNOWN_TIME)
+                times[row], is_known[row] = to_microseconds(time), True
+        return np.where(is_known, times, UNKNOWN_TIME)
 
     def _note_unread(self, text: str, line: int) -> None:
         if self._unreadable_time is None:
@@ -270,17 +270,17 @@ class _LogParts:
     def _take_numeric_dates(self, times: Ints, unread: Ints, block: Block, order: str) -> Ints:
         """Fill in the times of numeric dates; return the numbers of rows whose times are still unread."""
         dates = block.columns[self._fields.time or ""].take(pa.array(unread)).dictionary_encode()
-        known = dates.dictionary.to_pylist()
-        numeric = np.array([is_numeric_date(text) for text in known], bool)
-        read = [parse_numeric_date(text, order) for text in known]
-        values = np.array([UNREAD if time is None else to_microseconds(time) for time in read], np.int64)
-        of_rows = dates.indices.to_numpy()
-        times[unread] = values[of_rows]
-        for row in np.flatnonzero((numeric & (values == UNREAD))[of_rows]).tolist():
+        distinct_texts = dates.dictionary.to_pylist()
+        is_numeric = np.array([is_numeric_date(text) for text in distinct_texts], bool)
+        parsed = [parse_numeric_date(text, order) for text in distinct_texts]
+        values = np.array([UNREAD if time is None else to_microseconds(time) for time in parsed], np.int64)
+        codes = dates.indices.to_numpy()
+        times[unread] = values[codes]
+        for row in np.flatnonzero((is_numeric & (values == UNREAD))[codes]).tolist():
             line = int(block.lines[unread[row]])
-            self._note(line, describe_wrong_order(known[of_rows[row]], order), ASK_FOR_ORDER)
-        left: Ints = unread[~numeric[of_rows]]
-        return left
+            self._note(line, describe_wrong_order(distinct_texts[codes[row]], order), ASK_FOR_ORDER)
+        still_unread: Ints = unread[~is_numeric[codes]]
+        return still_unread
 
 
 def _read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
@@ -303,9 +303,9 @@ def _join_texts(parts: list[pa.DictionaryArray]) -> Terms:
 
 
 def _join_numbers(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    whole: NDArray[np.int64] = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    joined: NDArray[np.int64] = np.concatenate(parts) if parts else np.empty(0, np.int64)
     parts.clear()
-    return whole
+    return joined
 
 
 def to_plain_texts(column: pa.Array) -> pa.StringArray:
@@ -340,19 +340,23 @@ def combine_fields(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
         return strip_column(block, None)
     columns = [strip_column(block, name) for name in names]
     codes = [column.indices.fill_null(NONE).to_numpy().astype(np.int64) for column in columns]
-    which = np.zeros(len(block.lines), np.int64)
+    combinations = np.zeros(len(block.lines), np.int64)
     for column, numbers in zip(columns, codes, strict=True):
-        which = np.unique(which * (len(column.dictionary) + 1) + numbers + 1, return_inverse=True)[1]
-    first = np.unique(which, return_index=True)[1]
-    values = [column.take(pa.array(first)).to_pylist() for column in columns]
+        combinations = np.unique(
+            combinations * (len(column.dictionary) + 1) + numbers + 1, return_inverse=True
+        )[1]
+    first_rows = np.unique(combinations, return_index=True)[1]
+    values = [column.take(pa.array(first_rows)).to_pylist() for column in columns]
     texts = [_fields_json(names, [value or "" for value in row]) for row in zip(*values, strict=True)]
-    filled = np.array([bool(text) for text in texts], bool)
+    is_filled = np.array([bool(text) for text in texts], bool)
     return pa.DictionaryArray.from_arrays(
-        pa.array(which.astype(np.int32), mask=~filled[which]), pa.array(texts, pa.string())
+        pa.array(combinations.astype(np.int32), mask=~is_filled[combinations]), pa.array(texts, pa.string())
     )
 
 
 def _fields_json(names: tuple[str, ...], values: list[str]) -> str:
     """Return the non-empty fields as a JSON object; '' if all fields are empty."""
-    known = {name: bare for name, value in zip(names, values, strict=True) if (bare := value.strip())}
-    return canonical_json(known) if known else ""
+    filled_fields = {
+        name: stripped for name, value in zip(names, values, strict=True) if (stripped := value.strip())
+    }
+    return canonical_json(filled_fields) if filled_fields else ""

@@ -110,46 +110,50 @@ def import_log_folder(
         or has different fields. Nothing is imported.
     RefusedError: see `import_traffic`; or a different process imported the log at the same time.
     """
-    asked, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
-    check_date_order(asked.date_order)
+    requested, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
+    check_date_order(requested.date_order)
     folder = folder.absolute()
-    log_id = digest("traffic log", str(folder), layout, asdict(asked), asdict(rules))
+    log_id = digest("traffic log", str(folder), layout, asdict(requested), asdict(rules))
     files = list_files(folder)
     with store.reading() as cursor:
-        known, used, key = _read_files(cursor, log_id), _read_fields(cursor, log_id), read_session_key(cursor)
-    imports = [*dict.fromkeys(known.values())]
-    new, files_read = _new_files(files, known)
-    if used is not None and not new:
+        import_of_file, columns, key = (
+            _read_files(cursor, log_id),
+            _read_fields(cursor, log_id),
+            read_session_key(cursor),
+        )
+    import_ids = [*dict.fromkeys(import_of_file.values())]
+    new_files, files_read = _new_files(files, import_of_file)
+    if columns is not None and not new_files:
         with store.reading() as cursor:
-            imported = summarise_import(cursor, imports[-1], folder.name, used)
+            imported = summarise_import(cursor, import_ids[-1], folder.name, columns)
         return replace(imported, files=files_read)
-    import_id = digest("traffic files", log_id, new)
+    import_id = digest("traffic files", log_id, new_files)
     counts = NO_COUNTS
     with tempfile.TemporaryDirectory(prefix="goldgrade-") as temporary:
-        paths = [Path(temporary) / f"{number}.parquet" for number in range(len(new))]
-        for file, path in zip(new, paths, strict=True):
+        paths = [Path(temporary) / f"{number}.parquet" for number in range(len(new_files))]
+        for file, path in zip(new_files, paths, strict=True):
             records = Records(files[file.name], layout, progress)
-            used = _fields_of(records, asked, used)
+            columns = _fields_of(records, requested, columns)
             # Sessions go on in other files: what depends on them is found when all rows are there.
-            table, counted = clean_log(records, used, import_id, rules.without_sessions, key, counts.lines)
+            table, counted = clean_log(records, columns, import_id, rules.without_sessions, key, counts.lines)
             counts = counts.plus(counted)
             pq.write_table(table, path)
         with store.transaction(appends=True, large=True) as cursor:
-            if _read_files(cursor, log_id) != known:
+            if _read_files(cursor, log_id) != import_of_file:
                 raise RefusedError(
                     "A different process imported this log now, and nothing was changed. Import it again."
                 )
             append_traffic(cursor, _read_batches(paths), counts, key)
             store_import(cursor, import_id, folder.name, 0, counts, author)
             append_rows(
-                *(cursor, "traffic_files", new),
+                *(cursor, "traffic_files", new_files),
                 import_id=import_id,
                 log_id=log_id,
-                reading=len(imports) + 1,
-                fields=canonical_json(_named_columns(used or asked)),
+                reading=len(import_ids) + 1,
+                fields=canonical_json(_named_columns(columns or requested)),
             )
-            _apply_rules(cursor, [*imports, import_id], rules)
-            imported = summarise_import(cursor, import_id, folder.name, used or asked)
+            _apply_rules(cursor, [*import_ids, import_id], rules)
+            imported = summarise_import(cursor, import_id, folder.name, columns or requested)
     return replace(imported, is_new=True, files=files_read, **counts.of_reading)
 
 
@@ -162,74 +166,86 @@ def _read_files(cursor: Cursor, log_id: str) -> dict[LogFile, str]:
 def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
     """Return the columns of fields in earlier files of a query log; None before the first import."""
     sql = "SELECT any_value(fields) FROM traffic_files WHERE log_id = ?"
-    [(written,)] = cursor.execute(sql, [log_id]).fetchall()
-    fields = json.loads(written) if written else None
+    [(fields_json,)] = cursor.execute(sql, [log_id]).fetchall()
+    fields = json.loads(fields_json) if fields_json else None
     return TrafficFields(**{**fields, "metadata": tuple(fields["metadata"])}) if fields else None
 
 
-def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple[list[LogFile], FilesRead]:
+def _new_files(
+    files: Mapping[str, Path], import_of_file: Mapping[LogFile, str]
+) -> tuple[list[LogFile], FilesRead]:
     """Return the files with new content, and the counts of new, known and missing files.
 
     Raises
     ------
     InputError: a known file has changed, and no file has its former content.
     """
-    before = {file.version: file.name for file in reversed([*known])}
-    read_before, names, there = {(file.name, file.version) for file in known}, dict(before), set[str]()
-    new: list[LogFile] = []
-    same: dict[str, str] = {}
+    name_of_version = {file.version: file.name for file in reversed([*import_of_file])}
+    read_before, known_versions, present_versions = (
+        {(file.name, file.version) for file in import_of_file},
+        dict(name_of_version),
+        set[str](),
+    )
+    new_files: list[LogFile] = []
+    known_names: dict[str, str] = {}
     for name, path in files.items():
-        version = _version_of(path, names)
-        there.add(version)
-        if version not in names:
-            new.append(LogFile(name, path.stat().st_size, version))
-            names[version] = name
+        version = _version_of(path, known_versions)
+        present_versions.add(version)
+        if version not in known_versions:
+            new_files.append(LogFile(name, path.stat().st_size, version))
+            known_versions[version] = name
         elif (name, version) not in read_before:
-            same[name] = names[version]
-    last = {file.name: file.version for file in known}
-    changed = [file.name for file in new if last.get(file.name, file.version) not in there]
+            known_names[name] = known_versions[version]
+    last_version = {file.name: file.version for file in import_of_file}
+    changed = [
+        file.name for file in new_files if last_version.get(file.name, file.version) not in present_versions
+    ]
     if changed:
         more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
+        problem = (
+            f"has changed since it was imported{more}. Nothing was imported, because rows would count twice"
+        )
+        first_import = next(iter(import_of_file.values()))
         raise InputError(
-            [
-                f"has changed since it was imported{more}. Nothing was imported, because rows would count "
-                "twice"
-            ],
+            [problem],
             path=files[changed[0]],
             way_out="Put new rows into a new file, and restore the imported file. Or delete the log, and "
             "import all files of the log again.",
-            command=f"`goldgrade import traffic --delete {next(iter(known.values()))[:8]}` deletes the log.",
+            command=f"`goldgrade import traffic --delete {first_import[:8]}` deletes the log.",
         )
-    return new, FilesRead(len(new), len(before), len(before.keys() - there), same)
+    missing = name_of_version.keys() - present_versions
+    return new_files, FilesRead(len(new_files), len(name_of_version), len(missing), known_names)
 
 
-def _version_of(path: Path, known: Container[str]) -> str:
+def _version_of(path: Path, known_versions: Container[str]) -> str:
     """Return the SHA-256 of a file. For a known file that was gzipped since its import, return the SHA-256 of
     its content.
     """
     version = compute_checksum(path)
-    if version not in known and path.suffix == ".gz":
+    if version not in known_versions and path.suffix == ".gz":
         failures = OSError, EOFError, zlib.error, OutOfBoundsError
         with suppress(*failures), BoundedGzip(path) as file:
             unzipped = hashlib.file_digest(file, "sha256").hexdigest()  # damage is named where it is read
-            return unzipped if unzipped in known else version
+            return unzipped if unzipped in known_versions else version
     return version
 
 
-def _fields_of(records: Records, asked: TrafficFields, used: TrafficFields | None) -> TrafficFields:
+def _fields_of(
+    records: Records, requested: TrafficFields, earlier_fields: TrafficFields | None
+) -> TrafficFields:
     """Return the columns of the next file; refuse columns that differ from earlier files."""
-    fields = choose_columns(records, asked)
-    if used is not None and _named_columns(fields) != _named_columns(used):
-        here, before = (
+    fields = choose_columns(records, requested)
+    if earlier_fields is not None and _named_columns(fields) != _named_columns(earlier_fields):
+        file_columns, earlier_columns = (
             ", ".join(f"{name} {column}" for name, column in columns.used.items())
-            for columns in (fields, used)
+            for columns in (fields, earlier_fields)
         )
         records.problems.stop(
-            f"line 1: has the fields {here}; the files before it have {before}",
+            f"line 1: has the fields {file_columns}; the files before it have {earlier_columns}",
             "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
             "a separate log.",
         )
-    return used or fields
+    return earlier_fields or fields
 
 
 def _read_batches(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
@@ -245,22 +261,22 @@ def _named_columns(fields: TrafficFields) -> dict[str, Any]:
 # ── Rules that look at several rows ─────────────────────────────────────────────────────────────
 
 
-def _apply_rules(cursor: Cursor, imports: list[str], rules: CleaningRules) -> None:
+def _apply_rules(cursor: Cursor, import_ids: list[str], rules: CleaningRules) -> None:
     """Apply the rules to all rows of a query log after a new import, which is the last import: set rows aside
     or bring rows back.
     """
-    touched = {imports[-1]}
-    given = {"log": imports, "known": KNOWN}
-    touched |= _move_rows(cursor, cursor.sql(_KNOWN_BEFORE, params=given).to_arrow_table())
-    for low, high in _session_bounds(cursor, imports[-1]):
-        touched |= _move_rows(cursor, _changed_rows(cursor, imports, rules, low, high))
-    others = cursor.execute(
-        "SELECT 1 FROM traffic_imports WHERE NOT list_contains($log, import_id) LIMIT 1", {"log": imports}
+    changed_imports = {import_ids[-1]}
+    parameters = {"log": import_ids, "known": KNOWN}
+    changed_imports |= _move_rows(cursor, cursor.sql(_KNOWN_BEFORE, params=parameters).to_arrow_table())
+    for low, high in _session_bounds(cursor, import_ids[-1]):
+        changed_imports |= _move_rows(cursor, _changed_rows(cursor, import_ids, rules, low, high))
+    other_logs = cursor.execute(
+        "SELECT 1 FROM traffic_imports WHERE NOT list_contains($log, import_id) LIMIT 1", {"log": import_ids}
     )
-    if others.fetchall() and not rules.known_rows:
-        refuse_grown_log(cursor, imports)
-        touched |= _move_rows(cursor, cursor.sql(_KNOWN_NOW, params=given).to_arrow_table())
-    for import_id in sorted(touched):
+    if other_logs.fetchall() and not rules.known_rows:
+        refuse_grown_log(cursor, import_ids)
+        changed_imports |= _move_rows(cursor, cursor.sql(_KNOWN_NOW, params=parameters).to_arrow_table())
+    for import_id in sorted(changed_imports):
         _store_counts(cursor, import_id, {KNOWN, *rules.of_sessions})
 
 
@@ -275,21 +291,20 @@ def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low:
     """Return the rows of the new import's sessions whose reason for being set aside has changed: import_id,
     line, reason.
     """
-    given = {"log": imports, "new": imports[-1], "low": low, "high": high}
-    rows = cursor.sql(_SESSIONS, params=given).to_arrow_table()
+    parameters = {"log": imports, "new": imports[-1], "low": low, "high": high}
+    rows = cursor.sql(_SESSIONS, params=parameters).to_arrow_table()
     sessions, queries = (
         rows[name].combine_chunks().dictionary_encode().indices.to_numpy()
         for name in ("session", "normalised")
     )
-    single = rows["count"].to_numpy() == 1
-    now = judge_sessions(sessions, rows["time"].to_numpy(), queries, single, rules)
+    counts_one = rows["count"].to_numpy() == 1
+    verdicts = judge_sessions(sessions, rows["time"].to_numpy(), queries, counts_one, rules)
     reasons = pa.array(["", *rules.of_sessions])
-    moves = np.flatnonzero(now != pc.index_in(rows["reason"], reasons).to_numpy())
-    moved = rows.take(moves)
-    import_ids = pa.array(imports).take(pc.subtract(moved["place"].combine_chunks(), 1))
-    return pa.table(
-        {"import_id": import_ids, "line": moved["line"], "reason": reasons.take(pa.array(now[moves]))}
-    )
+    indexes = np.flatnonzero(verdicts != pc.index_in(rows["reason"], reasons).to_numpy())
+    changed = rows.take(indexes)
+    import_ids = pa.array(imports).take(pc.subtract(changed["place"].combine_chunks(), 1))
+    new_reasons = reasons.take(pa.array(verdicts[indexes]))
+    return pa.table({"import_id": import_ids, "line": changed["line"], "reason": new_reasons})
 
 
 def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
@@ -304,16 +319,18 @@ def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
     return set(rows["import_id"].unique().to_pylist())
 
 
-def _store_counts(cursor: Cursor, import_id: str, moved: set[str]) -> None:
+def _store_counts(cursor: Cursor, import_id: str, changing_reasons: set[str]) -> None:
     """Store the number of an import's rows, and the number of its rows set aside for each reason that may
     change.
     """
     [(left_out,)] = cursor.execute(
         "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
     ).fetchall()
-    counts = {reason: count for reason, count in json.loads(left_out).items() if reason not in moved}
-    aside = "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason"
-    counts |= dict(cursor.execute(aside, [import_id]).fetchall())
+    counts = {
+        reason: count for reason, count in json.loads(left_out).items() if reason not in changing_reasons
+    }
+    counts_sql = "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason"
+    counts |= dict(cursor.execute(counts_sql, [import_id]).fetchall())
     cursor.execute(
         "UPDATE traffic_imports SET left_out = $left_out, "
         "rows = (SELECT count(*) FROM traffic WHERE import_id = $import) WHERE import_id = $import",

@@ -82,15 +82,17 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
         logs = read_stored_logs(cursor)
         matching = [stored_log for stored_log in logs if stored_log.import_id.startswith(log) and log]
         if len(matching) != 1:
-            begin = "Several logs begin" if matching else "No log begins"
-            known = [stored_log.label for stored_log in matching or logs]
-            raise NotFoundError(f"{begin} with {log!r}. The project has {join_names(known, 8) or 'none'}.")
+            problem = "Several logs begin" if matching else "No log begins"
+            labels = [stored_log.label for stored_log in matching or logs]
+            raise NotFoundError(f"{problem} with {log!r}. The project has {join_names(labels, 8) or 'none'}.")
         [deleted] = matching
-        others = [stored_log for stored_log in logs if stored_log is not deleted and stored_log.known]
-        later = [other.label for other in others if other.read_at > deleted.imported_at]
-        if later:
+        later_candidates = [
+            stored_log for stored_log in logs if stored_log is not deleted and stored_log.known
+        ]
+        later_logs = [other.label for other in later_candidates if other.read_at > deleted.imported_at]
+        if later_logs:
             raise RefusedError(
-                f"{join_names(later, 8)} left out known rows, which may be only in {deleted.source}: "
+                f"{join_names(later_logs, 8)} left out known rows, which may be only in {deleted.source}: "
                 "these rows would be lost. Delete the later log first, then this log, and import the later "
                 "log again."
             )

@@ -66,12 +66,12 @@ def hash_sessions(sessions: Iterable[str], key: str) -> Iterator[str]:
     the time of `hmac.digest`. A key has 32 bytes, fewer than a block of the hash.
     """
     block = bytes.fromhex(key).ljust(64, b"\0")
-    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
+    inner_state, outer_state = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
     for session in sessions:
-        inside, outside = inner.copy(), outer.copy()
-        inside.update(session.encode("utf-8", "surrogatepass"))
-        outside.update(inside.digest())
-        yield outside.hexdigest()[:16]
+        inner_hash, outer_hash = inner_state.copy(), outer_state.copy()
+        inner_hash.update(session.encode("utf-8", "surrogatepass"))
+        outer_hash.update(inner_hash.digest())
+        yield outer_hash.hexdigest()[:16]
 
 
 def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: LogCounts, key: str) -> int:

@@ -198,17 +198,18 @@ def import_traffic(
     return replace(summary, is_new=is_new, **counts.of_reading)
 
 
-def choose_columns(records: Records, asked: TrafficFields) -> TrafficFields:
-    if asked.query is None and "action_name" in records.columns:
+def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
+    if requested.query is None and "action_name" in records.columns:
         records.problems.stop(
             "is a log of events (it has the field action_name), which repeats a query for each click",
             "Import the log of queries (ubi_queries) instead, or insist with --map query=COLUMN.",
         )
-    used = records.resolve(asked)
-    if people := {name for name in asked.metadata if name in (used.session, *_SESSIONS)}:
+    used = records.resolve(requested)
+    if identifying := {name for name in requested.metadata if name in (used.session, *_SESSIONS)}:
+        names = ", ".join(map(repr, sorted(identifying)))
         records.refuse_columns(
-            f"{_METADATA} names {', '.join(map(repr, sorted(people)))}, which identifies people: goldgrade "
-            "keeps only a keyed hash of sessions (--map session)"
+            f"{_METADATA} names {names}, which identifies people: goldgrade keeps only a keyed hash of sessions "
+            "(--map session)"
         )
     return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
@@ -240,9 +241,9 @@ def _store_rows(
     earlier = cursor.execute("SELECT 1 FROM traffic_imports LIMIT 1").fetchall()
     if earlier and not rules.known_rows:
         refuse_grown_log(cursor, [import_id])
-        known = int(cursor.execute(_DELETE_KNOWN, {"log": [import_id]}).fetchall()[0][0])
-        rows -= known
-        counts = counts._replace(left_out=counts.left_out + Counter({KNOWN: known}))
+        known_count = int(cursor.execute(_DELETE_KNOWN, {"log": [import_id]}).fetchall()[0][0])
+        rows -= known_count
+        counts = counts._replace(left_out=counts.left_out + Counter({KNOWN: known_count}))
     store_import(cursor, import_id, source, rows, counts, author)
 
 
@@ -262,15 +263,20 @@ def summarise_import(cursor: Cursor, import_id: str, source: str, fields: Traffi
         {"source": source, "import": import_id},
     ).fetchall()[0]
     *counts, personal, left_out = row
-    counted: dict[str, Any] = dict(zip(_COUNTED, counts, strict=True))
-    return TrafficImport(import_id, fields=fields, personal=personal or {}, left_out=left_out, **counted)
+    count_of: dict[str, Any] = dict(zip(_COUNTED, counts, strict=True))
+    return TrafficImport(import_id, fields=fields, personal=personal or {}, left_out=left_out, **count_of)
 
 
 def clean_log(
-    records: Records, fields: TrafficFields, import_id: str, rules: CleaningRules, key: str, after: int = 0
+    records: Records,
+    fields: TrafficFields,
+    import_id: str,
+    rules: CleaningRules,
+    key: str,
+    previous_lines: int = 0,
 ) -> tuple[pa.Table, LogCounts]:
-    """Read and clean a query log; return its columns and counts. Lines of the log are numbered from `after` +
-    1.
+    """Read and clean a query log; return its columns and counts. Lines of the log are numbered from
+    `previous_lines` + 1.
 
     Raises
     ------
@@ -288,7 +294,7 @@ def clean_log(
     identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
     table = {
         "import_id": identity,
-        "line": pa.array(log.lines[keep] + after),
+        "line": pa.array(log.lines[keep] + previous_lines),
         "text": log.texts.column(keep, texts.texts),
         "normalised": log.texts.column(keep, texts.normalised),
         "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
@@ -316,7 +322,9 @@ def clean_log(
     return pa.table(table), counts
 
 
-def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
+def _redacted(
+    terms: Terms, redact_text: Callable[[str], Redacted]
+) -> tuple[pa.StringArray, dict[str, list[int]]]:
     """Return the stored form of each text, and for each kind of personal data the numbers of the texts with
     such data.
     """
@@ -324,7 +332,7 @@ def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> tuple[pa.Strin
 
     def texts() -> Iterator[str]:
         for number, term in enumerate(terms):
-            redacted = change(term)
+            redacted = redact_text(term)
             for kind in redacted.kinds:
                 personal.setdefault(kind, []).append(number)
             yield redacted.text
@@ -333,7 +341,7 @@ def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> tuple[pa.Strin
 
 
 def _redacted_fields(fields: str) -> Redacted:
-    known = json.loads(fields) if fields else {}  # '' means no row
-    redacted = {name: redact(value) for name, value in known.items()}
+    values = json.loads(fields) if fields else {}  # '' means no row
+    redacted = {name: redact(value) for name, value in values.items()}
     text = canonical_json({name: value.text for name, value in redacted.items()})
     return Redacted(text, sum((value.kinds for value in redacted.values()), Counter()))
