@@ -85,8 +85,8 @@ def parse_column_map(pairs: Iterable[str], fields: Sequence[FileField]) -> dict[
 
     Raises
     ------
-    InputError: a field is not one of `fields`, two columns are given for a field that takes one column, or a pair has
-    no `=`.
+    InputError: a field is not one of `fields`, two columns are given for a field that takes one column, or a
+    pair has no `=`.
     """
     field_of, columns, problems = {field.name: field for field in fields}, dict[str, Any](), []
     for name, equals, column in (pair.partition("=") for pair in pairs):

@@ -208,8 +208,8 @@ def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
     if identifying := {name for name in requested.metadata if name in (used.session, *_SESSIONS)}:
         names = ", ".join(map(repr, sorted(identifying)))
         records.refuse_columns(
-            f"{_METADATA} names {names}, which identifies people: goldgrade keeps only a keyed hash of sessions "
-            "(--map session)"
+            f"{_METADATA} names {names}, which identifies people: goldgrade keeps only a keyed hash of "
+            "sessions (--map session)"
         )
     return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
