@@ -97,7 +97,7 @@ def preview_file(request: ImportRequest) -> FilePreview:
     if request.what == "answers" and find_context_column(fields.get("reference"), columns):
         del fields["reference"]
     lacks_body = request.what == "corpus" and "body" not in fields
-    if lacks_body and (longest := records.longest_text(fields.values())):
+    if lacks_body and (longest := records.find_longest_text(fields.values())):
         fields["body"] = [longest]
     return FilePreview(records.format, layout.encoding, columns, columns, rows, fields, cells)
 
@@ -108,7 +108,7 @@ def propose_columns(columns: Sequence[str], fields: Sequence[FileField]) -> dict
     used_columns: set[str] = set()
     inside = find_leading_object(fields, columns)
     for field in fields:
-        column = find_column(field, columns, inside) or match_column(field.seen, columns)
+        column = find_column(field, columns, inside) or match_column(field.proposed, columns)
         if field.name == "query_text" and find_name_kind(columns_of.get("query", "")) != "id":
             continue  # the texts are in the first field, as for the import
         if column is not None and column not in used_columns:

@@ -198,8 +198,8 @@ def import_tags(
         itself; the error lists all problems, and nothing is written.
     """
     records = Records(path, layout)
-    of_query = records.need("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
-    of_tag = records.need("--map tag", tag_field, TAG_FIELDS, "the tags")
+    of_query = records.require_column("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
+    of_tag = records.require_column("--map tag", tag_field, TAG_FIELDS, "the tags")
     lines = [
         (record.line, to_text(record.fields.get(of_query or "")).strip(), record.fields.get(of_tag or ""))
         for record in records

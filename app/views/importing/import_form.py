@@ -124,7 +124,7 @@ def _make_cells(count: int) -> list[DeltaGenerator]:
 
 
 def _ask_column(field: FileField, preview: FilePreview, key: str) -> str | list[str]:
-    label = f"{field.label} (needed)" if field.needed else field.label
+    label = f"{field.label} (needed)" if field.required_noun else field.label
     proposed = preview.fields.get(field.name)
     if field.several:
         return st.multiselect(label, preview.columns, default=proposed, key=f"{field.name} {key}")

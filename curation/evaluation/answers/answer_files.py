@@ -33,7 +33,7 @@ from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Record, Records
 from curation.ingest.readers.values import to_text
 
-QUERY_FIELDS = file_fields(ReferenceFields)[0].usual
+QUERY_FIELDS = file_fields(ReferenceFields)[0].usual_names
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")
 CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "documents")
 
@@ -107,10 +107,10 @@ def read_answer_file(
     """
     records = Records(source.path, layout, progress)
     used_fields = AnswerFields(
-        records.need("--map query", fields.query, QUERY_FIELDS, "the queries", ids=True),
-        records.need("--map answer", fields.answer, ANSWER_FIELDS, "the answers"),
-        records.field("--map context", fields.contexts, CONTEXT_FIELDS),
-        records.field("--map citation", fields.citations, CITATION_FIELDS),
+        records.require_column("--map query", fields.query, QUERY_FIELDS, "the queries", ids=True),
+        records.require_column("--map answer", fields.answer, ANSWER_FIELDS, "the answers"),
+        records.choose_column("--map context", fields.contexts, CONTEXT_FIELDS),
+        records.choose_column("--map citation", fields.citations, CITATION_FIELDS),
     )
     rows = _AnswerRows(records, used_fields, known)
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
@@ -119,7 +119,7 @@ def read_answer_file(
     refuse_similar_names(UNKNOWN_QUERY, rows.unknown, known.alike, records.problems)
     records.problems.check()
     if not rows.answers:
-        records.refuse_nothing_taken("answer", rows.left_out)
+        records.refuse_empty("answer", rows.left_out)
     cited_corpus = corpus if used_fields.citations else None
     cited = None if cited_corpus is None else locate_citations(rows.citations, cited_corpus, records.problems)
     return SystemAnswers(source.name, records.source, rows.answers, dict(rows.left_out), cited)

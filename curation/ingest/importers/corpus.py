@@ -247,7 +247,7 @@ def _resolved_fields(records: Records, requested: CorpusFields) -> CorpusFields:
             "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
         )
     elif not used.body and not requested.titles_only:
-        longest_column = records.longest_text(set(used.used.values()))
+        longest_column = records.find_longest_text(set(used.used.values()))
         hint = f" ({longest_column} has the longest values)" if longest_column else ""
         records.refuse_columns(
             f"{NO_TEXT}. Name it with --map body=COLUMN{hint}, or say so with --titles-only"
@@ -280,7 +280,7 @@ def read_documents(records: Records, requested: CorpusFields, builder: CorpusBui
                 builder.without_text += not document.body.strip()
                 builder.keep(document, number)
     if not documents:
-        records.refuse_nothing_taken("document", builder.left_out - earlier_left_out)
+        records.refuse_empty("document", builder.left_out - earlier_left_out)
     builder.replaced += Counter(records.replaced)
     builder.fields.append(fields)
 

@@ -96,7 +96,7 @@ def _fields(records: Records, requested: JudgmentFields, takes_evidence: bool) -
             "--annotator-columns already names the annotators: leave out other options that name annotators"
         )
     for column in requested.annotator_columns:
-        records.field("--annotator-columns", column)
+        records.choose_column("--annotator-columns", column)
     unread_fields = (
         {"annotator", "grade"} if is_wide else {"annotator"} if requested.annotator_name else set()
     )
@@ -174,7 +174,7 @@ class JudgmentFile:
         self._times = ImportedTimes(fields.date_order)
         self.judgments = self._read_judgments()
         if not self.judgments:
-            records.refuse_nothing_taken("judgment", self.left_out)
+            records.refuse_empty("judgment", self.left_out)
         self.source, self.unit = records.source, records.unit
         self.unknown, self.unread = self._unknown.names, dict(self._times.unread)
 

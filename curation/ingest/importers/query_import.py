@@ -162,7 +162,7 @@ def import_queries(
     document_field_names = read_document_fields(store) if used.filter else set()
     rows = _read_queries(records, used, left_out, document_field_names)
     if not rows:
-        records.refuse_nothing_taken("query", left_out)
+        records.refuse_empty("query", left_out)
     with store.transaction(appends=True) as cursor:
         added, changed, known_as = compare_queries(rows, KnownQueries.read(cursor), records.problems)
         write_queries(cursor, added, changed)

@@ -104,7 +104,7 @@ class QueryRows:
         self._unknown.report(self.left_out)
         self._records.problems.check()
         if not taken:
-            self._records.refuse_nothing_taken(what, self.left_out)
+            self._records.refuse_empty(what, self.left_out)
 
     def outcome(
         self, taken: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields

@@ -79,7 +79,7 @@ def import_answers(
     fields = fields or ReferenceFields()
     used = _resolved_fields(records, fields)
     is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
-    text = records.field("--map query", find_column(_TEXTS, records.columns) or "")
+    text = records.choose_column("--map query", find_column(_TEXTS, records.columns) or "")
     marks = find_mark_columns(records.columns, used.used.values())
     rows = QueryRows(store, records, [used.query, *filter(None, [text])], skip_unknown)
     answers_of: dict[str, list[str]] = {}

@@ -51,7 +51,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
             query_id_of |= {name: query_id} if query_id else {}
     records.problems.check()
     if not query_id_of:
-        records.refuse_nothing_taken("topic", {"topic with a text that no query has": unknown_count})
+        records.refuse_empty("topic", {"topic with a text that no query has": unknown_count})
     other_ids: dict[str, list[str]] = defaultdict(list)
     for name, query_id in query_id_of.items():
         other_ids[query_id].append(name)

@@ -36,26 +36,27 @@ class FileField(NamedTuple):
     Attributes
     ----------
     label: name of the field for people.
-    usual: usual names of the field's column; the first name that a file has is used. seen: further names of
-    columns that only a preview proposes.
-    needed: noun for a required field, such as "the documents' ids"; '' for an optional field.
-    lacking: advice for a file without a column for the field.
-    several: whether the field takes several columns. rare: whether few files have the field. objects: whether
-    cells may be objects.
+    usual_names: usual names of the field's column; the first name that a file has is used.
+    required_noun: noun for a required field, such as "the documents' ids"; '' for an optional field.
+    several: whether the field takes several columns.
+    proposed: further names of columns, which only a preview proposes.
+    rare: whether few files have the field.
+    name: attribute of the class of columns.
+    advice: advice for a file without a column for the field.
+    objects: whether cells may be objects.
     ids: whether cells are ids (`values.to_id`).
     leads: whether the object with this field also has the other fields; by default, this is the first
-    required field.
-    name: attribute of the class of columns.
+        required field.
     """
 
     label: str
-    usual: tuple[str, ...] = ()
-    needed: str = ""
+    usual_names: tuple[str, ...] = ()
+    required_noun: str = ""
     several: bool = False
-    seen: tuple[str, ...] = ()
+    proposed: tuple[str, ...] = ()
     rare: bool = False
     name: str = ""
-    lacking: str = ""
+    advice: str = ""
     objects: bool = False
     ids: bool = False
     leads: bool = False
@@ -115,16 +116,18 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
     inside: path of the object with the leading field (`find_leading_object`). All other fields are searched
     for in this object first, and then in the enclosing objects.
     """
-    outside_column = _column_in(field.usual, columns, "", bool(inside))
+    outside_column = _column_in(field.usual_names, columns, "", bool(inside))
     inside_column, path = None, inside
     while path and inside_column is None:
-        inside_column = _column_in(field.usual, columns, path, path != inside)
+        inside_column = _column_in(field.usual_names, columns, path, path != inside)
         path = path.rpartition(".")[0]
-    nested_column = _column_by_last_part(field.usual, columns) if field.needed or field.leads else None
-    if not field.needed:
+    nested_column = (
+        _column_by_last_part(field.usual_names, columns) if field.required_noun or field.leads else None
+    )
+    if not field.required_noun:
         return inside_column or outside_column or nested_column
-    if field.usual[0] in columns:
-        return field.usual[0]
+    if field.usual_names[0] in columns:
+        return field.usual_names[0]
     return (
         inside_column or outside_column or nested_column
         if f"{inside}.".startswith("_source.")
@@ -146,16 +149,16 @@ def find_leading_object(
     chosen: column that a person chose for each field; '' for no column.
     """
     leading_field = next((field for field in fields if field.leads), None)
-    leading_field = leading_field or next((field for field in fields if field.needed), None)
+    leading_field = leading_field or next((field for field in fields if field.required_noun), None)
     if leading_field is None:
         return ""
     column = chosen.get(leading_field.name)
     if column is None:
-        column = _column_in(leading_field.usual, columns, "_source", False) or find_column(
+        column = _column_in(leading_field.usual_names, columns, "_source", False) or find_column(
             leading_field, columns
         )
-        column = column or _column_in(leading_field.usual, columns, "fields", False)
-        if column in leading_field.usual:
+        column = column or _column_in(leading_field.usual_names, columns, "fields", False)
+        if column in leading_field.usual_names:
             return ""
     return (column or "").rpartition(".")[0]
 
@@ -244,14 +247,14 @@ _QUERY = FileField(
     "Query",
     ("query_id", "query-id", "q_id", "qid", "query", "query_text", "question", "user_query"),
     "the queries",
-    seen=("q", "topic", "topic_id", "search_term"),
+    proposed=("q", "topic", "topic_id", "search_term"),
     ids=True,
 )
 _DOCUMENT = FileField(
     "Document",
     ("document_id", "doc_id", "document", "docno", "docid", "corpus-id", "document.id"),
     "the documents' ids",
-    seen=("_id", "id", "product_id", "item_id", "doc"),
+    proposed=("_id", "id", "product_id", "item_id", "doc"),
     ids=True,
 )
 _ANSWERED = FileField(
@@ -274,12 +277,14 @@ class CorpusFields(FileColumns):
         "Id",
         ("_id", "id", "doc_id", "docno", "docid", "document_id"),
         "the documents' ids",
-        seen=("sku", "product_id", "item_id", "key"),
-        lacking=". Without ids, choose a column that is unique and stays the same in later exports, "
+        proposed=("sku", "product_id", "item_id", "key"),
+        advice=". Without ids, choose a column that is unique and stays the same in later exports, "
         "such as the address, or add a column that numbers the documents",
         ids=True,
     )
-    title: str | None = file_column("Title", ("title", "name", "headline"), seen=("heading", "product_title"))
+    title: str | None = file_column(
+        "Title", ("title", "name", "headline"), proposed=("heading", "product_title")
+    )
     body: tuple[str, ...] = file_column(
         "Text",
         (
@@ -288,9 +293,9 @@ class CorpusFields(FileColumns):
         ),
         several=True,
         leads=True,
-        seen=("short_description", "long_description", "summary"),
+        proposed=("short_description", "long_description", "summary"),
     )
-    url: str | None = file_column("Address", ("url",), seen=("link",))
+    url: str | None = file_column("Address", ("url",), proposed=("link",))
     date: str | None = file_column("Date", ("date", "published"))
     group: str | None = file_column("Group, such as a product line")
     valid_from: str | None = file_column("Valid from", ("valid_from",), rare=True)
@@ -316,18 +321,18 @@ class TrafficFields(FileColumns):
         "Query",
         ("user_query", "query", "search_term", "q", "text", "question"),
         "the queries",
-        seen=("keyword", "keywords", "term"),
+        proposed=("keyword", "keywords", "term"),
     )
     time: str | None = file_column(
         "Time",
         ("time", "timestamp", "last_searched", "last_searched_at"),
-        seen=("date", "datetime", "created_at"),
+        proposed=("date", "datetime", "created_at"),
     )
     segment: str | None = file_column("Segment, such as a shop", ("segment", "application"))
     session: str | None = file_column(
         "Session or user", ("session", "session_id", "client_id", "user", "user_id")
     )
-    count: str | None = file_column("Count", ("count", "searches", "frequency"), seen=("n",))
+    count: str | None = file_column("Count", ("count", "searches", "frequency"), proposed=("n",))
     metadata: tuple[str, ...] = file_column("Further fields to keep", several=True)
     date_order: str | None = None
 
@@ -346,10 +351,10 @@ class QueryFields(FileColumns):
         "Text",
         ("text", "query", "query_text", "user_query", *QUESTIONS),
         "the query's text",
-        seen=_QUERY.seen,
+        proposed=_QUERY.proposed,
     )
     information_need: str | None = file_column(
-        "Information need", ("information_need", "narrative"), seen=("need",)
+        "Information need", ("information_need", "narrative"), proposed=("need",)
     )
     reference: str | None = file_column(
         "Reference answers", ("answers", "reference_answers", "reference_answer")
@@ -382,7 +387,7 @@ class ChunkFields(RunFields):
     )
     end: str | None = file_column("End of the chunk", ("end", "end_index", "end_char", "chunk_end"))
     text: str | None = file_column(
-        "Text of the chunk", ("chunk_text", "chunk", "passage"), seen=("text", "page_content", "content")
+        "Text of the chunk", ("chunk_text", "chunk", "passage"), proposed=("text", "page_content", "content")
     )
     content_hash: str | None = file_column("Version", ("content_hash",))
 
@@ -418,12 +423,12 @@ class JudgmentFields(FileColumns):
         "Text of a query that may be new", ("query_text", "query", "user_query", "question"), rare=True
     )
     grade: str | None = file_column(
-        "Grade", (*_GRADES, "label", "is_correct_document"), "the grades", seen=("judgment", "rel")
+        "Grade", (*_GRADES, "label", "is_correct_document"), "the grades", proposed=("judgment", "rel")
     )
     annotator: str | None = file_column(
         "Who judged",
         ("annotator", "rater", "worker"),
-        seen=("worker_id", "rater_id", "assessor", "judge", "user"),
+        proposed=("worker_id", "rater_id", "assessor", "judge", "user"),
         ids=True,
     )
     note: str | None = file_column("Note", ("note",), rare=True)
@@ -451,7 +456,7 @@ class DecisionFields(FileColumns):
         "Final grade",
         ("final_rating", "final_grade", *_GRADES),
         "the final grades",
-        seen=("label", "decision"),
+        proposed=("label", "decision"),
     )
     reason: str | None = file_column("Reason", ("reason",))
 

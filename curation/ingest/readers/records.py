@@ -67,9 +67,9 @@ IDS_AS_TEXT = (
 )
 CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows}
 """Function for each format that yields (line, fields) for each record, and collects problems."""
-_PEEK = 100  # records of JSON lines that are looked at to learn their fields
-_A_TEXT = 60  # characters that the values of a column have on average before it is taken for a text
-_TICK = 1_000
+_FIRST_COUNT = 100  # records of JSON lines that are looked at to learn their fields
+_MIN_TEXT_LENGTH = 60  # characters that the values of a column have on average before it is taken for a text
+_PROGRESS_STEP = 1_000
 _EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
 _QUERY_TEXTS = ("--map text", "--map query", "--map query_text")
@@ -130,10 +130,10 @@ class Records:
         if self.format in ("parquet", "xlsx"):
             self.problems.unit = "row"
         self._judged = judged
-        self._wanted: tuple[str, ...] | None = None
+        self._needed: tuple[str, ...] | None = None
         self._parquet: ParquetTable | None = None
         records = self._read_rows()
-        first_records = list(islice(records, _PEEK))
+        first_records = list(islice(records, _FIRST_COUNT))
         if not first_records:
             self.problems.check()
             below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
@@ -149,16 +149,16 @@ class Records:
             path for record in first_records for path in list_inner_columns(record.fields)
         )
         self.columns = tuple(name for name in {**self._names, **inner_names} if name not in self._objects)
-        self._graded = {name for name in self._names if judged and _is_the_grade(first_records, name)}
-        self._first = first_records
+        self._grade_copies = {name for name in self._names if judged and _is_the_grade(first_records, name)}
+        self._beginning = first_records
         self._records = chain(first_records, records)
-        self._general = False
-        self._unseen: dict[str, str] = {}
-        self._paths: set[str] = set()
+        self._is_refused = False
+        self._missing: dict[str, str] = {}
+        self._nested: set[str] = set()
         self._texts: dict[str, str] = {}
         self._ids: set[str] = set()
-        self._read: dict[str, str] = {}
-        self._inside = ""
+        self._option_of: dict[str, str] = {}
+        self._object_path = ""
 
     @property
     def unit(self) -> str:
@@ -170,24 +170,24 @@ class Records:
         """Return the number of characters that were replaced so far, by kind."""
         return dict(+self._replaced)
 
-    def field(self, option: str, chosen: str | None, usual: Sequence[str] = ()) -> str | None:
+    def choose_column(self, option: str, chosen: str | None, usual: Sequence[str] = ()) -> str | None:
         """Return the column that a person chose by `option`, or else the first usual column in the file, or
         None. An empty name means that no column is wanted.
         """
         return self._find_column(option, chosen, FileField("", tuple(usual)))
 
-    def need(
+    def require_column(
         self, option: str, chosen: str | None, usual: Sequence[str], noun: str, ids: bool = False
     ) -> str | None:
-        """Return the column of a field, as `field` does, but refuse a file without the column."""
+        """Return the column of a field, as `choose_column` does, but refuse a file without the column."""
         field = FileField("", tuple(usual), noun, ids=ids)
-        self._inside = self._inside or find_leading_object([field], self.columns, {"": chosen})
+        self._object_path = self._object_path or find_leading_object([field], self.columns, {"": chosen})
         return self._find_column(option, chosen, field)
 
     def resolve(self, requested: Fields, except_fields: Collection[str] = ()) -> Fields:
         """Return the file's columns for the fields of its kind, except the fields in `except_fields`."""
         found_columns: dict[str, Any] = dict.fromkeys(except_fields)
-        self._inside = find_leading_object(
+        self._object_path = find_leading_object(
             file_fields(type(requested)), self.columns, requested.named(except_fields)
         )
         for field in file_fields(type(requested)):
@@ -201,11 +201,15 @@ class Records:
                 found_columns[field.name] = column = self._find_column(field.option, chosen, field)
                 if not field.objects:
                     self._refuse_objects(field.option, column)
-        other_columns = tuple(name for name in self.columns if name not in self._graded)
-        if requested.reads_nothing_else and self._judged is None and self._read.keys() <= self._names.keys():
-            self._wanted = tuple(self._read)
-        if self._inside and hasattr(requested, "inside"):
-            found_columns["inside"] = self._inside
+        other_columns = tuple(name for name in self.columns if name not in self._grade_copies)
+        if (
+            requested.reads_nothing_else
+            and self._judged is None
+            and self._option_of.keys() <= self._names.keys()
+        ):
+            self._needed = tuple(self._option_of)
+        if self._object_path and hasattr(requested, "inside"):
+            found_columns["inside"] = self._object_path
         return replace(requested, columns=other_columns, **found_columns)
 
     def _find_column(self, option: str, chosen: str | None, field: FileField) -> str | None:
@@ -213,23 +217,22 @@ class Records:
             column = None
         elif chosen is None:
             columns = (*self._names, *self.columns) if field.objects else self.columns
-            column = find_column(field, columns, self._inside)
+            column = find_column(field, columns, self._object_path)
         else:
             column = chosen
             if chosen not in self._names and chosen not in self.columns:
-                self._unseen[chosen] = option
-        if column is None and field.needed:
-            self.refuse_columns(
-                f"no column is known to hold {field.needed}: name it with {option}=COLUMN{field.lacking}"
-            )
+                self._missing[chosen] = option
+        if column is None and field.required_noun:
+            problem = f"no column is known to hold {field.required_noun}: name it with {option}=COLUMN"
+            self.refuse_columns(problem + field.advice)
         if column is not None and field.ids:
             self._ids.add(column)
         if column is not None and "." in column and column not in self._names:
-            self._paths.add(column)
+            self._nested.add(column)
         if self._parquet is not None and column in self._parquet.damaged:
             self._parquet.refuse_damaged([column])
         if column is not None:
-            self._read[column] = option
+            self._option_of[column] = option
         return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
@@ -245,34 +248,37 @@ class Records:
         elif name is not None:
             self._texts[name] = option
 
-    def unread(self, used: Collection[str]) -> str:
+    def describe_unread(self, used: Collection[str]) -> str:
         """Return the sentence that lists unused columns; '' without unused columns."""
-        values = {name: [to_text(record.fields.get(name)) for record in self._first] for name in self.columns}
+        values = {
+            name: [to_text(record.fields.get(name)) for record in self._beginning] for name in self.columns
+        }
         unused = [name for name in values if name not in used]
         number_columns = [name for name in unused if None not in map(parse_whole_number, values[name])]
         offsets_hint = f" {OFFSETS}" if len(number_columns) > 1 else ""
         return f"columns that are not read: {join_names(unused, 10)}.{offsets_hint}" if unused else ""
 
-    def longest_text(self, except_columns: Collection[str] = ()) -> str | None:
+    def find_longest_text(self, except_columns: Collection[str] = ()) -> str | None:
         """Return the column with the longest values in the first records, if the values are as long as texts
         of documents.
         """
         lengths = {
-            name: sum(len(to_text(record.fields.get(name))) for record in self._first) / len(self._first)
+            name: sum(len(to_text(record.fields.get(name))) for record in self._beginning)
+            / len(self._beginning)
             for name in self._names
             if name not in except_columns and name not in self._objects
         }
         name = max(lengths, key=lengths.__getitem__, default="")
-        return name if lengths.get(name, 0) >= _A_TEXT else None
+        return name if lengths.get(name, 0) >= _MIN_TEXT_LENGTH else None
 
     def refuse_columns(self, problem: str) -> None:
         """Add a problem of the file's columns, which is raised when the iteration begins."""
         noun = "fields" if self.format == "jsonl" else "columns"
         columns_sentence = f"The file has the {noun} {join_names([*map(repr, self.columns)], 20)}."
         self.problems.add_general(problem, columns_sentence)
-        self._general = True
+        self._is_refused = True
 
-    def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
+    def refuse_empty(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
         """Refuse a file if all its records were left out."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         self.problems.stop(f"no {what} could be read from the file: {reasons}")
@@ -291,7 +297,7 @@ class Records:
             read_parquet_blocks,
         )
 
-        if self.format not in ("csv", "tsv", "parquet") or self._unseen or self._general or self._paths:
+        if self.format not in ("csv", "tsv", "parquet") or self._missing or self._is_refused or self._nested:
             raise NeedsRowReader
         if self._parquet is not None:
             self._parquet.note_zones(wanted)
@@ -307,24 +313,24 @@ class Records:
     def __iter__(self) -> Iterator[Record]:
         if self.format != "jsonl":
             self._refuse_unseen()
-        if self._general:
+        if self._is_refused:
             self.problems.check()
         count = 0
         if self.format not in _NESTED:
             self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
         rows: Iterator[Record] = self._records
         if self._parquet is not None:
-            rows = self._divided_records(starmap(Record, self._parquet.all_rows(self._wanted)))
+            rows = self._divided_records(starmap(Record, self._parquet.all_rows(self._needed)))
         for count, record in enumerate(rows, 1):
-            for path in self._paths:
+            for path in self._nested:
                 record.fields.update((path, value) for value in find_value(record.fields, path))
             self._note_objects(record)
             if self.format == "parquet":
                 self._note_bytes(record)
             self._read_ids(record)
-            if self._unseen:
-                self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
-            if not count % _TICK:
+            if self._missing:
+                self._missing = {name: o for name, o in self._missing.items() if name not in record.fields}
+            if not count % _PROGRESS_STEP:
                 self.report_progress(count)
             yield record
         self.report_progress(count, count)
@@ -332,7 +338,7 @@ class Records:
         self.problems.check()
 
     def _refuse_unseen(self) -> None:
-        for name, option in self._unseen.items():
+        for name, option in self._missing.items():
             similar = get_close_matches(name, self.columns, n=1, cutoff=0.5)
             hint = f". Did you mean {similar[0]!r}?" if similar else ""
             self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
@@ -389,7 +395,7 @@ class Records:
             from curation.ingest.readers.parquet import ParquetTable
 
             self._parquet = ParquetTable(self._path, self.problems, self._replaced)
-            return self._divided_records(starmap(Record, self._parquet.first_rows(_PEEK)))
+            return self._divided_records(starmap(Record, self._parquet.first_rows(_FIRST_COUNT)))
         clean = partial(clean_value, replaced=self._replaced)
         if self.format == "xlsx":
             rows = read_sheet_rows(self._path, self.problems)
@@ -410,11 +416,10 @@ class Records:
         """Replace bytes that are not text by None, and refuse such bytes in a column that a field uses."""
         for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
             record.fields[name] = None
-            if name in self._read:
+            if name in self._option_of:
                 problem = f"{name!r} has bytes that are not text in UTF-8; expected a text"
-                way_out = (
-                    f"Write texts in the cells, or choose a different column with {self._read[name]}=COLUMN."
-                )
+                option = self._option_of[name]
+                way_out = f"Write texts in the cells, or choose a different column with {option}=COLUMN."
                 self.problems.add(record.line, problem, way_out)
             else:
                 self._replaced[BYTES] += 1

@@ -172,7 +172,7 @@ class RunFile:
         records = Records(self._path, self._layout._replace(format=format), self._progress)
         self.problems, self._records = records.problems, records
         used = records.resolve(requested)
-        self.unread = records.unread(used.used.values())
+        self.unread = records.describe_unread(used.used.values())
         if used.rank is None and used.score is None:
             records.refuse_columns(
                 "no column is known to hold ranks or scores: name one with --map rank=COLUMN or --map "

@@ -120,7 +120,9 @@ class PracticeFile(NamedTuple):
         """
         records = Records(self.path)
         columns = [
-            records.need(f"--map {name}", self.columns.get(name), usual, f"the {name}", ids=name != "grade")
+            records.require_column(
+                f"--map {name}", self.columns.get(name), usual, f"the {name}", ids=name != "grade"
+            )
             for name, usual in COLUMNS.items()
         ]
         first: dict[tuple[str, str], tuple[ControlItem, int]] = {}

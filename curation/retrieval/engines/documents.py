@@ -211,7 +211,7 @@ def _write(
 def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
     """Make a document of the project from an engine's document, without repeating the id in the metadata."""
     with_id = {name for name, value in source.items() if to_text(value) == document_id}
-    ids = next(field.usual for field in file_fields(CorpusFields) if field.name == "id")
+    ids = next(field.usual_names for field in file_fields(CorpusFields) if field.name == "id")
     unkept = with_id.intersection(ids) | set(chosen.leave_out)
     values = {name: value for name, value in source.items() if name not in unkept}
     columns: dict[str, Any] = {"id": _ID}

@@ -129,14 +129,14 @@ def test_a_path_is_followed_through_objects_and_through_cells_that_are_objects(w
     ):
         records = Records(path)
         assert sorted(records.columns) == ["a.b.c", "a.text", "squad", "text"]
-        assert records.field("--map x", "a.b.c") == "a.b.c"
+        assert records.choose_column("--map x", "a.b.c") == "a.b.c"
         assert next(iter(records)).fields["a.b.c"] == 1
 
 
 def test_a_header_is_known_whatever_its_case_and_signs(write):
     records = Records(write("a.csv", "Doc ID,queryText\n1,x\n"))
-    assert records.field("--map x", None, ("doc_id",)) == "Doc ID"
-    assert records.field("--map x", None, ("q", "query_text")) == "queryText"
+    assert records.choose_column("--map x", None, ("doc_id",)) == "Doc ID"
+    assert records.choose_column("--map x", None, ("q", "query_text")) == "queryText"
 
 
 def test_a_latin_1_file_is_refused_with_line_byte_and_way_out_and_read_with_its_encoding(write):
@@ -247,7 +247,7 @@ def test_a_missing_column_is_named_with_those_there_and_the_nearest(write):
         write("a.jsonl", [{"id": 1, "title": 1, "body": 2}]),
     ):
         records = Records(path)
-        records.field("--map title", "titel")
+        records.choose_column("--map title", "titel")
         with pytest.raises(InputError) as refused:
             list(records)
         assert "--map title names 'titel'" in str(refused.value)
@@ -257,7 +257,7 @@ def test_a_missing_column_is_named_with_those_there_and_the_nearest(write):
 
 def test_a_json_field_that_only_later_records_have_is_no_missing_column(write):
     records = Records(write("a.jsonl", [*({"id": n} for n in range(150)), {"id": 150, "note": "x"}]))
-    assert records.field("--map note", "note") == "note"
+    assert records.choose_column("--map note", "note") == "note"
     assert len(list(records)) == 151
 
 

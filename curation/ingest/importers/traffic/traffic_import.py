@@ -55,7 +55,7 @@ from curation.store import COMMAND_LINE, Cursor, Store
 BATCH = 1_000_000  # rows that are written together
 _DELETE_KNOWN = f"DELETE FROM traffic WHERE (import_id, line) IN ({KNOWN_ROWS})"  # noqa: S608  from above
 _METADATA = "--map metadata"
-_SESSIONS = next(field.usual for field in file_fields(TrafficFields) if field.name == "session")
+_SESSIONS = next(field.usual_names for field in file_fields(TrafficFields) if field.name == "session")
 _NEWER_FIELDS = ("metadata", "date_order")
 """Fields that count for the id of an import only if a person uses them, so that older imports keep their ids.
 """
@@ -187,7 +187,7 @@ def import_traffic(
         key = read_session_key(cursor)
     table, counts = clean_log(records, used, import_id, rules, key)
     if not table.num_rows:
-        records.refuse_nothing_taken("query", counts.left_out)
+        records.refuse_empty("query", counts.left_out)
     with store.transaction(appends=True) as cursor:
         is_new = not _is_held(cursor, import_id)
         if is_new:
