@@ -38,7 +38,7 @@ from curation.core.statistics.intervals import (
     resample_sums,
     wilson_interval,
 )
-from curation.core.statistics.paired_intervals import CARRIED_BY
+from curation.core.statistics.paired_intervals import MIN_DIFFERING
 from curation.evaluation.figures.means import estimate_means
 from curation.evaluation.scoring.measure_names import choose_measures
 from curation.evaluation.scoring.qrels import qrels_from
@@ -150,7 +150,7 @@ def guarded(rule: Rule) -> Rule:
         ends = rule(values, highest)
         weights = np.random.default_rng(1).standard_exponential((WEIGHINGS, len(values) + 1))
         weights /= weights.sum(axis=1, keepdims=True)
-        for place in np.flatnonzero(find_most_common(values)[1] < CARRIED_BY):
+        for place in np.flatnonzero(find_most_common(values)[1] < MIN_DIFFERING):
             seen = weights[:, :-1] @ values[:, place]
             ends[:, place] = np.quantile(seen, 0.025), np.quantile(seen + weights[:, -1], 0.975)
         for place in np.flatnonzero(np.isin(values, (0.0, 1.0)).all(axis=0)):

@@ -1,4 +1,4 @@
-"""Array types of statistics, and the ratio of two arrays."""
+"""Arrays of statistics: their types, and division without errors for a divisor of 0."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]  # a selection of rows, queries or pairs
 
 
-def ratio(over: Floats | Ints, under: Floats | Ints | int, without: float = np.nan) -> Floats:
-    """Divide element by element; the result is `without` if the divisor is not positive."""
-    numerator, denominator = np.broadcast_arrays(over, under)
+def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int, default: float = np.nan) -> Floats:
+    """Divide element by element; the result is `default` if the divisor is not positive."""
+    numerator, denominator = np.broadcast_arrays(dividend, divisor)
     quotient: Floats = np.divide(
-        numerator, denominator, out=np.full(numerator.shape, without), where=denominator > 0
+        numerator, denominator, out=np.full(numerator.shape, default), where=denominator > 0
     )
     return quotient

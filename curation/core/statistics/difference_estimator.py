@@ -1,4 +1,4 @@
-"""The stratified difference estimator: a judge's figures on all units, corrected by people's on a sample.
+"""The stratified difference estimator: a judge's mean of all units, corrected by people's grades of some.
 
 With the judge's figure f of all N units, and people's figure y of a random sample from each stratum:
 
@@ -30,7 +30,7 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 FEW_SAMPLED = f"no interval: people graded fewer than {MINIMUM_QUERIES} of the sampled units"
 NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
-FEW_APART = 10  # with fewer sampled units on which judge and people differ, rare mistakes may go unseen
+MIN_ERRORS = 10  # with fewer sampled units on which judge and people differ, rare mistakes may go unseen
 
 
 class MeanInterval(NamedTuple):
@@ -89,7 +89,7 @@ class _Sample(NamedTuple):
         return float(self.weights @ values / self.weights.sum())
 
 
-class _Estimated(NamedTuple):
+class _MeanEstimate(NamedTuple):
     """A mean, and its variance over samples of the N units and over draws of N units from a population."""
 
     value: float
@@ -128,118 +128,122 @@ def difference_estimate(
     if ((probabilities <= 0) | (probabilities > 1)).any():
         raise ValueError("inclusion probabilities are above 0 and at most 1")
     counts = np.ones(len(judge)) if counts is None else counts
-    by_chance = probabilities < 1 if probabilities.min() < 1 else np.ones(len(judge), bool)
-    sample = _sample(people, asked, probabilities, strata, counts)
-    graded = sample.figures[(sample.known > 0) & by_chance[asked]]
+    is_uncertain = probabilities < 1 if probabilities.min() < 1 else np.ones(len(judge), bool)
+    sample = _build_sample(people, asked, probabilities, strata, counts)
+    graded = sample.figures[(sample.known > 0) & is_uncertain[asked]]
     no_interval = FEW_SAMPLED if len(graded) < MINIMUM_QUERIES else NO_SPREAD if np.ptp(graded) == 0 else None
-    corrected, alone = (
-        _estimated(sample, figures, counts) for figures in (judge, np.full(len(judge), np.nan))
+    corrected, people_only = (
+        _estimate_mean(sample, figures, counts) for figures in (judge, np.full(len(judge), np.nan))
     )
-    free, known = _freedom(sample), ~np.isnan(judge) & (counts > 0)
+    df, counted = _degrees_of_freedom(sample), ~np.isnan(judge) & (counts > 0)
     return DifferenceEstimate(
-        estimate=_interval(corrected, free, no_interval),
-        people_alone=_interval(alone, free, no_interval),
-        judge_alone=float(np.average(judge[known], weights=counts[known])) if known.any() else None,
+        estimate=_interval(corrected, df, no_interval),
+        people_alone=_interval(people_only, df, no_interval),
+        judge_alone=float(np.average(judge[counted], weights=counts[counted])) if counted.any() else None,
         sampled=len(graded),
-        everything=int(by_chance.sum()),
-        saved=None if no_interval else _saved(corrected, alone, sample, by_chance),
+        everything=int(is_uncertain.sum()),
+        saved=None if no_interval else _count_saved_units(corrected, people_only, sample, is_uncertain),
         no_interval=no_interval,
-        doubt=_doubt(sample.figures - np.nan_to_num(judge)[asked], len(graded)),
+        doubt=_describe_doubt(sample.figures - np.nan_to_num(judge)[asked], len(graded)),
     )
 
 
-def _sample(
+def _build_sample(
     people: Floats, asked: Mask, probabilities: Floats, strata: Sequence[str], counts: Floats
 ) -> _Sample:
-    figures, drawn = people[asked], probabilities[asked]
+    figures, inclusion = people[asked], probabilities[asked]
     return _Sample(
         asked=asked,
         figures=np.nan_to_num(figures),
         known=~np.isnan(figures) * 1.0,
-        probabilities=drawn,
-        weights=counts[asked] / drawn,
-        strata=_joined(np.unique(np.asarray(strata)[asked], return_inverse=True)[1], drawn < 1),
+        probabilities=inclusion,
+        weights=counts[asked] / inclusion,
+        strata=_join_small_strata(
+            np.unique(np.asarray(strata)[asked], return_inverse=True)[1], inclusion < 1
+        ),
     )
 
 
-def _joined(strata: Ints, by_chance: Mask) -> Ints:
+def _join_small_strata(strata: Ints, by_chance: Mask) -> Ints:
     """Join the strata that have one sampled unit; a single stratum with one unit joins the smallest other
     stratum.
 
     A single unit shows no variance within its stratum, and without the join the unit would count as certain.
     """
     sizes = np.bincount(strata[by_chance], minlength=int(strata.max()) + 1)
-    alone, others = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
-    if len(alone) == 1 and len(others):
-        alone = np.append(alone, others[np.argmin(sizes[others])])
-    return np.where(np.isin(strata, alone), alone[:1].sum(), strata)
+    single_strata, larger_strata = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
+    if len(single_strata) == 1 and len(larger_strata):
+        single_strata = np.append(single_strata, larger_strata[np.argmin(sizes[larger_strata])])
+    return np.where(np.isin(strata, single_strata), single_strata[:1].sum(), strata)
 
 
-def _estimated(sample: _Sample, judge: Floats, counts: Floats) -> _Estimated:
-    figures, known = np.nan_to_num(judge), ~np.isnan(judge) * 1.0
-    apart, known_apart = sample.figures - figures[sample.asked], sample.known - known[sample.asked]
-    size = float(np.average(known, weights=counts)) + sample.mean(known_apart)
+def _estimate_mean(sample: _Sample, judge: Floats, counts: Floats) -> _MeanEstimate:
+    figures, is_known = np.nan_to_num(judge), ~np.isnan(judge) * 1.0
+    errors, missing_errors = sample.figures - figures[sample.asked], sample.known - is_known[sample.asked]
+    size = float(np.average(is_known, weights=counts)) + sample.mean(missing_errors)
     if size <= 0:  # the judge finds too many units without a figure
-        return _estimated(sample, np.full(len(judge), np.nan), counts)
-    value = (float(np.average(figures, weights=counts)) + sample.mean(apart)) / size
-    over_samples = _over_samples(sample, apart - value * known_apart)
-    over_draws = _over_draws(sample, sample.figures - value * sample.known, counts)
-    return _Estimated(value, over_samples / size**2, over_draws / size**2)
+        return _estimate_mean(sample, np.full(len(judge), np.nan), counts)
+    value = (float(np.average(figures, weights=counts)) + sample.mean(errors)) / size
+    over_samples = _variance_over_samples(sample, errors - value * missing_errors)
+    over_draws = _variance_over_draws(sample, sample.figures - value * sample.known, counts)
+    return _MeanEstimate(value, over_samples / size**2, over_draws / size**2)
 
 
-def _over_samples(sample: _Sample, residuals: Floats) -> float:
+def _variance_over_samples(sample: _Sample, residuals: Floats) -> float:
     """Compute the variance of Hájek's mean of residuals by stratum (Särndal et al. 1992, section 5.7).
 
     The weight of a unit is the change of the mean without the unit (the jackknife).
     """
-    rest = np.maximum(sample.weights.sum() - sample.weights, sample.weights.min())
-    off = sample.weights * (residuals - sample.mean(residuals)) / rest
+    remaining_weights = np.maximum(sample.weights.sum() - sample.weights, sample.weights.min())
+    influences = sample.weights * (residuals - sample.mean(residuals)) / remaining_weights
     sizes = np.bincount(sample.strata)
-    off = off - (np.bincount(sample.strata, off) / np.maximum(sizes, 1))[sample.strata]
+    influences = influences - (np.bincount(sample.strata, influences) / np.maximum(sizes, 1))[sample.strata]
     bessel = (sizes / np.maximum(sizes - 1, 1))[sample.strata]
-    return float((bessel * (1 - sample.probabilities)) @ off**2)
+    return float((bessel * (1 - sample.probabilities)) @ influences**2)
 
 
-def _over_draws(sample: _Sample, people: Floats, counts: Floats) -> float:
+def _variance_over_draws(sample: _Sample, people: Floats, counts: Floats) -> float:
     """Compute the variance of people's mean over all N units, as draws from the population."""
-    apart = counts[sample.asked] * (people - sample.mean(people)) / counts.sum()
-    return float((apart**2 / sample.probabilities).sum() * len(apart) / max(len(apart) - 1, 1))
+    deviations = counts[sample.asked] * (people - sample.mean(people)) / counts.sum()
+    return float((deviations**2 / sample.probabilities).sum() * len(deviations) / max(len(deviations) - 1, 1))
 
 
-def _freedom(sample: _Sample) -> float:
+def _degrees_of_freedom(sample: _Sample) -> float:
     """Compute degrees of freedom from randomly drawn units: units minus strata, at most Kish's effective size
     − 1.
     """
-    by_chance = sample.probabilities < 1 if sample.probabilities.min() < 1 else sample.known >= 0
-    weights = sample.weights[by_chance]
-    free = len(weights) - len(np.unique(sample.strata[by_chance]))
-    return max(1.0, min(free, float(weights.sum() ** 2 / (weights @ weights)) - 1))
+    is_uncertain = sample.probabilities < 1 if sample.probabilities.min() < 1 else sample.known >= 0
+    weights = sample.weights[is_uncertain]
+    df = len(weights) - len(np.unique(sample.strata[is_uncertain]))
+    return max(1.0, min(df, float(weights.sum() ** 2 / (weights @ weights)) - 1))
 
 
-def _interval(estimated: _Estimated, free: float, no_interval: str | None) -> MeanInterval:
+def _interval(estimated: _MeanEstimate, df: float, no_interval: str | None) -> MeanInterval:
     if no_interval is not None:
         return MeanInterval(estimated.value, None, None)
-    reach = float(stdtrit(free, 0.975)) * sqrt(estimated.over_samples + estimated.over_draws)
-    return MeanInterval(estimated.value, estimated.value - reach, estimated.value + reach)
+    half_width = float(stdtrit(df, 0.975)) * sqrt(estimated.over_samples + estimated.over_draws)
+    return MeanInterval(estimated.value, estimated.value - half_width, estimated.value + half_width)
 
 
-def _saved(corrected: _Estimated, alone: _Estimated, sample: _Sample, by_chance: Mask) -> float:
+def _count_saved_units(
+    corrected: _MeanEstimate, people_only: _MeanEstimate, sample: _Sample, by_chance: Mask
+) -> float:
     """Compute how many more units people would have to grade without a judge; the variance falls with 1/n −
     1/N.
     """
     n = float(sample.known[by_chance[sample.asked]].sum())
     everything = int(by_chance.sum()) * sample.mean(sample.known)
-    if everything <= n or alone.over_samples <= 0:
+    if everything <= n or people_only.over_samples <= 0:
         return 0.0
-    share = corrected.over_samples / alone.over_samples
-    return 1 / (1 / everything + share * (1 / n - 1 / everything)) - n
+    variance_ratio = corrected.over_samples / people_only.over_samples
+    return 1 / (1 / everything + variance_ratio * (1 / n - 1 / everything)) - n
 
 
-def _doubt(apart: Floats, graded: int) -> str | None:
+def _describe_doubt(errors: Floats, graded: int) -> str | None:
     """Return the warning that the interval may be too narrow, because a sample can miss rare mistakes of the
     judge.
     """
-    count = np.count_nonzero(apart)
-    if count >= FEW_APART:
+    count = np.count_nonzero(errors)
+    if count >= MIN_ERRORS:
         return None
     return f"judge and people differ on {count} of {graded} only: the interval may be too narrow"

@@ -38,25 +38,25 @@ class Estimate(NamedTuple):
         """Write the figure with its interval, such as "0.512 (95 % interval 0.400 to 0.600)", or why it is
         missing.
         """
-        return self._worded(decimal(self.value, places, sign), self.interval(places, sign))
+        return self._join_interval(decimal(self.value, places, sign), self.interval(places, sign))
 
     def percent_text(self, places: int = 0) -> str:
         """Write a share with its interval, such as "12 % (95 % interval 4 % to 31 %)", or why it is
         missing.
         """
-        ends = f"{percent(self.low, places)} to {percent(self.high, places)}"
-        return self._worded(percent(self.value, places), ends)
+        interval = f"{percent(self.low, places)} to {percent(self.high, places)}"
+        return self._join_interval(percent(self.value, places), interval)
 
-    def _worded(self, value: str, ends: str) -> str:
+    def _join_interval(self, value: str, interval: str) -> str:
         if self.has_interval:
-            return f"{value} (95 % interval {ends})"
+            return f"{value} (95 % interval {interval})"
         return f"{value} ({self.why})" if self.why else value
 
 
-def share_estimate(successes: int, n: int, least: int = 1, why: str | None = None) -> Estimate:
-    """Estimate the share of successes with Wilson's interval; with fewer than `least` trials only say
+def share_estimate(successes: int, n: int, minimum: int = 1, why: str | None = None) -> Estimate:
+    """Estimate the share of successes with Wilson's interval; with fewer than `minimum` trials only say
     `why`.
     """
-    if n < max(least, 1):
+    if n < max(minimum, 1):
         return Estimate(n=n, why=why)
     return Estimate(successes / n, *wilson_interval(successes, n), n)

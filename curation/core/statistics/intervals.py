@@ -1,4 +1,4 @@
-"""95 % intervals: Wilson's interval for a share, and the bootstrap over queries for other figures.
+"""95 % confidence intervals of shares, means and bootstrapped figures over queries.
 
 The bootstrap draws queries again, because queries were sampled: documents of one query depend on each other,
 and resampling pairs would make intervals too narrow. A figure is a function of sums over queries; a resample
@@ -13,13 +13,12 @@ two changes:
 - n is the number of queries that would vary as much if each were 0 or 1, m (1 − m) / error² (E. L. Korn and
   B. I. Graubard (1998), Survey Methodology 24), and Student's t takes the place of the normal distribution;
 - `UNSEEN` queries are added at the worst figure that a query can have, and the same number at the best
-figure, as A. Agresti
-  and B. A. Coull (1998), The American Statistician 52, add successes and failures.
+  figure, as A. Agresti and B. A. Coull (1998), The American Statistician 52, add successes and failures.
 
-Where the most common figure is between the ends and fewer than `FEW_OTHERS` queries have a different figure,
-the interval assumes the worst or the best figure for the largest share of queries that Clopper and Pearson's
-(1934) bound allows. `benchmarks.coverage_means` measures on real topics how often this interval contains the
-true mean.
+Where the most common figure is between the ends and fewer than `FEW_UNCOMMON` queries have a different
+figure, the interval assumes the worst or the best figure for the largest share of queries that Clopper and
+Pearson's (1934) bound allows. `benchmarks.coverage_means` measures on real topics how often this interval
+contains the true mean.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _CELLS = 2_000_000  # weights held at a time
 
 UNSEEN = 1 / 8  # number of unseen queries that are added at each end of the range
 
-FEW_OTHERS = 4
+FEW_UNCOMMON = 4
 """Number of queries with an uncommon figure below which the interval is widened, because samples miss them.
 """
 
@@ -97,7 +96,7 @@ def effective_sample_size(successes: Ints, counts: Ints) -> float:
     return float(n / max(1.0, between / (share * (1 - share) / n)))
 
 
-def clustered_share_interval(share: float, effective: float, clusters: int) -> tuple[float, float]:
+def clustered_share_interval(share: float, size: float, clusters: int) -> tuple[float, float]:
     """Compute Wilson's 95 % interval of a share of clustered trials.
 
     The interval is computed at the `effective_sample_size`, with Student's quantile for `clusters` - 1
@@ -107,26 +106,26 @@ def clustered_share_interval(share: float, effective: float, clusters: int) -> t
     """
     from scipy.special import stdtrit
 
-    return _score_interval(share, effective, float(stdtrit(clusters - 1, 0.975)) if clusters > 1 else np.inf)
+    return _score_interval(share, size, float(stdtrit(clusters - 1, 0.975)) if clusters > 1 else np.inf)
 
 
-def draw_resamples(queries: int, seed: int, resamples: int = RESAMPLES, widest: int = 1) -> Iterator[Floats]:
+def draw_resamples(queries: int, seed: int, resamples: int = RESAMPLES, width: int = 1) -> Iterator[Floats]:
     """Draw queries with replacement, and yield how often each query is in each resample.
 
     Parameters
     ----------
-    widest: number of sums of a resample; a larger number makes blocks smaller.
+    width: number of sums of a resample; a larger number makes blocks smaller.
 
     Yields
     ------
     Blocks of shape (r, queries) whose r add up to `resamples`; the same seed gives the same draws.
     """
     random = np.random.Generator(np.random.PCG64(seed))
-    block = max(1, _CELLS // max(queries, widest))
+    block = max(1, _CELLS // max(queries, width))
     for start in range(0, resamples, block):
         rows = min(block, resamples - start)
-        drawn = random.integers(queries, size=(rows, queries)) + queries * np.arange(rows)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+        indices = random.integers(queries, size=(rows, queries)) + queries * np.arange(rows)[:, None]
+        yield np.bincount(indices.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
 
 
 def resample_sums(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Iterator[Floats]:
@@ -140,7 +139,7 @@ def resample_sums(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> I
     ------
     Blocks of shape (r, K) whose r add up to `resamples`; the same seed gives the same draws.
     """
-    sums = _exact(per_query)
+    sums = _round_for_exact_sums(per_query)
     for times in draw_resamples(len(per_query), seed, resamples):
         yield times @ sums
 
@@ -149,14 +148,14 @@ def resample_figures(
     parts: Sequence[Sums], queries: int, seed: int, resamples: int = RESAMPLES
 ) -> list[Floats]:
     """Compute the figures of resamples that all parts share: for each part, shape (resamples, S)."""
-    blocks_of: list[list[Floats]] = [[] for _ in parts]
-    prepared = [part._replace(sums=_exact(part.sums)) for part in parts]
-    widest = max((part.sums.shape[1] for part in parts), default=1)
-    for times in draw_resamples(queries, seed, resamples, widest):
-        for part, blocks in zip(prepared, blocks_of, strict=True):
-            chosen = times if len(part.queries) == queries else times[:, part.queries]
-            blocks.append(part.figures(chosen @ part.sums))
-    return [np.concatenate(blocks) for blocks in blocks_of]
+    figure_blocks: list[list[Floats]] = [[] for _ in parts]
+    prepared = [part._replace(sums=_round_for_exact_sums(part.sums)) for part in parts]
+    width = max((part.sums.shape[1] for part in parts), default=1)
+    for times in draw_resamples(queries, seed, resamples, width):
+        for part, blocks in zip(prepared, figure_blocks, strict=True):
+            part_times = times if len(part.queries) == queries else times[:, part.queries]
+            blocks.append(part.figures(part_times @ part.sums))
+    return [np.concatenate(blocks) for blocks in figure_blocks]
 
 
 def percentile_interval(values: Floats, queries: int | None = None) -> tuple[float, float] | None:
@@ -169,10 +168,10 @@ def percentile_interval(values: Floats, queries: int | None = None) -> tuple[flo
         expanded percentile interval, T. Hesterberg (2015), The American Statistician 69).
     """
     tail = UNDEFINED_SHARE if queries is None else expanded_tail(queries)
-    defined = values[~np.isnan(values)]
-    if len(defined) == 0 or len(values) - len(defined) > max(tail, 0.01) * len(values):
+    defined_values = values[~np.isnan(values)]
+    if len(defined_values) == 0 or len(values) - len(defined_values) > max(tail, 0.01) * len(values):
         return None
-    low, high = np.quantile(defined, [tail, 1 - tail])
+    low, high = np.quantile(defined_values, [tail, 1 - tail])
     return float(low), float(high)
 
 
@@ -180,8 +179,8 @@ def expanded_tail(queries: int) -> float:
     """Compute the share beyond each end of an expanded percentile interval (see `percentile_interval`)."""
     from scipy.special import stdtrit
 
-    reach = sqrt(queries / (queries - 1)) * stdtrit(queries - 1, 0.975)
-    return erfc(reach / sqrt(2)) / 2
+    quantile = sqrt(queries / (queries - 1)) * stdtrit(queries - 1, 0.975)
+    return erfc(quantile / sqrt(2)) / 2
 
 
 def mean_intervals(values: Floats, highest: Floats) -> Floats:
@@ -206,7 +205,7 @@ def mean_score_intervals(
     mean: Floats | float,
     variance: Floats | float,
     n: Floats | Ints | float,
-    freedom: Floats | Ints | float,
+    df: Floats | Ints | float,
     highest: Floats | float,
     unseen: float = UNSEEN,
 ) -> Floats:
@@ -216,18 +215,18 @@ def mean_score_intervals(
     Parameters
     ----------
     mean, variance: shape (P,) or a single number, the means and the variances of these means.
-    n, freedom: same shape, the number of queries (or the effective number of weighted queries) and the
+    n, df: same shape, the number of queries (or the effective number of weighted queries) and the
         degrees of freedom.
     highest: same shape, upper bound of a figure.
     """
     from scipy.special import stdtrit
 
-    share, total = np.clip(np.divide(mean, highest), 0, 1), n + 2 * unseen
-    centre = (n * share + unseen) / total
+    share, enlarged_n = np.clip(np.divide(mean, highest), 0, 1), n + 2 * unseen
+    centre = (n * share + unseen) / enlarged_n
     squares = n * (n - 1) * np.divide(variance, np.square(highest)) + n * (share - centre) ** 2
     squares = squares + unseen * (centre**2 + (1 - centre) ** 2)
     spread = centre * (1 - centre)
-    slack = np.square(stdtrit(freedom, 0.975)) * squares / (total * (total - 1) * spread)
+    slack = np.square(stdtrit(df, 0.975)) * squares / (enlarged_n * (enlarged_n - 1) * spread)
     half = np.sqrt(slack * spread + slack**2 / 4)
     low, high = (centre + slack / 2 - half) / (1 + slack), (centre + slack / 2 + half) / (1 + slack)
     return highest * np.array([np.clip(np.minimum(low, share), 0, 1), np.clip(np.maximum(high, share), 0, 1)])
@@ -241,26 +240,33 @@ def widen_for_uncommon(
     """
     from scipy.special import betaincinv
 
-    common, others = find_most_common(values)
-    few = (others < np.minimum(FEW_OTHERS, n / 2)) & (common > 0) & (common < highest - 10.0**-EQUAL_WITHIN)
-    more = betaincinv(others + 1.0, np.where(few, n - others, 1.0), 0.975) - others / np.maximum(n, 1)
-    low, high = (
-        np.minimum(ends[0], mean - more * common),
-        np.maximum(ends[1], mean + more * (highest - common)),
+    common, uncommon = find_most_common(values)
+    widened = (
+        (uncommon < np.minimum(FEW_UNCOMMON, n / 2)) & (common > 0) & (common < highest - 10.0**-EQUAL_WITHIN)
     )
-    return np.where(few, np.clip([low, high], 0, highest), ends)
+    missed = betaincinv(uncommon + 1.0, np.where(widened, n - uncommon, 1.0), 0.975) - uncommon / np.maximum(
+        n, 1
+    )
+    low, high = (
+        np.minimum(ends[0], mean - missed * common),
+        np.maximum(ends[1], mean + missed * (highest - common)),
+    )
+    return np.where(widened, np.clip([low, high], 0, highest), ends)
 
 
 def find_most_common(values: Floats) -> tuple[Floats, Ints]:
     """Find each column's most common figure, and count the queries with a different figure, shape (P,),
     without NaN.
     """
-    common, others = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
+    common, uncommon = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
     for column_index, column in enumerate(np.round(values, EQUAL_WITHIN).T):
         distinct, times = np.unique(column[~np.isnan(column)], return_counts=True)
         if len(distinct):
-            common[column_index], others[column_index] = distinct[times.argmax()], times.sum() - times.max()
-    return common, others
+            common[column_index], uncommon[column_index] = (
+                distinct[times.argmax()],
+                times.sum() - times.max(),
+            )
+    return common, uncommon
 
 
 def _score_interval(share: float, n: float, quantile: float) -> tuple[float, float]:
@@ -273,17 +279,17 @@ def _score_interval(share: float, n: float, quantile: float) -> tuple[float, flo
     return (0.0 if share == 0 else low), (1.0 if share == 1 else high)
 
 
-def _exact(sums: Floats | csr_array) -> Floats | csr_array:
+def _round_for_exact_sums(sums: Floats | csr_array) -> Floats | csr_array:
     """Round the sums to a common fine step, so that adding them is exact in any order.
 
     Machines add the terms of a matrix product in different orders; exact sums give the same figures
     everywhere.
     """
     values = sums if isinstance(sums, np.ndarray) else sums.data
-    most = float(np.abs(values).max(initial=0.0)) * sums.shape[0]
-    if most == 0:
+    bound = float(np.abs(values).max(initial=0.0)) * sums.shape[0]
+    if bound == 0:
         return sums
-    step = 2.0 ** (ceil(log2(most)) - 52)
+    step = 2.0 ** (ceil(log2(bound)) - 52)
     rounded: Floats = np.rint(values / step) * step
     if isinstance(sums, np.ndarray):
         return rounded

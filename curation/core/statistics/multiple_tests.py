@@ -1,4 +1,4 @@
-"""Corrections of many p values: Holm's, and the step-up rule of Benjamini and Hochberg.
+"""Corrections for multiple tests: Holm's, and the step-up rule of Benjamini and Hochberg.
 
 Y. Benjamini and Y. Hochberg (1995), Controlling the false discovery rate, Journal of the Royal Statistical
 Society B 57.
@@ -22,8 +22,8 @@ def find_fdr_threshold(ps: Sequence[float], share: float) -> float:
     tests.
     """
     ordered = sorted(ps)
-    counting = [p for k, p in enumerate(ordered, start=1) if p <= k * share / len(ordered)]
-    return counting[-1] if counting else -1.0
+    significant = [p for k, p in enumerate(ordered, start=1) if p <= k * share / len(ordered)]
+    return significant[-1] if significant else -1.0
 
 
 def correct_by_holm(ps: Floats) -> Floats:

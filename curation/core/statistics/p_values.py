@@ -1,4 +1,4 @@
-"""P values by permutations, and by Student's t over queries."""
+"""P values of an association by permutation, and of a mean by Student's t."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def permutation_p(weights: Floats, values: Floats, seed: int) -> float:
         return erfc(statistic / sqrt(spread / (len(values) - 1)) / sqrt(2))
     random = np.random.Generator(np.random.PCG64(seed))
     orders = random.permuted(np.tile(values, (PERMUTATIONS, 1)), axis=1)
-    as_large = int((np.abs(orders @ weights) >= statistic * (1 - 1e-9)).sum())
-    return (1 + as_large) / (1 + PERMUTATIONS)
+    extreme_orders = int((np.abs(orders @ weights) >= statistic * (1 - 1e-9)).sum())
+    return (1 + extreme_orders) / (1 + PERMUTATIONS)
 
 
-def mean_t_p(value: float, off: Floats) -> float:
+def mean_t_p(value: float, deviations: Floats) -> float:
     """Compute the p value of a figure under the hypothesis 0 (Student's t over queries); 1 for the figure 0.
 
     Parameters
     ----------
-    off: shape (Q,), the contribution of each query to the figure's deviation from its mean, to first order
-        (the linearised variance of a ratio: W. G. Cochran (1977), Sampling Techniques, section 6.3).
+    deviations: shape (Q,), the contribution of each query to the figure's deviation from its mean, to first
+        order (the linearised variance of a ratio: W. G. Cochran (1977), Sampling Techniques, section 6.3).
     """
-    queries = len(off)
-    error = sqrt(queries / (queries - 1) * float(off @ off))
+    queries = len(deviations)
+    error = sqrt(queries / (queries - 1) * float(deviations @ deviations))
     if error < 1e-12:
         return 1.0 if abs(value) < 1e-12 else 0.0
     from scipy.special import stdtr

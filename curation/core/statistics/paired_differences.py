@@ -1,6 +1,6 @@
-"""Paired differences: their mean and spread, Student's t test, the standardised effect, wins and losses.
+"""Analysis of the paired differences of two systems over the same queries.
 
-Two systems answer the same queries, so the tests compare the difference of each query. All functions take
+The tests compare the difference of each query. All functions take
 many columns of differences at once, one for each pair of systems, and take NaN for a query without a figure.
 
 Wilcoxon's signed-rank test weights each query by the rank of its absolute difference. The signed-rank test
@@ -109,11 +109,11 @@ def _t(moments: PairedMoments) -> Floats:
     return ratio(moments.mean, error)
 
 
-def _noncentrality(freedom: Ints, share: float, t: Floats) -> Floats:
+def _noncentrality(df: Ints, share: float, t: Floats) -> Floats:
     """Compute the noncentrality under which this share of the distribution is at most t."""
     known = ~np.isnan(t)
     noncentrality = np.full(t.shape, np.nan)
     # The function answers for one sign of t only: P(T ≤ t; c) = P(T ≥ −t; −c).
     mirrored = np.where(t < 0, 1 - share, share)
-    noncentrality[known] = nctdtrinc(freedom[known], mirrored[known], np.abs(t[known]))
+    noncentrality[known] = nctdtrinc(df[known], mirrored[known], np.abs(t[known]))
     return np.where(t < 0, -noncentrality, noncentrality)

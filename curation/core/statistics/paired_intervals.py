@@ -1,11 +1,11 @@
-"""95 % intervals of mean differences, also if only a few queries differ.
+"""95 % confidence intervals of mean paired differences, also if only a few queries differ.
 
 Two systems often give equal results for most queries. Then a handful of queries carries the difference, a
 sample easily misses these queries, and an interval from the sample is too narrow: the bootstrap, Student's t
 and the studentised bootstrap contained the true difference in 41 to 90 % of such sets.
 
-So where fewer than `CARRIED_BY` queries differ from the most common difference, the interval adds one unseen
-query with the worst and with the best possible difference, and gives random weights to all queries
+So where fewer than `MIN_DIFFERING` queries differ from the most common difference, the interval adds one
+unseen query with the worst and with the best possible difference, and gives random weights to all queries
 (Dirichlet). This interval is Gaffke's bound, which has held in all known simulations and equals the exact
 bound of a share: N. Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean
 of a nonnegative variable, Mathematical Methods of Statistics 14; E. Learned-Miller and P. S. Thomas (2019), A
@@ -21,7 +21,7 @@ from curation.core.statistics.arrays import Floats
 from curation.core.statistics.intervals import find_most_common, percentile_interval, resample_sums
 from curation.core.statistics.paired_differences import TIED_WITHIN
 
-CARRIED_BY = 8  # number of queries with an uncommon difference below which Gaffke's bound is used
+MIN_DIFFERING = 8  # number of queries with an uncommon difference below which Gaffke's bound is used
 _WEIGHINGS = 2000
 
 
@@ -43,23 +43,23 @@ def paired_intervals(differences: Floats, seed: int) -> Floats:
         if n < 2:
             continue
         pairs = np.flatnonzero(defined.sum(axis=0) == n)
-        known = differences.T[pairs][defined.T[pairs]].reshape(len(pairs), n).T
-        few = find_most_common(known)[1] < CARRIED_BY
-        weights = _random_weights(n, seed) if few.any() else np.empty((0, n + 1))
-        ends[:, pairs[few]] = np.array([_guarded(column, weights) for column in known[:, few].T]).T
+        complete = differences.T[pairs][defined.T[pairs]].reshape(len(pairs), n).T
+        few = find_most_common(complete)[1] < MIN_DIFFERING
+        weights = _draw_weights(n, seed) if few.any() else np.empty((0, n + 1))
+        ends[:, pairs[few]] = np.array([_gaffke_bounds(column, weights) for column in complete[:, few].T]).T
         if not few.all():
-            ends[:, pairs[~few]] = _bootstrapped(known[:, ~few], seed)
+            ends[:, pairs[~few]] = _bootstrap_intervals(complete[:, ~few], seed)
     return ends
 
 
-def _bootstrapped(differences: Floats, seed: int) -> Floats:
+def _bootstrap_intervals(differences: Floats, seed: int) -> Floats:
     """Compute expanded percentile intervals from the same bootstrap draws for all columns; without NaN."""
     queries = len(differences)
     means = np.concatenate(list(resample_sums(differences, seed))) / queries
     return np.array([percentile_interval(column, queries) for column in means.T], np.float64).T
 
 
-def _random_weights(queries: int, seed: int) -> Floats:
+def _draw_weights(queries: int, seed: int) -> Floats:
     """Draw weights of the queries and of one unseen query from Dirichlet's distribution: shape (W, queries +
     1).
     """
@@ -69,10 +69,13 @@ def _random_weights(queries: int, seed: int) -> Floats:
     return weights
 
 
-def _guarded(differences: Floats, weights: Floats) -> tuple[float, float]:
+def _gaffke_bounds(differences: Floats, weights: Floats) -> tuple[float, float]:
     """Compute Gaffke's two bounds of 2.5 % each for one column without NaN."""
     largest = float(np.abs(differences).max())
     largest = largest if largest > TIED_WITHIN else 1.0
-    seen, unseen = (weights[:, :-1] * differences).sum(axis=1), weights[:, -1]
-    low, high = np.quantile(seen - unseen * largest, 0.025), np.quantile(seen + unseen * largest, 0.975)
+    seen_means, unseen_weights = (weights[:, :-1] * differences).sum(axis=1), weights[:, -1]
+    low, high = (
+        np.quantile(seen_means - unseen_weights * largest, 0.025),
+        np.quantile(seen_means + unseen_weights * largest, 0.975),
+    )
     return float(low), float(high)

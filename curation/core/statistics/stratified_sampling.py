@@ -1,4 +1,4 @@
-"""Allocation and drawing of a sample: weights of strata, queries of each stratum, and draws by traffic.
+"""Stratified sampling of queries: how many queries each stratum gets, and a draw by traffic within it.
 
 Weights of strata are
 
@@ -49,26 +49,26 @@ def allocate(size: int, populations: Sequence[int], weights: Sequence[int | Frac
     proportion to their populations if the other strata have no weight. Remainders that tie go to the stratum
     named first. `size` must not exceed the populations' sum; weights are 0 or more.
     """
-    drawn = [0] * len(populations)
+    sizes = [0] * len(populations)
     unfilled = [stratum for stratum, population in enumerate(populations) if population]
     while True:
-        rest = size - sum(drawn)
+        remaining = size - sum(sizes)
         if not any(weights[stratum] for stratum in unfilled):
             weights = populations
         total = sum(weights[stratum] for stratum in unfilled)
-        shares = {stratum: Fraction(rest * weights[stratum]) / total for stratum in unfilled}
+        shares = {stratum: Fraction(remaining * weights[stratum]) / total for stratum in unfilled}
         full = [stratum for stratum in unfilled if shares[stratum] >= populations[stratum]]
         if not full:
             break
         for stratum in full:
-            drawn[stratum] = populations[stratum]
+            sizes[stratum] = populations[stratum]
             unfilled.remove(stratum)
     for stratum, share in shares.items():
-        drawn[stratum] = int(share)
+        sizes[stratum] = int(share)
     by_remainder = sorted(shares, key=lambda stratum: (int(shares[stratum]) - shares[stratum], stratum))
-    for stratum in by_remainder[: size - sum(drawn)]:
-        drawn[stratum] += 1
-    return drawn
+    for stratum in by_remainder[: size - sum(sizes)]:
+        sizes[stratum] += 1
+    return sizes
 
 
 def allocate_with_quotas(
@@ -86,29 +86,31 @@ def allocate_with_quotas(
     InputError: a quota names an unknown stratum, or the quotas and the size cannot be met together.
     """
     problems = [describe_impossible_quota(name, quota, names, populations) for name, quota in quotas.items()]
-    left = size - sum(quotas.values())
-    others = [0 if name in quotas else number for name, number in zip(names, populations, strict=True)]
-    if left < 0:
+    rest = size - sum(quotas.values())
+    unbound = [
+        0 if name in quotas else population for name, population in zip(names, populations, strict=True)
+    ]
+    if rest < 0:
         problems.append(
-            f"the quotas sum to {size - left:,}, more than the {pluralize(size, 'query', 'queries')} of the "
+            f"the quotas sum to {size - rest:,}, more than the {pluralize(size, 'query', 'queries')} of the "
             "sample"
         )
-    elif left > sum(others):
+    elif rest > sum(unbound):
         problems.append(
-            f"the quotas leave {left:,} of {pluralize(size, 'query', 'queries')} to the other strata, which "
-            f"have {sum(others):,}"
+            f"the quotas leave {rest:,} of {pluralize(size, 'query', 'queries')} to the other strata, which "
+            f"have {sum(unbound):,}"
         )
     if any(problems):
         raise InputError([problem for problem in problems if problem])
-    numbers = allocate(left, others, weights)
-    return [quotas.get(name, number) for name, number in zip(names, numbers, strict=True)]
+    sizes = allocate(rest, unbound, weights)
+    return [quotas.get(name, population) for name, population in zip(names, sizes, strict=True)]
 
 
 def describe_impossible_quota(name: str, quota: int, names: Sequence[str], populations: Sequence[int]) -> str:
     """Describe the problem of a quota; '' if the quota can be met."""
     if name not in names:
-        shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
-        return f"{name!r} is no stratum of this sample; expected one of {shown}"
+        expected_names = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
+        return f"{name!r} is no stratum of this sample; expected one of {expected_names}"
     if quota < 0:
         return f"the quota of {name!r} is {quota}; expected 0 or more"
     population = populations[names.index(name)]
@@ -121,14 +123,14 @@ def describe_impossible_quota(name: str, quota: int, names: Sequence[str], popul
 
 def find_certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
     """Mark the queries that are so frequent that a sample of `size` must contain them, shape (queries,)."""
-    taken = np.zeros(len(traffic), bool)
-    left, rest = size, int(traffic.sum())
+    certain = np.zeros(len(traffic), bool)
+    draws, total = size, int(traffic.sum())
     for row in np.argsort(traffic)[::-1]:
-        if not left or left * int(traffic[row]) < rest:
+        if not draws or draws * int(traffic[row]) < total:
             break
-        taken[row] = True
-        left, rest = left - 1, rest - int(traffic[row])
-    return taken
+        certain[row] = True
+        draws, total = draws - 1, total - int(traffic[row])
+    return certain
 
 
 def draw_proportional(
@@ -144,23 +146,23 @@ def draw_proportional(
 
     Returns
     -------
-    The places of the queries drawn, ascending, shape (size,), and the probability of each query to be drawn,
+    The indices of the drawn queries, ascending, shape (size,), and the probability of each query to be drawn,
     shape (queries,), which sum to the size.
     """
-    taken = find_certain(traffic, size)
-    others = np.flatnonzero(~taken)
-    left = size - int(taken.sum())
-    ends = np.cumsum(traffic[others])
+    certain = find_certain(traffic, size)
+    uncertain = np.flatnonzero(~certain)
+    draws = size - int(certain.sum())
+    ends = np.cumsum(traffic[uncertain])
     probability = np.ones(len(traffic))
-    if not left:
-        probability[others] = 0.0
-        return np.flatnonzero(taken), probability
-    rest = int(ends[-1])
-    probability[others] = np.minimum(left * traffic[others].astype(np.float64) / rest, 1.0)
+    if not draws:
+        probability[uncertain] = 0.0
+        return np.flatnonzero(certain), probability
+    total = int(ends[-1])
+    probability[uncertain] = np.minimum(draws * traffic[uncertain].astype(np.float64) / total, 1.0)
     # A point p on the axis stretched by `left` hits the query whose end is the first beyond p / left.
-    points = np.array([(start % rest + number * rest) // left for number in range(left)], np.int64)
-    hit = others[np.searchsorted(ends, points, side="right")]
-    return np.sort(np.concatenate([np.flatnonzero(taken), hit])), probability
+    points = np.array([(start % total + point * total) // draws for point in range(draws)], np.int64)
+    drawn = uncertain[np.searchsorted(ends, points, side="right")]
+    return np.sort(np.concatenate([np.flatnonzero(certain), drawn])), probability
 
 
 def compute_weights(allocation: str, traffic: Sequence[int]) -> list[int]:
@@ -175,5 +177,5 @@ def compute_weights(allocation: str, traffic: Sequence[int]) -> list[int]:
     if allocation == "proportional":
         return list(traffic)
     if allocation == "square-root":
-        return [isqrt(times << 2 * _ROOT_BITS) for times in traffic]
+        return [isqrt(count << 2 * _ROOT_BITS) for count in traffic]
     raise InputError(f"{allocation!r} is no allocation; expected one of {', '.join(ALLOCATIONS)}.")

@@ -10,8 +10,8 @@ same share. The design pps has no unbiased variance, so its queries are taken as
 makes the interval a little too wide. All strata with one evaluated query share one variance; a single stratum
 with one query joins the smallest other stratum.
 
-Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than `CARRIED_BY`
-differences differ from the most common difference, the interval is widened as if one more unseen query had
+Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than
+`MIN_DIFFERING` differences differ from the most common difference, the interval is widened as if one more unseen query had
 the worst or the best difference. The additional query is placed in the stratum with the most searches that
 were not drawn.
 
@@ -29,7 +29,7 @@ from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
-from curation.core.statistics.paired_intervals import CARRIED_BY
+from curation.core.statistics.paired_intervals import MIN_DIFFERING
 from curation.evaluation.figures.means import TOTAL, find_highest
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
 from curation.evaluation.scoring.measure_names import Measure, from_mean_scale, to_mean_scales
@@ -71,7 +71,7 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
     """Estimate each of P columns of differences, shape (Q, P), from −1 to 1 or NaN, for all searches."""
     columns = differences[drawn.queries]
-    few = intervals.find_most_common(columns)[1] < CARRIED_BY
+    few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
     return [
         _with_unseen_query(column, drawn) if is_few else _with_student_interval(column, drawn)
         for column, is_few in zip(columns.T, few.tolist(), strict=True)

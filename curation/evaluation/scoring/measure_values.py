@@ -256,7 +256,7 @@ def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: 
         "num_rel": (relevant, 1),
         "num_rel_ret": (relevant_returned, 1),
     }
-    return ratio(*fractions[measure.kind], without=0.0)
+    return ratio(*fractions[measure.kind], default=0.0)
 
 
 def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None) -> Floats:

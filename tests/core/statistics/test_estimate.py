@@ -28,5 +28,5 @@ def test_words(estimate: Estimate, text: str, percent: str) -> None:
 
 def test_share() -> None:
     assert share_estimate(3, 10) == (0.3, *wilson_interval(3, 10), 10, None)
-    assert share_estimate(3, 9, least=10, why="too few") == Estimate(n=9, why="too few")
+    assert share_estimate(3, 9, minimum=10, why="too few") == Estimate(n=9, why="too few")
     assert share_estimate(0, 0).value is None
