@@ -1,4 +1,4 @@
-"""Conversion between Arrow's arrays and Python's lists or numpy's arrays, without pandas.
+"""Arrow arrays made from and converted to Python lists and numpy arrays, without pandas.
 
 `pa.array`, `to_numpy` and `pa.scalar` import pandas if it is installed. This import of pandas takes longer
 than reading ten runs.
@@ -61,12 +61,12 @@ def int_array(values: Ints) -> pa.Int64Array:
 
 def to_ints(values: pa.Array) -> Ints:
     """Read an Arrow array of whole numbers, shape (N,), with `MISSING` for each null."""
-    int_array = np.from_dlpack(values.drop_null()).astype(np.int64)
+    present = np.from_dlpack(values.drop_null()).astype(np.int64)
     if not values.null_count:
-        return int_array
-    every = np.full(len(values), MISSING)
-    every[np.from_dlpack(pc.cast(pc.is_valid(values), pa.int8())) == 1] = int_array
-    return every
+        return present
+    values_or_missing = np.full(len(values), MISSING)
+    values_or_missing[np.from_dlpack(pc.cast(pc.is_valid(values), pa.int8())) == 1] = present
+    return values_or_missing
 
 
 def to_floats(values: pa.Array) -> NDArray[np.float64]:

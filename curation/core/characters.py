@@ -1,6 +1,4 @@
-"""Characters that are invisible, or that terminals and spreadsheets act on, and names that differ only in
-form.
-"""
+"""Deceptive characters in texts and names: removing, replacing and comparing them."""
 
 from __future__ import annotations
 
@@ -61,13 +59,13 @@ def find_lookalikes(names: Iterable[str], known: Iterable[str]) -> dict[str, str
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(normalise_query(name), []).append(name)
-    folded: dict[str, str] = {}
-    for other in known if by_form else ():
-        to_json_value = other.isascii() and " " not in other
-        for name in by_form.get(other.lower() if to_json_value else normalise_query(other), ()):
-            if name != other:
-                folded[name] = min(folded.get(name, other), other)
-    return folded
+    lookalikes: dict[str, str] = {}
+    for known_name in known if by_form else ():
+        is_simple = known_name.isascii() and " " not in known_name
+        for name in by_form.get(known_name.lower() if is_simple else normalise_query(known_name), ()):
+            if name != known_name:
+                lookalikes[name] = min(lookalikes.get(name, known_name), known_name)
+    return lookalikes
 
 
 def describe_lookalike(name: str, other: str) -> str:
@@ -77,8 +75,8 @@ def describe_lookalike(name: str, other: str) -> str:
     """
     if name == other or normalise_query(name) != normalise_query(other):
         return ""
-    needed = [what for what in _FORMS if _but_for(what, name) != _but_for(what, other)]
-    return " and ".join(needed or list(_FORMS)[-1:])
+    kinds = [kind for kind in _FORMS if _fold_all_but(kind, name) != _fold_all_but(kind, other)]
+    return " and ".join(kinds or list(_FORMS)[-1:])
 
 
 # Possible difference of two names that look equal → the function that removes this difference
@@ -102,8 +100,8 @@ def show_controls(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
-def _but_for(what: str, text: str) -> str:
-    """Remove all differences of form from a name, except differences of the kind `what`."""
+def _fold_all_but(kept_kind: str, text: str) -> str:
+    """Remove all differences of form from a name, except differences of the kind `kept_kind`."""
     for form, fold in _FORMS.items():
-        text = text if form == what else fold(text)
+        text = text if form == kept_kind else fold(text)
     return text

@@ -1,4 +1,4 @@
-"""Paths: the project file to open if no file is named, and the guides and samples that come with goldgrade.
+"""Default paths of the project file and of the files that come with goldgrade.
 
 Until November 2026 goldgrade was called goldset. The environment variable and the project file with the
 former name are still read.
@@ -31,15 +31,15 @@ def find_project_file(environment: Mapping[str, str] | None = None) -> Path:
     default.
     """
     values = os.environ if environment is None else environment
-    named = next((values[variable] for variable in VARIABLES if values.get(variable)), None)
-    if named is not None:
-        return Path(named)
+    value = next((values[variable] for variable in VARIABLES if values.get(variable)), None)
+    if value is not None:
+        return Path(value)
     return next((path for path in DEFAULTS if path.exists()), DEFAULTS[0])
 
 
 def describe_former_variables(environment: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each set variable with the former prefix that is no longer read."""
     for variable in sorted(environment):
-        now = variable.replace(FORMER_PREFIX, PREFIX, 1)
-        if variable.startswith(FORMER_PREFIX) and variable not in VARIABLES and now not in environment:
-            yield f"{variable} is not read any more: goldset is called goldgrade now. Set {now} instead."
+        new_name = variable.replace(FORMER_PREFIX, PREFIX, 1)
+        if variable.startswith(FORMER_PREFIX) and variable not in VARIABLES and new_name not in environment:
+            yield f"{variable} is not read any more: goldset is called goldgrade now. Set {new_name} instead."

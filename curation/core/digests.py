@@ -1,4 +1,4 @@
-"""Digests: canonical JSON of values, the SHA-256 of this JSON, and a seeded order by digests."""
+"""Digests of values: the SHA-256 of their canonical JSON."""
 
 from __future__ import annotations
 

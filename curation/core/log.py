@@ -43,8 +43,8 @@ def write(level: int, message: str, *, error: BaseException | None = None, **fie
     """Write a line to the log; `fields` are its machine-readable parts, and fields that are None are left
     out.
     """
-    known = {name: value for name, value in fields.items() if value is not None}
-    LOG.log(level, "%s", message, exc_info=error, extra={"fields": known})
+    present = {name: value for name, value in fields.items() if value is not None}
+    LOG.log(level, "%s", message, exc_info=error, extra={"fields": present})
 
 
 def remove_content(sentence: str) -> str:

@@ -16,15 +16,15 @@ Spans = tuple[Span, ...]  # a set of characters in normal form
 
 def union(spans: Iterable[Span]) -> Spans:
     """Compute the union of the ranges: the characters that are in at least one range."""
-    joined: list[Span] = []
+    merged: list[Span] = []
     for start, end in sorted(spans):
         if start >= end:
             continue
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            joined.append((start, end))
-    return tuple(joined)
+            merged.append((start, end))
+    return tuple(merged)
 
 
 def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
@@ -34,13 +34,13 @@ def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
 
 def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
     """Compute the characters of the first set that are not in the other set."""
-    first = union(spans)
-    edges = [0, *chain.from_iterable(union(other)), max((end for _, end in first), default=0)]
-    return intersection(first, zip(edges[::2], edges[1::2], strict=True))
+    minuend = union(spans)
+    edges = [0, *chain.from_iterable(union(other)), max((end for _, end in minuend), default=0)]
+    return intersection(minuend, zip(edges[::2], edges[1::2], strict=True))
 
 
-def covered_by_at_least(sets: Sequence[Iterable[Span]], least: int) -> Spans:
-    """Compute the characters that are in at least `least` of the sets."""
+def covered_by_at_least(sets: Sequence[Iterable[Span]], minimum: int) -> Spans:
+    """Compute the characters that are in at least `minimum` of the sets."""
     changes = sorted(
         (position, step)
         for spans in sets
@@ -50,9 +50,9 @@ def covered_by_at_least(sets: Sequence[Iterable[Span]], least: int) -> Spans:
     covered: list[Span] = []
     depth = begin = 0
     for position, step in changes:
-        if depth + step >= least > depth:
+        if depth + step >= minimum > depth:
             begin = position
-        elif depth >= least > depth + step:
+        elif depth >= minimum > depth + step:
             covered.append((begin, position))
         depth += step
     return union(covered)
@@ -60,11 +60,11 @@ def covered_by_at_least(sets: Sequence[Iterable[Span]], least: int) -> Spans:
 
 def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
     """Remove white space at the ends of ranges; ranges with only white space are left out."""
-    inner = []
+    parts = []
     for start, end in spans:
-        if piece := text[start:end].lstrip():
-            inner.append((end - len(piece), end - len(piece) + len(piece.rstrip())))
-    return inner
+        if tail := text[start:end].lstrip():
+            parts.append((end - len(tail), end - len(tail) + len(tail.rstrip())))
+    return parts
 
 
 def count_characters(spans: Iterable[Span]) -> int:

@@ -1,4 +1,4 @@
-"""Texts for people: numbers, shares, intervals, p values and lists in words."""
+"""Numbers in words and figures for people."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ T = TypeVar("T")
 TIMED_OUT = "no answer in time"
 NOT_REACHED = "the server was not reached"
 UNTRUSTED = "the certificate of its host is not trusted"
-_NEVER = frozenset({401, 403, 404, 405})
-_AGAIN = frozenset({408, 425, 429})
-_SAID = 10_000  # maximum number of bytes that are read from an error's body
+_REFUSED = frozenset({401, 403, 404, 405})
+_BUSY = frozenset({408, 425, 429})
+_MAX_ERROR_BYTES = 10_000  # maximum number of bytes that are read from an error's body
 
 
 class RetryPolicy(NamedTuple):
@@ -74,21 +74,21 @@ class WebAnswer(NamedTuple):
     @property
     def is_refused(self) -> bool:
         """True if further requests would also fail, because the address or the key is wrong."""
-        return self.status in _NEVER or 300 <= self.status < 400
+        return self.status in _REFUSED or 300 <= self.status < 400
 
     @property
     def is_busy(self) -> bool:
         """True if the same request may succeed later."""
-        return self.status in _AGAIN or self.status >= 500
+        return self.status in _BUSY or self.status >= 500
 
 
 def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFailure:
     """Send one request; return the answer, or the reason why there is no answer."""
     try:
-        return WebAnswer(200, _received(request, seconds, most))
+        return WebAnswer(200, _read_answer(request, seconds, most))
     except HTTPError as error:
         with error:
-            return WebAnswer(error.code, _beginning(error), _retry_after(error.headers.get("Retry-After")))
+            return WebAnswer(error.code, _read_head(error), _retry_after(error.headers.get("Retry-After")))
     except TimeoutError:
         return RequestFailure(TIMED_OUT)
     except URLError as error:
@@ -110,13 +110,13 @@ def send_with_retries(
         answer = ask()
         if not isinstance(answer, RequestFailure):
             return answer, attempt
-        fault, pause = answer, wait if answer.wait is None else answer.wait
-        if pause > patience.longest_wait:
+        fault, seconds = answer, wait if answer.wait is None else answer.wait
+        if seconds > patience.longest_wait:
             fault = fault._replace(ends_work=True)
         if fault.ends_work:
             return fault, attempt
         if attempt < patience.attempts:
-            stop.wait(pause)
+            stop.wait(seconds)
             wait = min(2 * wait, patience.longest_wait)
     return fault, patience.attempts
 
@@ -154,7 +154,7 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-class _InTime(HTTPHandler, HTTPSHandler):
+class _Deadline(HTTPHandler, HTTPSHandler):
     """A handler whose time limit is for the whole answer, however slowly its bytes arrive."""
 
     def do_open(self, http_class: Any, req: Request, **options: Any) -> HTTPResponse:
@@ -195,9 +195,9 @@ class _Received(RawIOBase):
         super().close()
 
 
-def _beginning(error: HTTPError) -> bytes:
+def _read_head(error: HTTPError) -> bytes:
     try:
-        return error.read(_SAID)
+        return error.read(_MAX_ERROR_BYTES)
     except (OSError, HTTPException):
         return b""
 
@@ -210,14 +210,14 @@ def _retry_after(value: str | None) -> float | None:
         seconds = float(value)
     except ValueError:
         try:
-            at = parsedate_to_datetime(value)
+            date = parsedate_to_datetime(value)
         except ValueError:
             return None
-        seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+        seconds = ((date if date.tzinfo else date.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
     return max(0.0, seconds) if seconds == seconds else None
 
 
-def _received(request: Request, seconds: float, most: int) -> bytes:
-    with build_opener(_NoRedirects, _InTime).open(request, timeout=seconds) as response:
+def _read_answer(request: Request, seconds: float, most: int) -> bytes:
+    with build_opener(_NoRedirects, _Deadline).open(request, timeout=seconds) as response:
         body: bytes = response.read(most + 1)
         return body

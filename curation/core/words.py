@@ -1,4 +1,4 @@
-"""Words: the tokenization of texts by script, for search, marks, tags and shingles.
+"""The tokenization of texts into words by script, for search, marks, tags and shingles.
 
 A word is a run of letters, digits and underscores with the marks on them (vowel signs, accents). Scripts
 without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and Korean, which joins particles
@@ -26,7 +26,7 @@ TOKENIZATION = "by script 1"
 
 _ASCII = re.compile(r"\w+", re.ASCII)
 _DOTTED = re.compile("i\u0307+")
-_FORMER = re.compile(r"\w+")
+_PLAIN = re.compile(r"\w+")
 _UNSPACED = (
     "\u0e01-\u0edf\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9fe\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb"  # Hangul
@@ -73,7 +73,7 @@ def split_whole_words(text: str) -> list[str]:
         return _ASCII.findall(text.lower())
     normal = _normal(text)
     if not any(map(_is_special, set(normal))):
-        return _FORMER.findall(normal)
+        return _PLAIN.findall(normal)
     return _patterns().run.findall(_without_meaning(normal))
 
 
@@ -97,7 +97,7 @@ def is_cut_differently(text: str, whole: bool = False) -> bool:
     if text.isascii():
         return False
     text_words = split_whole_words(text)
-    return text_words != _FORMER.findall(_normal(text)) or (not whole and any(map(is_unspaced, text_words)))
+    return text_words != _PLAIN.findall(_normal(text)) or (not whole and any(map(is_unspaced, text_words)))
 
 
 def fold(word: str) -> str:
@@ -105,12 +105,12 @@ def fold(word: str) -> str:
     return word.lower() if word.isascii() else _without_meaning(_normal(word))
 
 
-def locate_words(text: str, wanted: Callable[[str], bool] = lambda word: True) -> Iterator[LocatedWord]:
+def locate_words(text: str, select: Callable[[str], bool] = lambda word: True) -> Iterator[LocatedWord]:
     """Yield the words of a text with their positions; scripts without spaces give each sign and each gram.
 
     Parameters
     ----------
-    wanted: function that selects the words; called once for each distinct run of the text.
+    select: function that selects the words; called once for each distinct run of the text.
     """
     folded: dict[str, str] = {}  # run → word, '' where it is not wanted
     for match in _runs_of(text).finditer(text):
@@ -118,10 +118,10 @@ def locate_words(text: str, wanted: Callable[[str], bool] = lambda word: True) -
         word = folded.get(run)
         if word is None:
             if match.lastgroup == "unspaced":
-                yield from _located_signs(run, match.start(), wanted)
+                yield from _located_signs(run, match.start(), select)
                 continue
             word = fold(run)
-            folded[run] = word = word if wanted(word) else ""
+            folded[run] = word = word if select(word) else ""
         if word:
             yield LocatedWord(word, *match.span())
 
@@ -137,39 +137,39 @@ def _runs_of(text: str) -> re.Pattern[str]:
     """Choose the fastest pattern that cuts this unfolded text."""
     if text.isascii():
         return _ASCII
-    return _patterns().raw_run if any(map(_is_special, set(text))) else _FORMER
+    return _patterns().raw_run if any(map(_is_special, set(text))) else _PLAIN
 
 
-def _located_signs(run: str, start: int, wanted: Callable[[str], bool]) -> Iterator[LocatedWord]:
+def _located_signs(run: str, start: int, select: Callable[[str], bool]) -> Iterator[LocatedWord]:
     """Yield the wanted signs and the wanted grams of an unfolded run, with their positions."""
-    run_signs, places = _signs_of(run)
+    run_signs, places = _split_unfolded(run)
     grams = list(map(add, run_signs, run_signs[1:]))
-    asked = {word for word in {*run_signs, *grams} if wanted(word)}
-    if not asked:
+    selected = {word for word in {*run_signs, *grams} if select(word)}
+    if not selected:
         return
-    for at, word in enumerate(run_signs):
-        if word in asked:
-            yield LocatedWord(word, start + places[at][0], start + places[at][1])
-    for at, word in enumerate(grams):
-        if word in asked:
-            yield LocatedWord(word, start + places[at][0], start + places[at + 1][1])
+    for index, word in enumerate(run_signs):
+        if word in selected:
+            yield LocatedWord(word, start + places[index][0], start + places[index][1])
+    for index, word in enumerate(grams):
+        if word in selected:
+            yield LocatedWord(word, start + places[index][0], start + places[index + 1][1])
 
 
-def _signs_of(run: str) -> tuple[list[str], list[tuple[int, int]]]:
+def _split_unfolded(run: str) -> tuple[list[str], list[tuple[int, int]]]:
     """Cut an unfolded run into folded signs, with the part of the run that each sign comes from."""
     if _patterns().joining.search(run) is None:
         letters = list(map(_folded_sign, run))
         if all(len(letter) == 1 and _is_unspaced_letter(letter) for letter in set(letters)):
             return letters, list(pairwise(range(len(run) + 1)))
     folded: list[str] = []
-    places: list[tuple[int, int]] = []
-    for piece in _patterns().raw_sign.finditer(run):
-        part = _folded_sign(piece[0])
-        folded.append(part)
-        places += [piece.span()] * len(part)
-    split_signs = list(_patterns().sign.finditer("".join(folded)))
-    spans = [(places[sign.start()][0], places[sign.end() - 1][1]) for sign in split_signs]
-    return [sign[0] for sign in split_signs], spans
+    spans_of_letters: list[tuple[int, int]] = []
+    for match in _patterns().raw_sign.finditer(run):
+        sign_text = _folded_sign(match[0])
+        folded.append(sign_text)
+        spans_of_letters += [match.span()] * len(sign_text)
+    matches = list(_patterns().sign.finditer("".join(folded)))
+    spans = [(spans_of_letters[sign.start()][0], spans_of_letters[sign.end() - 1][1]) for sign in matches]
+    return [sign[0] for sign in matches], spans
 
 
 def _grams(run: str) -> list[str]:
@@ -204,13 +204,13 @@ def _is_unspaced_letter(letter: str) -> bool:
 def _patterns() -> _Patterns:
     """Compile the patterns at the first text that is not ASCII, because it takes a tenth of a second."""
     near, far = range(0x300, 0x10000), (*range(0x10000, 0x32000), *range(0xE0100, 0xE01F0))
-    marks, far_marks = _class(near, _is_mark), _class(far, _is_mark)
+    marks, far_marks = _character_class(near, _is_mark), _character_class(far, _is_mark)
     unspaced = re.compile(rf"[{_UNSPACED}]")
     near_signs, far_signs = (
-        _class(codes, lambda letter: letter.isalnum() and unspaced.match(letter) is not None)
+        _character_class(codes, lambda letter: letter.isalnum() and unspaced.match(letter) is not None)
         for codes in (near, far)
     )
-    split_signs = f"(?:[{near_signs}]|[{far_signs}])"
+    signs = f"(?:[{near_signs}]|[{far_signs}])"
     letters = rf"[^\W{_UNSPACED}]+"
     mark = f"(?:[{marks}]|[{far_marks}])"  # apart: `re` looks up a class without far signs in a table
     extended = f"(?:[{marks}{_WITHOUT_MEANING}]|[{far_marks}])"
@@ -221,10 +221,8 @@ def _patterns() -> _Patterns:
         run=re.compile(
             rf"(?:[{near_signs}]+{mark}*|[{far_signs}]{mark}*)+|{letters}(?:{mark}+(?:{letters})?)*"
         ),
-        sign=re.compile(rf"{split_signs}{mark}*"),
-        raw_run=re.compile(
-            rf"(?P<unspaced>(?:{split_signs}{extended}*)+)|{letters}(?:{extended}+(?:{letters})?)*"
-        ),
+        sign=re.compile(rf"{signs}{mark}*"),
+        raw_run=re.compile(rf"(?P<unspaced>(?:{signs}{extended}*)+)|{letters}(?:{extended}+(?:{letters})?)*"),
         raw_sign=re.compile(
             rf"[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|.(?:{extended}|[\uff9e\uff9f])*", re.DOTALL
         ),
@@ -236,7 +234,7 @@ def _is_mark(letter: str) -> bool:
     return unicodedata.category(letter).startswith("M")
 
 
-def _class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
+def _character_class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
     """Write the letters that meet a condition as ranges of a character class."""
     members = [code for code in codes if belongs(chr(code))]
     starts = [code for code, before in zip(members, [0, *members], strict=False) if code != before + 1]

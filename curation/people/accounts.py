@@ -1,4 +1,4 @@
-"""Accounts of people: roles, ways to sign in, invitations, and changes of accounts by a lead.
+"""Accounts of people, which leads make, invite, change and deactivate.
 
 A deactivated person cannot sign in, and open pages of that person are refused. The judgments of a deactivated
 person remain and count. At least one lead stays active, and nobody can change the account with which they are

@@ -1,4 +1,4 @@
-"""Annotators of a project: names, roles and e-mail addresses, and checks of roles.
+"""Annotators of a project: their names, roles and addresses.
 
 Annotators known only from imported judgments have no password and cannot sign in. A person who signs in
 through an identity provider needs no password.
@@ -228,22 +228,22 @@ def known_addresses(cursor: Cursor) -> dict[str, str]:
     return dict(cursor.execute("SELECT email, annotator FROM identities ORDER BY email").fetchall())
 
 
-def _refuse_alike(what: str, given: str, person_of: Mapping[str, str], name: str) -> None:
+def _refuse_alike(what: str, text: str, person_of: Mapping[str, str], name: str) -> None:
     """Refuse a name or address of the person `name` if a different person's name or address looks the same.
 
     Raises
     ------
     RefusedError: the name or address looks the same.
     """
-    others = {known: person for known, person in person_of.items() if person != name}
-    other = given if given in others else find_lookalikes([given], others).get(given)
-    if other is None:
+    known_texts = {known: person for known, person in person_of.items() if person != name}
+    lookalike = text if text in known_texts else find_lookalikes([text], known_texts).get(text)
+    if lookalike is None:
         return
-    person, differs = others[other], describe_lookalike(given, other)
-    problem = f"differs from {other!r} by {differs}" if differs else "is already in use as a name"
-    whose = f"; that is the address of {person!r}" if person != other else ""
+    person, differs = known_texts[lookalike], describe_lookalike(text, lookalike)
+    problem = f"differs from {lookalike!r} by {differs}" if differs else "is already in use as a name"
+    owner = f"; that is the address of {person!r}" if person != lookalike else ""
     raise RefusedError(
-        f"The {what} {given!r} {problem}{whose}. One person has one name, to which judgments belong: use "
+        f"The {what} {text!r} {problem}{owner}. One person has one name, to which judgments belong: use "
         f"{person!r} for the same person. A different person needs a {what} that looks different.",
         command="`goldgrade people list` shows who is known.",
     )

@@ -177,11 +177,11 @@ def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> Seal
     with store.reading() as cursor:
         seals = [seal for seal in release_seals(cursor) if seal.queries]
         closed = frozenset(query_id for seal in seals for query_id in seal.queries)
-        asked = closed.intersection(queries)
-        fresh = [seal for seal in seals if not _logged_today(cursor, seal, asked, reviewer)] if asked else []
-    if fresh:
-        _write_down(store, fresh, asked, ADJUDICATION, REVIEWING, reviewer, ("reviewer", "lead"))
-    return SealAccess(closed - asked)
+        opened = closed.intersection(queries)
+        new = [seal for seal in seals if not _logged_today(cursor, seal, opened, reviewer)] if opened else []
+    if new:
+        _write_down(store, new, opened, ADJUDICATION, REVIEWING, reviewer, ("reviewer", "lead"))
+    return SealAccess(closed - opened)
 
 
 def write_opening(cursor: Cursor, opening: Unsealing) -> None:
@@ -226,13 +226,13 @@ def _parts_of(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:
 
 def _logged_today(cursor: Cursor, seal: ReleaseSeal, queries: Iterable[str], reviewer: str) -> bool:
     today = utc_now().date()
-    logged = {
+    logged_parts = {
         part
         for opening in openings(cursor, seal.release_id)
         if (opening.opened_by, opening.purpose, opening.opened_at.date()) == (reviewer, ADJUDICATION, today)
         for part in opening.parts
     }
-    return logged.issuperset(_parts_of(seal, queries))
+    return logged_parts.issuperset(_parts_of(seal, queries))
 
 
 def _queries_of(cursor: Cursor, release_id: str) -> Mapping[str, str]:

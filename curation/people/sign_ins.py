@@ -1,4 +1,4 @@
-"""Sign-ins and passwords: storing and comparing passwords, and the open sign-ins of people.
+"""Sign-ins of people, and the passwords that open them.
 
 A sign-in is open while its row in the database exists. The browser's cookie holds a key, and the row holds
 only a hash of the key, with which nobody can sign in. Ending a sign-in deletes its row, so that neither a
@@ -162,12 +162,12 @@ def change_password(store: Store, name: str, old: str, new: str, visit: Visit = 
         raise RefusedError("The old password is wrong.")
     if _in_nfc(new) == _in_nfc(old):
         raise InputError("the new password is the same as the old password; expected a different password")
-    hashed = hash_password(new)
+    new_hash = hash_password(new)
     with store.transaction() as cursor:
         if _current_password(cursor, name) != current:
             raise RefusedError("The password was changed at the same time. Sign in with the newer password.")
         record_event(cursor, "change password", {"name": name}, name)
-        return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, hashed))
+        return open_sign_in(cursor, name, visit, revision=write_password(cursor, name, new_hash))
 
 
 def hash_password(password: str) -> str:
@@ -214,9 +214,9 @@ def _hash_of_nobody() -> str:
 
 def _password_fits(current: tuple[int, str] | None, password: str) -> bool:
     nobody = _hash_of_nobody()  # made at the first call, whether the annotator is known or not
-    stored = current[1] if current else nobody
+    stored_hash = current[1] if current else nobody
     forms = dict.fromkeys((_in_nfc(password), password))  # older hashes are of the password as it was typed
-    return any(_verify_hash(stored, form) for form in forms) and current is not None
+    return any(_verify_hash(stored_hash, form) for form in forms) and current is not None
 
 
 def _verify_hash(stored: str, password: str) -> bool:

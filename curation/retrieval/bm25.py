@@ -76,11 +76,11 @@ class Bm25:
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[Hits]:
         """See `Retriever.search`."""
         postings = self._postings(progress)
-        asked = [self._numbers(query.text) for query in queries]
-        search = search_for(postings, asked)
+        word_numbers = [self._numbers(query.text) for query in queries]
+        search = search_for(postings, word_numbers)
         hits: list[Hits] = []
-        for start in range(0, len(asked), _BLOCK):
-            best = search(postings, asked[start : start + _BLOCK], depth)
+        for start in range(0, len(word_numbers), _BLOCK):
+            best = search(postings, word_numbers[start : start + _BLOCK], depth)
             hits += [Hits(self._ids, rows, scores) for rows, scores in best]
             progress("bm25: search", len(hits), len(queries))
         return hits
@@ -116,19 +116,19 @@ class Bm25:
 def _count(texts: Sequence[str], stemmer: str | None) -> CorpusIndex:
     """Make the index of texts that are not stored in a project."""
     chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
-    ended = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
-    return merge([count_words(chunk, stemmer) for chunk in ended], np.arange(len(texts)))
+    batches = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
+    return merge([count_words(chunk, stemmer) for chunk in batches], np.arange(len(texts)))
 
 
-def _weigh(made: CorpusIndex) -> Postings:
+def _weigh(index: CorpusIndex) -> Postings:
     """Compute idf and length penalties from the counts of an index."""
-    held_by, documents = np.diff(made.starts), len(made.words_in)
-    idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
-    field = (np.arange(len(made.words)) < count_grams(made.words)).view(np.uint8)
-    lengths = np.stack([made.words_in, made.grams_in]).astype(np.float64)
+    document_counts, documents = np.diff(index.starts), len(index.words_in)
+    idf = np.log((documents - document_counts + 0.5) / (document_counts + 0.5))
+    field = (np.arange(len(index.words)) < count_grams(index.words)).view(np.uint8)
+    lengths = np.stack([index.words_in, index.grams_in]).astype(np.float64)
     fields = np.maximum(np.array([documents, np.count_nonzero(lengths[1])]), 1)
     penalties = K1 * (1 - B + B * lengths / np.maximum(lengths.sum(axis=1) / fields, 1e-9)[:, None])
-    return Postings(idf, field, made.starts, made.rows, made.counts, penalties)
+    return Postings(idf, field, index.starts, index.rows, index.counts, penalties)
 
 
 def _find(ordered: pa.StringArray, word: str) -> int | None:

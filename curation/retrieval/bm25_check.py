@@ -42,8 +42,8 @@ def compare_with_rank_bm25(
     RefusedError: a list differs, so no pool may be built with the index.
     """
     draw = Random(seed)  # noqa: S311  no secret
-    answered = [row for row, query in enumerate(queries) if index.finds(query)]
-    drawn = [queries[row] for row in sorted(draw.sample(answered, min(QUERIES, len(answered))))]
+    answerable = [row for row, query in enumerate(queries) if index.finds(query)]
+    drawn = [queries[row] for row in sorted(draw.sample(answerable, min(QUERIES, len(answerable))))]
     searched = corpus
     if drawn:
         with store.reading() as cursor:
@@ -61,7 +61,7 @@ def compare_with_rank_bm25(
     return {"queries": len(drawn), "documents": len(searched.ids), "corpus": len(corpus.ids)}
 
 
-def _scores(terms: Mapping[str, Sequence[str]], asked: Collection[str]) -> dict[str, float]:
+def _scores(terms: Mapping[str, Sequence[str]], query_terms: Collection[str]) -> dict[str, float]:
     """Compute document id → rank-bm25's score, in the order of the ids."""
     from rank_bm25 import BM25Okapi
 
@@ -69,13 +69,14 @@ def _scores(terms: Mapping[str, Sequence[str]], asked: Collection[str]) -> dict[
     scores = np.zeros(len(ids))
     for gram in (False, True):
         field = [
-            [term if term in asked else "" for term in terms[key] if is_gram(term) is gram] for key in ids
+            [term if term in query_terms else "" for term in terms[key] if is_gram(term) is gram]
+            for key in ids
         ]
         if any(field):
             reference: Any = BM25Okapi(field, k1=K1, b=B, epsilon=0.0)
             if gram:
                 reference.avgdl *= len(field) / sum(map(bool, field))
-            scores += reference.get_scores([term for term in asked if is_gram(term) is gram])
+            scores += reference.get_scores([term for term in query_terms if is_gram(term) is gram])
     return dict(zip(ids, scores.tolist(), strict=True))
 
 

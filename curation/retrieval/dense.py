@@ -94,17 +94,17 @@ class Dense:
         RefusedError: the model cannot be loaded, or the stored vectors are from another model.
         """
         hits = [best_hits((), np.zeros(0), depth) for _ in queries]
-        asked = [number for number, query in enumerate(queries) if split_words(query.text)]
-        if not asked or not self._documents:
+        rows = [number for number, query in enumerate(queries) if split_words(query.text)]
+        if not rows or not self._documents:
             return hits
         passages = self._embed_passages(progress)
-        vectors = self._embed_queries([queries[number].text for number in asked], progress)
+        vectors = self._embed_queries([queries[number].text for number in rows], progress)
         block = max(1, _CELLS // len(passages.vectors))
-        for start in range(0, len(asked), block):
+        for start in range(0, len(rows), block):
             cosines = vectors[start : start + block] @ passages.vectors.T
-            for number, row in zip(asked[start : start + block], cosines, strict=True):
+            for number, row in zip(rows[start : start + block], cosines, strict=True):
                 hits[number] = self._best(passages, np.round(row.astype(np.float64), 6), depth)
-            progress("dense: search", min(start + block, len(asked)), len(asked))
+            progress("dense: search", min(start + block, len(rows)), len(rows))
         return hits
 
     def why_none(self, query: Query) -> str:

@@ -90,13 +90,13 @@ def embed(
     source = find_model(model)
     if half:
         source = source._replace(name=f"{source.name} in {BFLOAT16}")
-    wanted = [(digest(kind, text), text) for text in texts]
-    distinct = sorted(set(wanted))
+    hashed = [(digest(kind, text), text) for text in texts]
+    distinct = sorted(set(hashed))
     missing = _missing(store, source.name, distinct)
     if missing:
         encoder = open_model(store, source, ask_hub)
         _embed_missing(store, source.name, encoder, kind, missing, len(distinct), progress, half)
-    return _read(store, source.name, [text_hash for text_hash, _ in wanted])
+    return _read(store, source.name, [text_hash for text_hash, _ in hashed])
 
 
 def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -> Any:
@@ -116,14 +116,14 @@ def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]
     """Sort texts by their number of word pieces, the longest first, because batches are padded to word
     pieces.
     """
-    pieces = [len(text) for _, text in texts]
+    lengths_of = [len(text) for _, text in texts]
     if getattr(encoder.tokenizer, "is_fast", False):
         chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
-        asked = ([text for _, text in chunk] for chunk in chunks)
-        pieces = [
-            len(tokens) for chunk in asked for tokens in encoder.tokenizer(chunk, verbose=False).input_ids
+        batches = ([text for _, text in chunk] for chunk in chunks)
+        lengths_of = [
+            len(tokens) for chunk in batches for tokens in encoder.tokenizer(chunk, verbose=False).input_ids
         ]
-    lengths = dict(zip(texts, pieces, strict=True))
+    lengths = dict(zip(texts, lengths_of, strict=True))
     return sorted(texts, key=lambda text: (-lengths[text], text[0]))
 
 
@@ -163,7 +163,7 @@ def _embed_missing(
     """Embed the longest texts first, so that a batch has texts of similar length and no forecast of time is
     too low.
     """
-    done, began = total - len(missing), monotonic()
+    done, start_time = total - len(missing), monotonic()
     progress(f"embed: {kind}", done, total)
     by_length = longest_first(encoder, missing)
     for start in range(0, len(by_length), CHUNK):
@@ -175,7 +175,7 @@ def _embed_missing(
         done += len(chunk)
         progress(f"embed: {kind}", done, total)
     if len(missing) >= CHUNK and not half:
-        pace = sum(len(text) for _, text in missing) / max(monotonic() - began, 0.001)
+        pace = sum(len(text) for _, text in missing) / max(monotonic() - start_time, 0.001)
         with store.transaction() as cursor:
             put_setting(cursor, f"{MEASURED}{name}", f"{pace:.0f}")
 

@@ -76,20 +76,20 @@ def cut_documents(
     NotFoundError, RefusedError: see `embeddings.embed`.
     """
     spans: list[list[Span]] = [[(0, len(document.text))] for document in documents]
-    long = [number for number, document in enumerate(documents) if not cutter.surely_fits(document.text)]
-    if not long:
+    long_rows = [number for number, document in enumerate(documents) if not cutter.surely_fits(document.text)]
+    if not long_rows:
         return spans
-    hashes = [digest(documents[number].title, documents[number].body) for number in long]
-    known = _read(store, cutter, hashes)
-    missing = [at for at, text_hash in enumerate(hashes) if text_hash not in known]
+    hashes = [digest(documents[number].title, documents[number].body) for number in long_rows]
+    stored_cuts = _read(store, cutter, hashes)
+    missing = [index for index, text_hash in enumerate(hashes) if text_hash not in stored_cuts]
     for start in range(0, len(missing), CHUNK):
         progress("dense: cut into passages", start, len(missing))
         chunk = missing[start : start + CHUNK]
-        cut = _cut_all(store, [documents[long[at]] for at in chunk], cutter)
-        _keep(store, cutter, [hashes[at] for at in chunk], cut)
-        known |= dict(zip((hashes[at] for at in chunk), cut, strict=True))
-    for number, text_hash in zip(long, hashes, strict=True):
-        spans[number] = known[text_hash]
+        cut = _cut_all(store, [documents[long_rows[index]] for index in chunk], cutter)
+        _keep(store, cutter, [hashes[index] for index in chunk], cut)
+        stored_cuts |= dict(zip((hashes[index] for index in chunk), cut, strict=True))
+    for number, text_hash in zip(long_rows, hashes, strict=True):
+        spans[number] = stored_cuts[text_hash]
     return spans
 
 
@@ -112,20 +112,20 @@ def cut(text: str, pieces: Sequence[Span], room: int, overlap: int) -> list[Span
         last = first + room
         end = _first_beginning(text, pieces, range(last, first + room // 2, -1), last)
         spans.append((pieces[first][0], pieces[end - 1][1]))
-        again = _first_beginning(text, pieces, range(end - min(overlap, room // 4), end), end)
-        first = max(again, first + 1)
+        next_first = _first_beginning(text, pieces, range(end - min(overlap, room // 4), end), end)
+        first = max(next_first, first + 1)
     spans.append((pieces[first][0] if count else 0, len(text)))
     return [(0, spans[0][1]), *spans[1:]]
 
 
-def _first_beginning(text: str, pieces: Sequence[Span], places: range, default: int) -> int:
+def _first_beginning(text: str, pieces: Sequence[Span], candidates: range, default: int) -> int:
     """Find the first of these pieces that begins a sentence, else the first that begins a word, else
     `default`.
     """
     for quality in (2, 1):
-        for place in places:
-            if _begins(text, pieces[place][0]) >= quality:
-                return place
+        for piece in candidates:
+            if _begins(text, pieces[piece][0]) >= quality:
+                return piece
     return default
 
 

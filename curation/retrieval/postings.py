@@ -49,9 +49,9 @@ Search = Callable[[Postings, Sequence[Sequence[int]], int], list[Best]]
 def search_for(postings: Postings, asked: Sequence[Sequence[int]]) -> Search:
     """Choose the compiled search if numba is installed and the queries have enough postings, else numpy."""
     numbers = chain.from_iterable(asked)
-    work = int(sum(postings.starts[number + 1] - postings.starts[number] for number in numbers))
+    posting_count = int(sum(postings.starts[number + 1] - postings.starts[number] for number in numbers))
     loaded = _kernel.cache_info().currsize > 0
-    return search_compiled if (loaded or work > WORTH) and _kernel() else search_numpy
+    return search_compiled if (loaded or posting_count > WORTH) and _kernel() else search_numpy
 
 
 def search_numpy(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
@@ -65,9 +65,9 @@ def search_compiled(postings: Postings, asked: Sequence[Sequence[int]], depth: i
     """Find the same documents as `search_numpy` with the compiled kernel. Needs numba."""
     ends = np.cumsum([0, *map(len, asked)])
     numbers = np.fromiter(chain.from_iterable(asked), np.int64, ends[-1])
-    places = np.cumsum([0, *(postings.starts[numbers + 1] - postings.starts[numbers])])
-    room = int(np.minimum(np.diff(places[ends]), depth).sum())
-    rows, scores = np.empty(room, np.int32), np.empty(room)
+    posting_ends = np.cumsum([0, *(postings.starts[numbers + 1] - postings.starts[numbers])])
+    size = int(np.minimum(np.diff(posting_ends[ends]), depth).sum())
+    rows, scores = np.empty(size, np.int32), np.empty(size)
     kernel = _kernel()
     assert kernel is not None
     bounds = np.cumsum([0, *kernel.fill_best(*postings, K1, numbers, ends, depth, rows, scores)]).tolist()

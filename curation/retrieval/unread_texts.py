@@ -1,4 +1,6 @@
-"""Texts that a model cannot read. For example, an English model cuts Thai into unknown words, so that all
+"""Texts that an embedding model cannot read.
+
+For example, an English model cuts Thai into unknown words, so that all
 Thai queries may have the same embedding. A word is not read if the tokenizer does not know a part of the
 word, or cuts the word into about as many pieces as the word has letters. A text is not read if most of its
 letters are in such words, or if a text with other words has the same embedding. All models read ASCII, so
@@ -34,14 +36,14 @@ def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int
     ----------
     vectors: unit embeddings of the texts by the model, shape (texts, d).
     """
-    foreign = [number for number, text in enumerate(texts) if not text.isascii()]
-    if not foreign:
+    rows = [number for number, text in enumerate(texts) if not text.isascii()]
+    if not rows:
         return []
-    unread = {foreign[at] for at in _with_one_embedding([texts[at] for at in foreign], vectors[foreign])}
+    unread = {rows[index] for index in _with_one_embedding([texts[index] for index in rows], vectors[rows])}
     file = model_file(find_model(model).location, "tokenizer.json")
     if file is not None:
         tokenizer = _Tokenizer(file)
-        unread |= {number for number in foreign if tokenizer.unread_share(texts[number]) > UNREAD}
+        unread |= {number for number in rows if tokenizer.unread_share(texts[number]) > UNREAD}
     return sorted(unread)
 
 

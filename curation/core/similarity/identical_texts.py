@@ -41,12 +41,12 @@ class IdenticalTexts:
 
     def shared(self, grades: Mapping[tuple[str, str], Grade]) -> dict[tuple[str, str], Grade]:
         """Copy each grade to all other ids of the same text that have no grade for the query."""
-        others = {
+        copies = {
             (query, same_id): grade
             for (query, document_id), grade in grades.items()
             for same_id in self.of(document_id)
         }
-        return others | dict(grades)
+        return copies | dict(grades)
 
 
 class Representatives:
@@ -65,12 +65,12 @@ class Representatives:
     def __init__(
         self,
         identical: IdenticalTexts,
-        held: Iterable[tuple[str, str]],
+        candidates: Iterable[tuple[str, str]],
         outside: Callable[[str, str], object] = lambda query_id, document_id: None,
     ) -> None:
         self._identical, self._outside = identical, outside
         self._taken: dict[tuple[str, str], str] = {}
-        for query_id, document_id in sorted(held):
+        for query_id, document_id in sorted(candidates):
             if not outside(query_id, document_id):
                 self._taken.setdefault((query_id, identical.first(document_id)), document_id)
 

@@ -1,4 +1,4 @@
-"""All pairs of texts whose Jaccard similarity reaches a threshold.
+"""Similar texts: all pairs whose Jaccard similarity reaches a threshold.
 
 Two searches give the same result. `exact_links` multiplies the sparse incidence matrix with itself, and
 compares all pairs. `minhash_links` verifies each MinHash candidate exactly; to verify by the MinHash estimate
@@ -29,7 +29,7 @@ from curation.core.similarity.minhash import choose_banding, find_candidates
 from curation.core.similarity.shingles import Shingles, ShingleSets, collect_distinct_sets
 from curation.core.statistics.arrays import Floats, Ints
 
-_WAITING = 1_000_000  # number of links from which the forest is computed before more links are added
+_MAX_PENDING = 1_000_000  # number of links from which the forest is computed before more links are added
 
 EXACTLY = "exact, all pairs"
 VERIFIED = "minhash, verified exactly"  # the names of the two searches
@@ -44,9 +44,9 @@ class Links(NamedTuple):
     second: Ints
     similarity: Floats
 
-    def at(self, places: NDArray[Any]) -> Links:
+    def at(self, indices: NDArray[Any]) -> Links:
         """Select links by their places or by a mask."""
-        return Links(self.first[places], self.second[places], self.similarity[places])
+        return Links(self.first[indices], self.second[indices], self.similarity[indices])
 
 
 def concatenate_links(blocks: Sequence[Links]) -> Links:
@@ -66,12 +66,12 @@ def find_spanning_forest(links: Links, size: int) -> Ints:
     Of several equally strong links between the same two nodes, the first link counts.
     """
     order = np.lexsort((links.second, links.first, -links.similarity))
-    _, seen_first = np.unique((links.first * size + links.second)[order], return_index=True)
-    order = order[np.sort(seen_first)]
+    _, first_of_pair = np.unique((links.first * size + links.second)[order], return_index=True)
+    order = order[np.sort(first_of_pair)]
     ranks = np.arange(1, len(order) + 1, dtype=np.float64)  # unique weights: one forest only
     graph = coo_matrix((ranks, (links.first[order], links.second[order])), shape=(size, size))
-    kept = order[minimum_spanning_tree(graph.tocsr()).data.astype(np.int64) - 1]
-    ordered: Ints = kept[np.lexsort((links.second[kept], links.first[kept]))]
+    forest = order[minimum_spanning_tree(graph.tocsr()).data.astype(np.int64) - 1]
+    ordered: Ints = forest[np.lexsort((links.second[forest], links.first[forest]))]
     return ordered
 
 
@@ -143,13 +143,13 @@ class PairCollector:
         whole = self._single[links.first] | self._single[links.second]
         self._whole.append(links.at(whole))
         self._forest.append(links.at(~whole))
-        if sum(len(block.first) for block in self._forest) > _WAITING:
+        if sum(len(block.first) for block in self._forest) > _MAX_PENDING:
             self._forest = [self._strongest()]
 
     def links(self) -> Links:
         """Return the kept links, ordered by first and second."""
-        kept = concatenate_links([self._strongest(), *self._whole])
-        return kept.at(np.lexsort((kept.second, kept.first)))
+        links = concatenate_links([self._strongest(), *self._whole])
+        return links.at(np.lexsort((links.second, links.first)))
 
     def _strongest(self) -> Links:
         links = concatenate_links(self._forest)
@@ -161,28 +161,28 @@ def exact_links(sets: ShingleSets, threshold: float, progress: Progress = silent
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
         similarity = shared / (sizes[first] + sizes[second] - shared)
-        keep = (first < second) & (similarity >= threshold)
-        yield Links(first[keep], second[keep], similarity[keep])
+        mask = (first < second) & (similarity >= threshold)
+        yield Links(first[mask], second[mask], similarity[mask])
         progress("comparing texts", min(block * _BLOCK, len(sizes)), len(sizes))
 
 
 def contained_links(
-    sets: ShingleSets, share: float, least: int, below: float, progress: Progress = silent
+    sets: ShingleSets, share: float, min_size: int, max_similarity: float, progress: Progress = silent
 ) -> Iterator[Links]:
     """Yield in blocks all pairs in which one text has at least this share of the other text's shingles.
 
     Parameters
     ----------
-    least: minimum number of shingles of the smaller text.
-    below: limit of Jaccard similarity; pairs at or above this limit are left out.
+    min_size: minimum number of shingles of the smaller text.
+    max_similarity: limit of Jaccard similarity; pairs at or above this limit are left out.
     """
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
         smaller = np.minimum(sizes[first], sizes[second])
         contained = np.round(shared / smaller, 4)  # as the certificate, which gets it by another way
         similarity = shared / (sizes[first] + sizes[second] - shared)
-        keep = (first < second) & (smaller >= least) & (contained >= share) & (similarity < below)
-        yield Links(first[keep], second[keep], contained[keep])
+        mask = (first < second) & (smaller >= min_size) & (contained >= share) & (similarity < max_similarity)
+        yield Links(first[mask], second[mask], contained[mask])
         progress("comparing parts of texts", min(block * _BLOCK, len(sizes)), len(sizes))
 
 
@@ -191,11 +191,11 @@ def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = sile
     sizes = sets.sizes
     for first, second in find_candidates(sets, choose_banding(threshold), progress):
         cells = np.cumsum(sizes[first] + sizes[second])
-        for part in np.split(np.arange(len(first)), np.flatnonzero(np.diff(cells // _CELLS)) + 1):
-            text, other = first[part], second[part]
+        for batch in np.split(np.arange(len(first)), np.flatnonzero(np.diff(cells // _CELLS)) + 1):
+            text, other = first[batch], second[batch]
             similarity = sets.similarity(text, other)
-            keep = similarity >= threshold
-            yield Links(text[keep], other[keep], similarity[keep])
+            mask = similarity >= threshold
+            yield Links(text[mask], other[mask], similarity[mask])
 
 
 def _shared(sets: ShingleSets) -> Iterator[tuple[Ints, Ints, Ints]]:

@@ -1,5 +1,4 @@
-"""Quotes: search for a quotation in a text, first exactly, then without regard to white space, then
-approximately.
+"""The search for a quotation in a text that may have changed.
 
 A quotation is found again after the text around it has changed. If the quotation itself was changed, its
 words are compared in order around the longest common run of words (Ratcliff and Obershelp, as in `difflib`).
@@ -44,17 +43,17 @@ def find_quote(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[S
     words = quote.split()
     if exact or not words:
         return exact
-    pieces = list(_PIECE.finditer(text))
-    starts = list(accumulate((len(piece[0]) + 1 for piece in pieces), initial=0))
-    squeezed, wanted = " ".join(piece[0] for piece in pieces), " ".join(words)
+    words_in_text = list(_PIECE.finditer(text))
+    starts = list(accumulate((len(piece[0]) + 1 for piece in words_in_text), initial=0))
+    flat_text, quote_text = " ".join(piece[0] for piece in words_in_text), " ".join(words)
     if flags & re.IGNORECASE:
-        squeezed, wanted = _caseless(squeezed), _caseless(wanted)
+        flat_text, quote_text = _caseless(flat_text), _caseless(quote_text)
 
     def offset(index: int) -> int:
         piece = bisect_right(starts, index) - 1
-        return pieces[piece].start() + index - starts[piece]
+        return words_in_text[piece].start() + index - starts[piece]
 
-    return [(offset(start), offset(end - 1) + 1) for start, end in _apart(_exact(wanted, squeezed))]
+    return [(offset(start), offset(end - 1) + 1) for start, end in _apart(_exact(quote_text, flat_text))]
 
 
 def relocate_quote(quote: str, text: str, before: int) -> FoundQuote | None:
@@ -64,15 +63,15 @@ def relocate_quote(quote: str, text: str, before: int) -> FoundQuote | None:
     ----------
     before: start of the quotation in its original version; of several places the nearest place is taken.
     """
-    places = find_quote(quote, text)
-    if places:
-        return FoundQuote(min(places, key=lambda span: abs(span[0] - before)), 1.0)
-    wanted, words = _located(quote), _located(text)
-    if len(wanted) > MAX_WORDS:
+    spans = find_quote(quote, text)
+    if spans:
+        return FoundQuote(min(spans, key=lambda span: abs(span[0] - before)), 1.0)
+    query, words = _located(quote), _located(text)
+    if len(query) > MAX_WORDS:
         return None
-    run = _compared(wanted, words).find_longest_match()
-    room = len(wanted) // 2 + 5
-    best = _best(wanted, words[max(0, run.b - run.a - room) : run.b - run.a + len(wanted) + room])
+    run = _compared(query, words).find_longest_match()
+    margin = len(query) // 2 + 5
+    best = _best(query, words[max(0, run.b - run.a - margin) : run.b - run.a + len(query) + margin])
     return best if best is not None and best.score >= NEARLY else None
 
 
@@ -90,13 +89,13 @@ def quote_spans(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, s
     return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
 
 
-def _apart(places: Iterable[Span]) -> Iterator[Span]:
+def _apart(spans: Iterable[Span]) -> Iterator[Span]:
     """Yield places in order, without places that overlap an earlier place."""
-    last = 0
-    for start, end in places:
-        if start >= last:
+    previous_end = 0
+    for start, end in spans:
+        if start >= previous_end:
             yield start, end
-            last = end
+            previous_end = end
 
 
 def _caseless(text: str) -> str:
@@ -110,23 +109,23 @@ def _caseless(text: str) -> str:
 def _exact(quote: str, text: str) -> Iterator[Span]:
     """Yield all places of a quotation; overlapping places are at least the quotation's period apart."""
     period = _period(quote)
-    at = text.find(quote)
-    while at >= 0:
-        yield at, at + len(quote)
-        if text.startswith(quote[-period:], at + len(quote)):
-            at += period
+    start = text.find(quote)
+    while start >= 0:
+        yield start, start + len(quote)
+        if text.startswith(quote[-period:], start + len(quote)):
+            start += period
         else:
-            at = text.find(quote, at + period + 1)
+            start = text.find(quote, start + period + 1)
 
 
 def _period(quote: str) -> int:
     """Compute the smallest shift by which a quotation overlaps itself (Knuth, Morris and Pratt 1977)."""
     borders, border = [0] * len(quote), 0
-    for at in range(1, len(quote)):
-        while border and quote[at] != quote[border]:
+    for index in range(1, len(quote)):
+        while border and quote[index] != quote[border]:
             border = borders[border - 1]
-        border += quote[at] == quote[border]
-        borders[at] = border
+        border += quote[index] == quote[border]
+        borders[index] = border
     return len(quote) - border
 
 

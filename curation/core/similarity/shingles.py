@@ -1,4 +1,4 @@
-"""Shingles of texts, the Jaccard similarity of two sets of them, and the sets of many texts as one matrix.
+"""Shingles of texts, and the Jaccard similarity of two sets of shingles.
 
 Reworded texts differ only in punctuation and the order of words: "T-shirt, blue" and "blue t shirt". The
 words of such texts are compared in alphabetical order. Alphabetical order would bring "iphone 14 case" nearer
@@ -105,19 +105,19 @@ def collect_distinct_sets(
     ----------
     single: numbers of texts that keep a separate set, even if a different text has an equal set.
     """
-    alone = set(single)
-    numbers: dict[bytes, int] = {}
+    separate = set(single)
+    set_ids: dict[bytes, int] = {}
     class_of, flat, ends = array("q"), array("Q"), array("q", [0])
     for number, shingles in enumerate(texts):
         if not shingles:
             class_of.append(-1)
             continue
         hashes = np.sort(np.fromiter(map(_hash, shingles), np.uint64, len(shingles)))
-        label = f"{number} " if number in alone else " "
+        label = f"{number} " if number in separate else " "
         key = blake2b(hashes.tobytes() + label.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        place = numbers.setdefault(key, len(numbers))
-        class_of.append(place)
-        if place == len(ends) - 1:
+        set_id = set_ids.setdefault(key, len(set_ids))
+        class_of.append(set_id)
+        if set_id == len(ends) - 1:
             flat.frombytes(hashes.tobytes())
             ends.append(len(flat))
     return _sets(np.frombuffer(flat, np.uint64), np.array(ends, np.int64)), np.array(class_of, np.int64)
@@ -140,11 +140,13 @@ def find_near_duplicate(
     first by id.
     """
     document_shingles = shingles[document_id]
-    likeness = [
-        (-jaccard(document_shingles, shingles[other]), other) for other in positives if other in shingles
+    scores = [
+        (-jaccard(document_shingles, shingles[other_id]), other_id)
+        for other_id in positives
+        if other_id in shingles
     ]
-    negated, nearest = min(likeness, default=(0.0, ""))
-    return NearDuplicate(document_id, nearest, -negated) if likeness and -negated >= threshold else None
+    negated, nearest = min(scores, default=(0.0, ""))
+    return NearDuplicate(document_id, nearest, -negated) if scores and -negated >= threshold else None
 
 
 def reworded_shingles(text: str) -> Shingles:
