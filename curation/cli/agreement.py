@@ -182,10 +182,8 @@ def _print_report(
     overall, within, consensus = report_sections.make_overview(report)
     details = []
     if breakdown is BreakdownBy.ANNOTATOR:
-        details = [
-            report_sections.make_annotators_section(annotators),
-            report_sections.make_feedback_section(annotators),
-        ]
+        makers = (report_sections.make_annotators_section, report_sections.make_feedback_section)
+        details = [make_section(annotators) for make_section in makers]
     elif breakdown and report.details:
         details = [report_sections.make_breakdown_sections(report, report.details)[breakdown.value]]
     evidence = report_sections.make_evidence_sections(report.evidence)

@@ -76,22 +76,18 @@ def answers_status(
       goldgrade answers status faq --json
       goldgrade answers status faq --query "who repairs kettles"
     """
+    from curation.labeling.written_answers import tasks as answer_tasks
     from curation.labeling.written_answers.disputes import read_answer_case
-    from curation.labeling.written_answers.tasks import (
-        build_task_table,
-        list_answer_tasks,
-        read_answer_task_status,
-    )
 
     store = project_store()
     if name is None:
         if query is not None:
             raise InputError("--query would change nothing: a query has answers in a task; name the TASK.")
         with store.reading() as cursor:
-            tasks = list_answer_tasks(cursor)
-        show(PlainResult((), (build_task_table(tasks),)), as_json={"tasks": tasks})
+            tasks = answer_tasks.list_answer_tasks(cursor)
+        show(PlainResult((), (answer_tasks.build_task_table(tasks),)), as_json={"tasks": tasks})
     elif query is None:
-        show(read_answer_task_status(store, name))
+        show(answer_tasks.read_answer_task_status(store, name))
     else:
         access = open_seal(store, f"show the answers of {name}")
         show(read_answer_case(store, name, find_query_id(store, query), actor(), access=access))

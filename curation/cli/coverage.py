@@ -258,11 +258,8 @@ def _list_written() -> None:
 
     store = project_store()
     with store.reading() as cursor:
-        written, checks, tasks = (
-            coverage_queries.coverage_queries(cursor),
-            written_unanswerable(cursor),
-            batches(cursor),
-        )
+        written, checks = coverage_queries.coverage_queries(cursor), written_unanswerable(cursor)
+        tasks = batches(cursor)
     models = coverage_queries.judged_origins(store)
     result = {
         "queries": [{**query._asdict(), "detail": json.loads(query.detail)} for query in written],

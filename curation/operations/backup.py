@@ -53,10 +53,6 @@ class Backup:
     duckdb: str = duckdb.__version__
 
     @property
-    def judgments(self) -> int:
-        return self.rows.get("judgment_events", 0)
-
-    @property
     def sentences(self) -> list[str]:
         """Sentences on the copy of the project, the number of its rows, and its sum."""
         return [

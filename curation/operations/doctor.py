@@ -148,10 +148,8 @@ def check_log(project: Path) -> Iterator[DoctorFinding]:
 
 def check_permissions(project: Path) -> Iterator[DoctorFinding]:
     secrets = "The project holds hashes of passwords, sealed grades and the key that signs cookies."
-    contents = {
-        project: ("the file", secrets),
-        log_path(project): ("the log next to it", "The log holds new changes."),
-    }
+    log_content = "the log next to it", "The log holds new changes."
+    contents = {project: ("the file", secrets), log_path(project): log_content}
     for path, (name, content) in contents.items():
         with suppress(FileNotFoundError):
             if (mode := path.stat().st_mode & 0o777) & OTHERS_MODE_BITS:

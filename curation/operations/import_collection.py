@@ -65,8 +65,8 @@ class CollectionImport:
         sentences = []
         for name, imported in zip(names, imports, strict=True):
             if imported is not None:
-                first, *others = imported.outcome.sentences
-                sentences += [f"{name}: {first}", *others]
+                first, *remaining = imported.outcome.sentences
+                sentences += [f"{name}: {first}", *remaining]
         return sentences
 
 

@@ -251,11 +251,8 @@ def _is_published_by(module: str, value: object) -> bool:
     if module == "builtins" or defining_module == module:
         return True
     top_package = defining_module.partition(".")[0]
-    return (
-        top_package == module.partition(".")[0]
-        or top_package.startswith("_")
-        or top_package in _PUBLISHED_ELSEWHERE
-    )
+    is_same_package = top_package == module.partition(".")[0]
+    return is_same_package or top_package.startswith("_") or top_package in _PUBLISHED_ELSEWHERE
 
 
 def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:

@@ -390,6 +390,6 @@ def test_a_waiting_process_that_was_killed_costs_no_job(project: Store) -> None:
 
 def test_each_kind_says_what_it_does_and_what_stays() -> None:
     for kind in OPERATIONS.values():
-        assert kind.doing[0].islower()
-        assert kind.kept.endswith(".")
-        assert kind.first[0].islower()
+        assert kind.in_progress[0].islower()
+        assert kind.on_interrupt.endswith(".")
+        assert kind.first_step[0].islower()
