@@ -92,12 +92,10 @@ def find_collection(
     not_imported = [look for look in recognized if not look.kind]
     files, other_styles = _of_one_style(path, files, style)
     if not files:
-        examples = "; ".join(
+        shown = "; ".join(
             f"{_shown_name(file.path, path)}: {file.found}" for file in [*not_imported, *other_styles][:5]
         )
-        raise InputError(
-            f"no test collection was found there ({examples or 'the folder is empty'})", path=path
-        )
+        raise InputError(f"no test collection was found there ({shown or 'the folder is empty'})", path=path)
     kind_order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (kind_order.index(file.kind), file.path))
     found_style = style or next((file.style for file in files if file.style), "trec")
@@ -137,11 +135,9 @@ def _of_one_style(
             way_out="Choose one format.",
             command=f"--format {' or --format '.join(styles)} does.",
         )
-    selected = [file for file in files if file.style in ("", style or file.style)]
-    other_files = [
-        CollectionFile(file.path, f"{file.found}, not {style}") for file in files if file not in selected
-    ]
-    return selected, other_files
+    chosen = [file for file in files if file.style in ("", style or file.style)]
+    others = [CollectionFile(file.path, f"{file.found}, not {style}") for file in files if file not in chosen]
+    return chosen, others
 
 
 def _recognize_file(path: Path, root: Path, table_style: str, encoding: str) -> CollectionFile:
@@ -246,11 +242,9 @@ def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
     """
     if any(path.suffix.lower() in (".parquet", ".pq") for path in paths):
         return "hf"
-    inner_paths = [path.relative_to(root).parts for path in paths if path != root]
-    folders = {parts[0] for parts in inner_paths if len(parts) > 1}
-    has_json_qrels = any(
-        parts[0] == "qrels" and ".jsonl" in parts[1] for parts in inner_paths if len(parts) == 2
-    )
+    inner = [path.relative_to(root).parts for path in paths if path != root]
+    folders = {parts[0] for parts in inner if len(parts) > 1}
+    has_json_qrels = any(parts[0] == "qrels" and ".jsonl" in parts[1] for parts in inner if len(parts) == 2)
     return "hf" if has_json_qrels or folders & {"corpus", "queries", "default"} else "beir"
 
 

@@ -203,30 +203,26 @@ def import_corpus_files(
     RefusedError: another process changed the corpus during the import.
     """
     with store.reading() as cursor:
-        stored_versions = read_known_versions(cursor)
-    builder = CorpusBuilder([path for path, _ in files], stored_versions.hashes)
+        before = read_known_versions(cursor)
+    builder = CorpusBuilder([path for path, _ in files], before.hashes)
     for path, layout in files:
         read_documents(Records(path, layout, progress), fields or CorpusFields(), builder)
     builder.pack()
-    versions = dict(stored_versions.versions) if add else {}
+    versions = dict(before.versions) if add else {}
     versions.update({document_id: version for document_id, (version, *_) in builder.versions.items()})
-    result = compare_versions(stored_versions, versions, builder)
-    is_held = add and stored_versions.held
-    if (
-        result.is_new or stored_versions.held != is_held or builder.batches
-    ):  # texts that were left elsewhere until now
+    result = compare_versions(before, versions, builder)
+    is_held = add and before.held
+    if result.is_new or before.held != is_held or builder.batches:  # texts that were left elsewhere until now
         with store.transaction(appends=True) as cursor:
-            write_corpus(cursor, stored_versions, versions, builder.batches, builder.source, is_held)
+            write_corpus(cursor, before, versions, builder.batches, builder.source, is_held)
             record_import(cursor, {"source": builder.source}, result, author)
             result = replace(result, withdrawn=withdraw(cursor, author))
     return result
 
 
-def record_import(cursor: Cursor, detail: dict[str, Any], corpus_import: CorpusImport, author: str) -> None:
+def record_import(cursor: Cursor, detail: dict[str, Any], result: CorpusImport, author: str) -> None:
     """Record an import of documents in the audit trail."""
-    counts = {
-        name: getattr(corpus_import, name) for name in ("snapshot", "added", "changed", "removed", "left_out")
-    }
+    counts = {name: getattr(result, name) for name in ("snapshot", "added", "changed", "removed", "left_out")}
     record_event(cursor, "import corpus", detail | counts, author)
 
 
@@ -285,19 +281,17 @@ def read_documents(records: Records, requested: CorpusFields, builder: CorpusBui
     builder.fields.append(fields)
 
 
-def build_known_document(
-    values: Mapping[str, Any], fields: CorpusFields, known_hashes: Container[str]
-) -> Document:
+def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
     """Return the document of a record; if the project has the document without the group, return the stored
     version.
 
     A new version would set aside all grades of the document.
     """
     document = build_document(values, fields)
-    if document.content_hash in known_hashes:
+    if document.content_hash in known:
         return document
     older = drop_group(document, fields.group)
-    return older if older.content_hash in known_hashes else document
+    return older if older.content_hash in known else document
 
 
 def drop_group(document: Document, group: str | None) -> Document:
@@ -356,17 +350,17 @@ def build_document_table(documents: Sequence[Document]) -> pa.Table:
 
 
 def compare_versions(
-    stored_versions: KnownVersions, versions: Mapping[str, str], builder: CorpusBuilder
+    before: KnownVersions, versions: Mapping[str, str], builder: CorpusBuilder
 ) -> CorpusImport:
     """Compare a new snapshot of the corpus with the versions of documents that the project has."""
-    stored = stored_versions.versions
+    stored = before.versions
     added = sum(document_id not in stored for document_id in versions)
     unchanged = sum(stored.get(document_id) == version for document_id, version in versions.items())
     snapshot = compute_snapshot_id(versions)
     return CorpusImport(
         snapshot=snapshot,
         documents=len(versions),
-        is_new=snapshot != stored_versions.snapshot,
+        is_new=snapshot != before.snapshot,
         added=added,
         changed=len(versions) - added - unchanged,
         removed=sum(document_id not in versions for document_id in stored),
@@ -380,7 +374,7 @@ def compare_versions(
 
 def write_corpus(
     cursor: Cursor,
-    stored_versions: KnownVersions,
+    before: KnownVersions,
     versions: Mapping[str, str],
     batches: Iterable[pa.Table],
     source: str,
@@ -390,16 +384,14 @@ def write_corpus(
 
     Parameters
     ----------
-    stored_versions: versions of documents in the project at the time of the comparison.
+    before: versions of documents in the project at the time of the comparison.
     is_held: whether engines hold the corpus.
 
     Raises
     ------
     RefusedError: another process changed the corpus during the import.
     """
-    if get_setting(cursor, "corpus") != stored_versions.snapshot or count_versions(cursor) != len(
-        stored_versions.hashes
-    ):
+    if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
         raise RefusedError(
             "A different import changed the corpus; nothing was written. Run this import again."
         )
@@ -413,6 +405,6 @@ def write_corpus(
         columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
         append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
     put_setting(cursor, "corpus", snapshot)
-    if is_held or stored_versions.held:
+    if is_held or before.held:
         put_setting(cursor, HELD, snapshot if is_held else "")
     return snapshot

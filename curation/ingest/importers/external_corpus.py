@@ -167,14 +167,12 @@ def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> I
     hashes.
     """
     how_read = json.loads(file.reading)
-    column_of_field = how_read["fields"]
-    fields = CorpusFields(**column_of_field)
+    used = how_read["fields"]
+    fields = CorpusFields(**used)
     with _cut_down(_unchanged_path(file), rows, file.row_groups) as (path, rows_in_file):
         records = Records(path, FileLayout(**how_read["layout"]))
-        resolved_again: dict[str, Any] = {
-            name: value or _NONE.get(name, "") for name, value in column_of_field.items()
-        }
-        records.resolve(CorpusFields(**resolved_again))
+        resolved: dict[str, Any] = {name: value or _NONE.get(name, "") for name, value in used.items()}
+        records.resolve(CorpusFields(**resolved))
         row_numbers = set(rows_in_file)
         selected_records = (record.fields for number, record in enumerate(records) if number in row_numbers)
         for batch in batched(build_known_document(values, fields, hashes) for values in selected_records):
@@ -196,12 +194,12 @@ def _unchanged_path(file: LinkedFile) -> Path:
 
 @contextmanager
 def _cut_down(
-    path: Path, rows: Sequence[int], row_groups: Sequence[int]
+    path: Path, rows: Sequence[int], group_sizes: Sequence[int]
 ) -> Iterator[tuple[Path, Sequence[int]]]:
     """Yield a file with these rows, and the numbers of the rows in the file. For Parquet, the file is a copy
     of the rows.
     """
-    if not row_groups or 2 * len(rows) > sum(row_groups):
+    if not group_sizes or 2 * len(rows) > sum(group_sizes):
         yield path, rows
         return
     import numpy as np
@@ -210,12 +208,12 @@ def _cut_down(
 
     from curation.ingest.readers.parquet import open_parquet
 
-    ends = np.cumsum(row_groups)
+    ends = np.cumsum(group_sizes)
     group_of = np.searchsorted(ends, rows, side="right")
     with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder, open_parquet(path) as file:
         tables = []
         for group in np.unique(group_of).tolist():
-            first = int(ends[group]) - row_groups[group]
+            first = int(ends[group]) - group_sizes[group]
             tables.append(file.read_row_group(group).take(np.array(rows)[group_of == group] - first))
         smaller = Path(folder) / "rows.parquet"
         pq.write_table(pa.concat_tables(tables), smaller)

@@ -68,9 +68,7 @@ def merge_judgments(
         by_key.setdefault(judgment.key, []).append(judgment)
     problems: list[str] = []
     counts: Counter[str] = Counter(left_out)
-    merged = {
-        key: _join(_keep_latest(same_pair, counts), counts, problems) for key, same_pair in by_key.items()
-    }
+    merged = {key: _join(_keep_latest(group, counts), counts, problems) for key, group in by_key.items()}
     left_out.update(counts)
     refuse_problems(problems, way_out=_ONE_GRADE)
     return merged

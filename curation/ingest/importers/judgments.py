@@ -97,17 +97,15 @@ def _fields(records: Records, requested: JudgmentFields, takes_evidence: bool) -
         )
     for column in requested.annotator_columns:
         records.choose_column("--annotator-columns", column)
-    unread_fields = (
-        {"annotator", "grade"} if is_wide else {"annotator"} if requested.annotator_name else set()
-    )
-    unread_fields |= {"grade"} if requested.grade_given is not None else set()
-    unread_fields |= set() if takes_evidence or requested.evidence else {"evidence"}
-    used = records.resolve(requested, unread_fields)
+    unread = {"annotator", "grade"} if is_wide else {"annotator"} if requested.annotator_name else set()
+    unread |= {"grade"} if requested.grade_given is not None else set()
+    unread |= set() if takes_evidence or requested.evidence else {"evidence"}
+    used = records.resolve(requested, unread)
     if requested.query_text is None and (
         find_name_kind(used.query or "") != "id" or records.format == "qrels"
     ):
         used = replace(used, query_text=None)
-    if "annotator" not in unread_fields and used.annotator is None:
+    if "annotator" not in unread and used.annotator is None:
         records.refuse_columns(
             "no column is known to hold annotators: name one with --map annotator=COLUMN, several "
             "columns with --annotator-columns, or one person with --annotator"

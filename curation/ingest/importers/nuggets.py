@@ -79,15 +79,13 @@ def import_nuggets(
                     rows.left_out["repeated nugget"] += nugget.text in importance_of
                     importance_of[nugget.text] = nugget.vital
     rows.check(nuggets_of, "nugget")
-    nuggets_of_query = {
-        query: [Nugget(*item) for item in nuggets.items()] for query, nuggets in nuggets_of.items()
-    }
+    revisions = {query: [Nugget(*item) for item in nuggets.items()] for query, nuggets in nuggets_of.items()}
     with store.transaction(appends=True) as cursor:
-        changes = _append_nuggets(cursor, nuggets_of_query, records.source, author)
+        changes = _append_nuggets(cursor, revisions, records.source, author)
         if any(changes):
             event = {"source": records.source, "new": changes[0], "changed": changes[1]}
             record_event(cursor, "import nuggets", event, author)
-    return rows.outcome(nuggets_of_query, changes, used)
+    return rows.outcome(revisions, changes, used)
 
 
 def write_nuggets(

@@ -118,13 +118,11 @@ def compare_queries(
             added.append(row)
             continue
         stored_row = ImportedQuery(query, known.metadata[query.query_id], 0)
-        first_row = first_rows.setdefault(query.query_id, row)
+        first = first_rows.setdefault(query.query_id, row)
         if query.normalised != row.query.normalised:
             problems.add(row.line, describe_text_conflict(row.query, query, "in the project"), ONE_TEXT)
-        elif first_row is not row:
-            problems.add(
-                row.line, _twin_text(row, [query], f" like {problems.unit} {first_row.line}"), ONE_QUERY
-            )
+        elif first is not row:
+            problems.add(row.line, _twin_text(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
         elif (updated := _updated_query(stored_row, row)) != stored_row:
             changed.append(updated)
         if row.has_other_id_than(query):
@@ -137,15 +135,13 @@ def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Que
     """Return the only query with the text of a row whose id is made from the text; note a problem if several
     queries have the text.
     """
-    same_text = known.find_by_text(row.query.normalised)
-    if not same_text:
+    equal = known.find_by_text(row.query.normalised)
+    if not equal:
         return None
-    if len(same_text) > 1 or (
-        row.has_own_id and same_text[0].query_id != make_query_id(same_text[0].normalised)
-    ):
-        problems.add(row.line, _twin_text(row, same_text), ONE_QUERY)
+    if len(equal) > 1 or (row.has_own_id and equal[0].query_id != make_query_id(equal[0].normalised)):
+        problems.add(row.line, _twin_text(row, equal), ONE_QUERY)
         return None
-    return same_text[0]
+    return equal[0]
 
 
 def _twin_text(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:

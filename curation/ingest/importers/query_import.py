@@ -159,8 +159,8 @@ def import_queries(
     records = Records(find_beir_file(path, "queries.jsonl"), layout, progress, judged=False)
     used = records.resolve(fields or QueryFields())
     left_out: Counter[str] = Counter()
-    document_field_names = read_document_fields(store) if used.filter else set()
-    rows = _read_queries(records, used, left_out, document_field_names)
+    known_fields = read_document_fields(store) if used.filter else set()
+    rows = _read_queries(records, used, left_out, known_fields)
     if not rows:
         records.refuse_empty("query", left_out)
     with store.transaction(appends=True) as cursor:
@@ -196,10 +196,10 @@ def import_queries(
 
 
 def _read_queries(
-    records: Records, fields: QueryFields, left_out: Counter[str], document_field_names: Collection[str]
+    records: Records, fields: QueryFields, left_out: Counter[str], known_fields: Collection[str]
 ) -> list[ImportedQuery]:
     """Return the distinct queries of the file. A filter may use the fields of documents' metadata in
-    `document_field_names`.
+    `known_fields`.
     """
     rows: dict[str, ImportedQuery] = {}
     marks = find_mark_columns(records.columns, fields.used.values())
@@ -207,9 +207,7 @@ def _read_queries(
         if mark := find_mark(record.fields, marks):
             left_out[f"marked {mark[1]}"] += 1
             continue
-        row = _row(
-            record, fields, left_out, _filter(record, fields.filter, document_field_names, records.problems)
-        )
+        row = _row(record, fields, left_out, _filter(record, fields.filter, known_fields, records.problems))
         row = row._replace(tags=_tags_of_record(record, fields.tag, records.problems))
         if not row.query.normalised:
             left_out["empty query"] += 1
@@ -217,22 +215,20 @@ def _read_queries(
             left_out[BARE] += 1
         elif not row.query.query_id:
             left_out["no id"] += 1
-        elif (first_row := rows.setdefault(row.query.query_id, row)) is not row:
-            if first_row.query.normalised != row.query.normalised:
+        elif (first := rows.setdefault(row.query.query_id, row)) is not row:
+            if first.query.normalised != row.query.normalised:
                 records.problems.add(
                     record.line,
-                    describe_text_conflict(row.query, first_row.query, f"on {records.unit} {first_row.line}"),
+                    describe_text_conflict(row.query, first.query, f"on {records.unit} {first.line}"),
                     ONE_TEXT,
                 )
-            rows[first_row.query.query_id] = first_row._replace(
-                tags=tuple(dict.fromkeys([*first_row.tags, *row.tags]))
-            )
+            rows[first.query.query_id] = first._replace(tags=tuple(dict.fromkeys([*first.tags, *row.tags])))
             left_out["the same query again"] += 1
     return list(rows.values())
 
 
 def _row(
-    record: Record, fields: QueryFields, left_out: Counter[str], filter_metadata: dict[str, Any]
+    record: Record, fields: QueryFields, left_out: Counter[str], more_metadata: dict[str, Any]
 ) -> ImportedQuery:
     values = record.fields
     text = redact(field_to_text(values, fields.text).strip())
@@ -248,14 +244,14 @@ def _row(
     answers = () if column is None else redact_answers(values.get(column), left_out, kinds_in_answers)
     kinds |= set(kinds_in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
-    other_values = _redacted(select_unused_values(values, used, fields.inside) | filter_metadata, kinds)
+    other_values = _redacted(select_unused_values(values, used, fields.inside) | more_metadata, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
     details = (to_metadata_json(other_values), record.line, frozenset(kinds), text.is_empty)
     return ImportedQuery(query, *details, tuple(dict.fromkeys(answers)))
 
 
 def _filter(
-    record: Record, column: str | None, document_field_names: Collection[str], problems: Problems
+    record: Record, column: str | None, known_fields: Collection[str], problems: Problems
 ) -> dict[str, Any]:
     """Return the metadata of a query from a cell with a filter; {} for an empty cell."""
     value = record.fields.get(column or "")
@@ -263,9 +259,7 @@ def _filter(
         return {}
     try:
         query_filter = parse_filter(value)
-        refuse_problems(
-            [missing] if (missing := describe_missing_fields(query_filter, document_field_names)) else []
-        )
+        refuse_problems([missing] if (missing := describe_missing_fields(query_filter, known_fields)) else [])
     except InputError as error:
         for problem in error.problems:
             problems.add(record.line, problem, WAY_OUT)
@@ -294,9 +288,9 @@ def _tag_statements(
     cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
 ) -> list[TagStatement]:
     """Return a statement for each tag of a query's rows, which says that the query has the tag."""
-    with_items = _known_rows(cursor, rows, known_as)
+    known_rows = _known_rows(cursor, rows, known_as)
     return list(
-        dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in with_items for tag in row.tags)
+        dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in known_rows for tag in row.tags)
     )
 
 

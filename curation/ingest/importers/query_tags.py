@@ -68,12 +68,10 @@ def list_tags_for_people(cursor: Cursor) -> list[str]:
 
 def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
     """Refuse tags that the project does not have; the error lists the known tags."""
-    known_names = read_known_tags(cursor)
-    unknown = [
-        describe_unknown_tag(name, known_names) for name in dict.fromkeys(names) if name not in known_names
-    ]
+    known = read_known_tags(cursor)
+    unknown = [describe_unknown_tag(name, known) for name in dict.fromkeys(names) if name not in known]
     if unknown:
-        raise InputError(unknown, way_out=describe_known_tags(known_names), command=DECLARE)
+        raise InputError(unknown, way_out=describe_known_tags(known), command=DECLARE)
 
 
 def describe_unknown_tag(name: str, known: Sequence[str]) -> str:
@@ -221,10 +219,9 @@ def append_statements(
     if not statements:
         return
     rows = cursor.execute("SELECT query_id, tag, max(revision) FROM query_tags GROUP BY ALL").fetchall()
-    revisions = {(query_id, tag): revision for query_id, tag, revision in rows}
+    newest = {(query_id, tag): revision for query_id, tag, revision in rows}
     new_rows = [
-        (query_id, tag, revisions.get((query_id, tag), 0) + 1, present)
-        for query_id, tag, present in statements
+        (query_id, tag, newest.get((query_id, tag), 0) + 1, present) for query_id, tag, present in statements
     ]
     names, common_values = (
         ("query_id", "tag", "revision", "present"),

@@ -98,12 +98,12 @@ def column_to_microseconds(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
     """
     numbers, is_valid, unit = _time_numbers(column)
     margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
-    in_calendar = (
+    inside = (
         _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & is_valid & (abs(numbers) != _INFINITE)
     )
     times = np.zeros(len(numbers), np.int64)
-    times[in_calendar] = _as_microseconds(numbers[in_calendar], unit)
-    return times, in_calendar, np.flatnonzero(is_valid & ~in_calendar).tolist()
+    times[inside] = _as_microseconds(numbers[inside], unit)
+    return times, inside, np.flatnonzero(is_valid & ~inside).tolist()
 
 
 def format_odd_time(column: pa.Array, index: int) -> str:
@@ -185,12 +185,10 @@ def _clock_values(column: pa.Array) -> list[Any]:
 def _duration_values(column: pa.Array) -> list[Any]:
     """Return durations as Python objects; a duration that Python cannot represent becomes a text."""
     numbers, is_valid, unit = _time_numbers(column)
-    max_seconds = _INFINITE // _MICROSECOND - 1
-    in_bounds = is_valid & (
-        _is_within(numbers, unit, -max_seconds, max_seconds) | (_PER_SECOND[unit] >= _MICROSECOND)
-    )
-    values = _in_microseconds(numbers, in_bounds, unit, pa.duration("us"))
-    out_of_bounds = np.flatnonzero(is_valid & ~in_bounds).tolist()
+    limit = _INFINITE // _MICROSECOND - 1
+    inside = is_valid & (_is_within(numbers, unit, -limit, limit) | (_PER_SECOND[unit] >= _MICROSECOND))
+    values = _in_microseconds(numbers, inside, unit, pa.duration("us"))
+    out_of_bounds = np.flatnonzero(is_valid & ~inside).tolist()
     return _with_texts(values, out_of_bounds, lambda index: f"{numbers[index]} {unit}")
 
 

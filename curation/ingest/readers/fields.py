@@ -121,17 +121,15 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
     while path and inside_column is None:
         inside_column = _column_in(field.usual_names, columns, path, path != inside)
         path = path.rpartition(".")[0]
-    nested_column = (
-        _column_by_last_part(field.usual_names, columns) if field.required_noun or field.leads else None
-    )
+    nested = _column_by_last_part(field.usual_names, columns) if field.required_noun or field.leads else None
     if not field.required_noun:
-        return inside_column or outside_column or nested_column
+        return inside_column or outside_column or nested
     if field.usual_names[0] in columns:
         return field.usual_names[0]
     return (
-        inside_column or outside_column or nested_column
+        inside_column or outside_column or nested
         if f"{inside}.".startswith("_source.")
-        else outside_column or nested_column or inside_column
+        else outside_column or nested or inside_column
     )
 
 
@@ -148,17 +146,15 @@ def find_leading_object(
     ----------
     chosen: column that a person chose for each field; '' for no column.
     """
-    leading_field = next((field for field in fields if field.leads), None)
-    leading_field = leading_field or next((field for field in fields if field.required_noun), None)
-    if leading_field is None:
+    leading = next((field for field in fields if field.leads), None)
+    leading = leading or next((field for field in fields if field.required_noun), None)
+    if leading is None:
         return ""
-    column = chosen.get(leading_field.name)
+    column = chosen.get(leading.name)
     if column is None:
-        column = _column_in(leading_field.usual_names, columns, "_source", False) or find_column(
-            leading_field, columns
-        )
-        column = column or _column_in(leading_field.usual_names, columns, "fields", False)
-        if column in leading_field.usual_names:
+        column = _column_in(leading.usual_names, columns, "_source", False) or find_column(leading, columns)
+        column = column or _column_in(leading.usual_names, columns, "fields", False)
+        if column in leading.usual_names:
             return ""
     return (column or "").rpartition(".")[0]
 
@@ -170,20 +166,16 @@ def _column_in(usual: Iterable[str], columns: Sequence[str], path: str, encloses
     "_" belong to the search engine, and match only exactly.
     """
     before = f"{path}." if path else ""
-    column_of_name = {column[len(before) :]: column for column in columns if column.startswith(before)}
-    exact_name = next((name for name in usual if name in column_of_name), None)
-    name = exact_name or match_column(
-        usual, [name for name in column_of_name if not (encloses and name.startswith("_"))]
-    )
-    return None if name is None else column_of_name[name]
+    by_name = {column[len(before) :]: column for column in columns if column.startswith(before)}
+    exact = next((name for name in usual if name in by_name), None)
+    name = exact or match_column(usual, [name for name in by_name if not (encloses and name.startswith("_"))])
+    return None if name is None else by_name[name]
 
 
 def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column for the first of the names that a column has, ignoring case and punctuation."""
-    column_of_name = {_bare_name(name): name for name in reversed(columns)}
-    return next(
-        (column_of_name[_bare_name(name)] for name in names if _bare_name(name) in column_of_name), None
-    )
+    by_name = {_bare_name(name): name for name in reversed(columns)}
+    return next((by_name[_bare_name(name)] for name in names if _bare_name(name) in by_name), None)
 
 
 def _column_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:

@@ -153,14 +153,14 @@ def read_text_lines(
     ------
     InputError: the encoding is unknown, or the gzip data is damaged.
     """
-    line_number, bad_lines, first_problem = 0, 0, ""
+    number, bad_lines, first_problem = 0, 0, ""
     try:
         with _open_text(path, encoding, newline) as text:
-            for line_number, line in enumerate(text, 1):
+            for number, line in enumerate(text, 1):
                 if not line.isascii() and (undecoded := _SMUGGLED.search(line)):
                     bad_lines += 1
-                    first_problem = first_problem or _bad_byte(line_number, line, undecoded.start())
-                    if line_number == 1 and line.startswith(_UTF_16):
+                    first_problem = first_problem or _bad_byte(number, line, undecoded.start())
+                    if number == 1 and line.startswith(_UTF_16):
                         problems.stop(f"{first_problem} is not {encoding}", _other_encoding(path, encoding))
                 if "\0" in line:
                     replaced[NUL] += line.count("\0")
@@ -172,15 +172,13 @@ def read_text_lines(
         )
     except OutOfBoundsError as error:
         problems.stop(
-            f"{error} after line {line_number}",
+            f"{error} after line {number}",
             "Expected one record on each line: look at this place in the file.",
         )
     except UnicodeError as error:
-        problems.stop(f"is not {encoding} after line {line_number}: {error}")
+        problems.stop(f"is not {encoding} after line {number}: {error}")
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        problems.stop(
-            f"the gzip data is cut off or damaged after line {line_number}", "Fetch the file again."
-        )
+        problems.stop(f"the gzip data is cut off or damaged after line {number}", "Fetch the file again.")
     if bad_lines:
         more = f" ({bad_lines:,} lines have undecodable bytes)" if bad_lines > 1 else ""
         problems.add_general(f"{first_problem} is not {encoding}{more}", _other_encoding(path, encoding))

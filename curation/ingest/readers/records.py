@@ -145,10 +145,8 @@ class Records:
         self._objects = frozenset(
             name for name in self._names if are_objects(record.fields.get(name) for record in first_records)
         )
-        inner_names = dict.fromkeys(
-            path for record in first_records for path in list_inner_columns(record.fields)
-        )
-        self.columns = tuple(name for name in {**self._names, **inner_names} if name not in self._objects)
+        inner = dict.fromkeys(path for record in first_records for path in list_inner_columns(record.fields))
+        self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
         self._grade_copies = {name for name in self._names if judged and _is_the_grade(first_records, name)}
         self._beginning = first_records
         self._records = chain(first_records, records)
@@ -238,12 +236,9 @@ class Records:
     def _refuse_objects(self, option: str, name: str | None) -> None:
         """Refuse a column that holds objects for a field of texts, immediately or at the first object."""
         if name in self._objects:
-            inner_column = next(
-                (column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text"
-            )
+            inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
             self.refuse_columns(
-                f"{option} names {name!r}, which holds objects: name a value inside them, such as "
-                f"{inner_column}"
+                f"{option} names {name!r}, which holds objects: name a value inside them, such as {inner}"
             )
         elif name is not None:
             self._texts[name] = option

@@ -35,11 +35,9 @@ class NameColumn(NamedTuple):
     codes: Ints
     values: list[str]
 
-    def firsts(
-        self, lines: Ints, selected: NDArray[np.bool_] | None = None
-    ) -> Iterator[tuple[int, str, int]]:
+    def firsts(self, lines: Ints, chosen: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, str, int]]:
         """Yield the code, the name and the number of the first line of each name in the selected rows."""
-        rows = np.arange(len(lines)) if selected is None else np.flatnonzero(selected)
+        rows = np.arange(len(lines)) if chosen is None else np.flatnonzero(chosen)
         codes, first = np.unique(self.codes[rows], return_index=True)
         for code, line in zip(codes.tolist(), lines[rows[first]].tolist(), strict=True):
             yield code, self.values[code], line
@@ -132,11 +130,8 @@ def _as_scores(column: pa.Array) -> Floats:
 
 def _as_ranks(column: pa.Array) -> Ints:
     if _is_text(column):
-        may_be_too_large = to_ints(pc.binary_length(column)).max(initial=0) >= _LONG
-        if (
-            may_be_too_large
-            or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py()
-        ):
+        is_long = to_ints(pc.binary_length(column)).max(initial=0) >= _LONG
+        if is_long or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py():
             raise NeedsRowReader
     elif not pa.types.is_integer(column.type):
         raise NeedsRowReader

@@ -58,13 +58,11 @@ class TextTable:
         self.delimiter = "\t"
 
     def __iter__(self) -> Iterator[Row]:
-        first_lines = _up_to_text(self._lines)
-        separator = find_separator(first_lines[-1]) if first_lines else ""
-        if separator:
-            first_lines[-1] = "\n"
-        reader = self._csv_reader(
-            chain(first_lines, self._lines), first_lines[-1] if first_lines else "", separator
-        )
+        beginning = _up_to_text(self._lines)
+        mark = find_separator(beginning[-1]) if beginning else ""
+        if mark:
+            beginning[-1] = "\n"
+        reader = self._csv_reader(chain(beginning, self._lines), beginning[-1] if beginning else "", mark)
         rows = _numbered_rows(reader, self._problems)
         names = self._columns or self._read_header(rows)
         width = len(names)
@@ -78,7 +76,7 @@ class TextTable:
                 more = "…" if width > 8 else ""
                 expected = f"expected {width} ({', '.join(names[:8])}{more})"
                 self._problems.add(number, f"{pluralize(len(row), 'cell')}, {expected}")
-            elif width == 1 and not (separator and number == len(first_lines)):
+            elif width == 1 and not (mark and number == len(beginning)):
                 yield number, {names[0]: ""}
 
     def _csv_reader(self, lines: Iterable[str], first: str, separator: str) -> Any:

@@ -198,10 +198,8 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
             remaining = remaining[~matches]
     other_texts = texts.take(int_array(remaining)).dictionary_encode()
     parsed = [parse_time(text) for text in other_texts.dictionary.to_pylist()]
-    distinct_times = np.array(
-        [UNREAD if time is None else to_microseconds(time) for time in parsed], np.int64
-    )
-    times[remaining] = distinct_times[to_ints(other_texts.indices)]
+    distinct = np.array([UNREAD if time is None else to_microseconds(time) for time in parsed], np.int64)
+    times[remaining] = distinct[to_ints(other_texts.indices)]
     return times, remaining[(times[remaining] == UNREAD) & (to_ints(pc.binary_length(texts))[remaining] > 0)]
 
 

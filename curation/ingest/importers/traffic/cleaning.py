@@ -243,27 +243,25 @@ def clean_rows(
     is_kept: Mask = verdicts == KEPT
     left_out = {why: int((verdicts == verdict).sum()) for verdict, why in rules.reasons.items()}
     rows_with_session = np.flatnonzero(is_kept & (sessions >= 0) & (times != UNKNOWN_TIME))
-    sorted_rows = rows_with_session[np.lexsort((times[rows_with_session], sessions[rows_with_session]))]
+    order = rows_with_session[np.lexsort((times[rows_with_session], sessions[rows_with_session]))]
     del rows_with_session
-    queries = texts.queries[rows[sorted_rows]]
-    verdicts = judge_sessions(
-        sessions[sorted_rows], times[sorted_rows], queries, counts[sorted_rows] == 1, rules
-    )
-    is_kept[sorted_rows[verdicts > 0]] = False
+    queries = texts.queries[rows[order]]
+    verdicts = judge_sessions(sessions[order], times[order], queries, counts[order] == 1, rules)
+    is_kept[order[verdicts > 0]] = False
     left_out |= {why: int((verdicts == verdict).sum()) for verdict, why in enumerate(rules.of_sessions, 1)}
     return is_kept, {why: count for why, count in left_out.items() if count}
 
 
 def judge_sessions(
-    sessions: Codes, times: Ints, queries: Codes, counts_one: Mask, rules: CleaningRules
+    sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
 ) -> NDArray[np.int8]:
     """Return for each row 0 if the row is kept, or else the position of the reason, from 1, in
     `CleaningRules.of_sessions`.
 
     The rows are sorted by session and time; all arrays have shape (A,). `queries` are numbers of normalized
-    queries, and `counts_one` says whether a row counts one query.
+    queries, and `single` says whether a row counts one query.
     """
-    is_repeat = find_repeats(sessions, times, queries, counts_one, rules)
+    is_repeat = find_repeats(sessions, times, queries, single, rules)
     verdicts = is_repeat.astype(np.int8)
     remaining = np.flatnonzero(~is_repeat)
     verdicts[remaining[find_robots(sessions[remaining], times[remaining], queries[remaining], rules)]] = 2
@@ -286,14 +284,12 @@ def count_personal_data(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int
     return {kind: int(has_kind.sum()) for kind, has_kind in sorted(rows_with.items())}
 
 
-def find_repeats(
-    sessions: Codes, times: Ints, queries: Codes, counts_one: Mask, rules: CleaningRules
-) -> Mask:
+def find_repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
     """Return the rows that repeat the previous query of their session within the minutes of the rule."""
     is_repeat = np.zeros(len(times), bool)
     if rules.repeat_minutes and len(is_repeat):
         is_repeat[1:] = (
-            (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & counts_one[1:] & counts_one[:-1]
+            (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & single[1:] & single[:-1]
         )
         is_repeat[1:] &= times[1:] - times[:-1] <= rules.repeat_minutes * _MINUTE
     return is_repeat

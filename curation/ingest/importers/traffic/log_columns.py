@@ -340,23 +340,21 @@ def combine_fields(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
         return strip_column(block, None)
     columns = [strip_column(block, name) for name in names]
     codes = [column.indices.fill_null(NONE).to_numpy().astype(np.int64) for column in columns]
-    combinations = np.zeros(len(block.lines), np.int64)
+    keys = np.zeros(len(block.lines), np.int64)
     for column, numbers in zip(columns, codes, strict=True):
-        combinations = np.unique(
-            combinations * (len(column.dictionary) + 1) + numbers + 1, return_inverse=True
-        )[1]
-    first_rows = np.unique(combinations, return_index=True)[1]
+        keys = np.unique(keys * (len(column.dictionary) + 1) + numbers + 1, return_inverse=True)[1]
+    first_rows = np.unique(keys, return_index=True)[1]
     values = [column.take(pa.array(first_rows)).to_pylist() for column in columns]
     texts = [_fields_json(names, [value or "" for value in row]) for row in zip(*values, strict=True)]
     is_filled = np.array([bool(text) for text in texts], bool)
     return pa.DictionaryArray.from_arrays(
-        pa.array(combinations.astype(np.int32), mask=~is_filled[combinations]), pa.array(texts, pa.string())
+        pa.array(keys.astype(np.int32), mask=~is_filled[keys]), pa.array(texts, pa.string())
     )
 
 
 def _fields_json(names: tuple[str, ...], values: list[str]) -> str:
     """Return the non-empty fields as a JSON object; '' if all fields are empty."""
-    filled_fields = {
+    filled = {
         name: stripped for name, value in zip(names, values, strict=True) if (stripped := value.strip())
     }
-    return canonical_json(filled_fields) if filled_fields else ""
+    return canonical_json(filled) if filled else ""

@@ -171,18 +171,16 @@ def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
     return TrafficFields(**{**fields, "metadata": tuple(fields["metadata"])}) if fields else None
 
 
-def _new_files(
-    files: Mapping[str, Path], import_of_file: Mapping[LogFile, str]
-) -> tuple[list[LogFile], FilesRead]:
+def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple[list[LogFile], FilesRead]:
     """Return the files with new content, and the counts of new, known and missing files.
 
     Raises
     ------
     InputError: a known file has changed, and no file has its former content.
     """
-    name_of_version = {file.version: file.name for file in reversed([*import_of_file])}
-    read_before, known_versions, present_versions = (
-        {(file.name, file.version) for file in import_of_file},
+    name_of_version = {file.version: file.name for file in reversed([*known])}
+    read_before, known_versions, present = (
+        {(file.name, file.version) for file in known},
         dict(name_of_version),
         set[str](),
     )
@@ -190,22 +188,20 @@ def _new_files(
     known_names: dict[str, str] = {}
     for name, path in files.items():
         version = _version_of(path, known_versions)
-        present_versions.add(version)
+        present.add(version)
         if version not in known_versions:
             new_files.append(LogFile(name, path.stat().st_size, version))
             known_versions[version] = name
         elif (name, version) not in read_before:
             known_names[name] = known_versions[version]
-    last_version = {file.name: file.version for file in import_of_file}
-    changed = [
-        file.name for file in new_files if last_version.get(file.name, file.version) not in present_versions
-    ]
+    versions = {file.name: file.version for file in known}
+    changed = [file.name for file in new_files if versions.get(file.name, file.version) not in present]
     if changed:
         more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
         problem = (
             f"has changed since it was imported{more}. Nothing was imported, because rows would count twice"
         )
-        first_import = next(iter(import_of_file.values()))
+        first_import = next(iter(known.values()))
         raise InputError(
             [problem],
             path=files[changed[0]],
@@ -213,7 +209,7 @@ def _new_files(
             "import all files of the log again.",
             command=f"`goldgrade import traffic --delete {first_import[:8]}` deletes the log.",
         )
-    missing = name_of_version.keys() - present_versions
+    missing = name_of_version.keys() - present
     return new_files, FilesRead(len(new_files), len(name_of_version), len(missing), known_names)
 
 
@@ -230,22 +226,20 @@ def _version_of(path: Path, known_versions: Container[str]) -> str:
     return version
 
 
-def _fields_of(
-    records: Records, requested: TrafficFields, earlier_fields: TrafficFields | None
-) -> TrafficFields:
+def _fields_of(records: Records, requested: TrafficFields, earlier: TrafficFields | None) -> TrafficFields:
     """Return the columns of the next file; refuse columns that differ from earlier files."""
     fields = choose_columns(records, requested)
-    if earlier_fields is not None and _named_columns(fields) != _named_columns(earlier_fields):
+    if earlier is not None and _named_columns(fields) != _named_columns(earlier):
         file_columns, earlier_columns = (
             ", ".join(f"{name} {column}" for name, column in columns.used.items())
-            for columns in (fields, earlier_fields)
+            for columns in (fields, earlier)
         )
         records.problems.stop(
             f"line 1: has the fields {file_columns}; the files before it have {earlier_columns}",
             "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
             "a separate log.",
         )
-    return earlier_fields or fields
+    return earlier or fields
 
 
 def _read_batches(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
@@ -319,16 +313,14 @@ def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
     return set(rows["import_id"].unique().to_pylist())
 
 
-def _store_counts(cursor: Cursor, import_id: str, changing_reasons: set[str]) -> None:
+def _store_counts(cursor: Cursor, import_id: str, changing: set[str]) -> None:
     """Store the number of an import's rows, and the number of its rows set aside for each reason that may
     change.
     """
     [(left_out,)] = cursor.execute(
         "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
     ).fetchall()
-    counts = {
-        reason: count for reason, count in json.loads(left_out).items() if reason not in changing_reasons
-    }
+    counts = {reason: count for reason, count in json.loads(left_out).items() if reason not in changing}
     counts_sql = "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason"
     counts |= dict(cursor.execute(counts_sql, [import_id]).fetchall())
     cursor.execute(

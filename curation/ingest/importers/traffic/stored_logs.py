@@ -80,15 +80,13 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         logs = read_stored_logs(cursor)
-        matching = [stored_log for stored_log in logs if stored_log.import_id.startswith(log) and log]
+        matching = [log_row for log_row in logs if log_row.import_id.startswith(log) and log]
         if len(matching) != 1:
             problem = "Several logs begin" if matching else "No log begins"
-            labels = [stored_log.label for stored_log in matching or logs]
+            labels = [log_row.label for log_row in matching or logs]
             raise NotFoundError(f"{problem} with {log!r}. The project has {join_names(labels, 8) or 'none'}.")
         [deleted] = matching
-        later_candidates = [
-            stored_log for stored_log in logs if stored_log is not deleted and stored_log.known
-        ]
+        later_candidates = [log_row for log_row in logs if log_row is not deleted and log_row.known]
         later_logs = [other.label for other in later_candidates if other.read_at > deleted.imported_at]
         if later_logs:
             raise RefusedError(
