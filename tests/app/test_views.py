@@ -120,7 +120,7 @@ def test_a_second_click_while_the_first_pauses_the_round_shows_that_it_is_paused
     page = managed()
     press(page, "Pause")
     button(page, "Pause “first”").click()
-    shown = twice(page, rounds, "append_round_event", monkeypatch)
+    shown = twice(page, rounds, "append_event", monkeypatch)
     assert not [*shown.error, *shown.warning, *shown.exception]
     assert "first is paused" in shown.success[0].value
 
