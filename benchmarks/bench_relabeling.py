@@ -21,7 +21,7 @@ from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import SAME, JudgedPair
 from curation.relabeling.plan import choose_pairs
 from curation.relabeling.regraded_pairs import DISPUTED_NOW, QuarterResult, RegradedPair
-from curation.relabeling.wrong_labels import wrong_labels
+from curation.relabeling.wrong_labels import estimate_wrong_labels
 
 NOW = Quarter("2026-Q4")
 QUARTERS = 4
@@ -68,7 +68,7 @@ def coverage(queries: int, documents: int, share: float, tied: float, times: int
         some = judged_plan(wrong[0], QUARTERS * seed, random, OPEN)
         truths = (float(wrong[0].mean()), float(np.mean(wrong)), float(wrong[0].mean()))
         for place, quarters in enumerate((year[:1], year, [some])):
-            found = wrong_labels(quarters)
+            found = estimate_wrong_labels(quarters)
             assert found.share is not None
             assert found.lowest is not None
             assert found.highest is not None

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.agreement.coefficients import COEFFICIENTS
-from curation.agreement.inter_annotator import estimate_coefficients, select_doubly_judged
+from curation.agreement.inter_annotator import estimate_coefficients, find_overlap
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import RESAMPLES, wilson_interval
 
@@ -97,7 +97,7 @@ def coverage(
     random = np.random.default_rng(seed)
     coefficients = [coefficient for coefficient in COEFFICIENTS if coefficient.name in names]
     truths = estimate_coefficients(
-        select_doubly_judged(*draw_counts(random, 20_000 if runs > 10 else 200, population)),
+        find_overlap(*draw_counts(random, 20_000 if runs > 10 else 200, population)),
         SCALE,
         coefficients,
         seed,
@@ -106,11 +106,7 @@ def coverage(
     ends = np.full((runs, len(coefficients), 2), np.nan)
     for run in range(runs):
         figures = estimate_coefficients(
-            select_doubly_judged(*draw_counts(random, queries, population)),
-            SCALE,
-            coefficients,
-            run,
-            resamples,
+            find_overlap(*draw_counts(random, queries, population)), SCALE, coefficients, run, resamples
         )
         for index, coefficient in enumerate(coefficients):
             low, high = figures[coefficient.name].low, figures[coefficient.name].high

@@ -58,10 +58,10 @@ class OthersAgreement(NamedTuple):
     @property
     def follows(self) -> bool:
         """True if this annotator's kappa is at least half of the others' kappa among themselves."""
-        return None not in (self.kappa, self.others) and reaches_share(self.kappa or 0.0, self.others or 0.0)
+        return None not in (self.kappa, self.others) and follows(self.kappa or 0.0, self.others or 0.0)
 
 
-class OthersAmongThemselves(NamedTuple):
+class OthersKappa(NamedTuple):
     """Agreement among the other annotators: mean squared distance of two grades, kappa, number of pairs."""
 
     distance: float
@@ -126,7 +126,7 @@ class GradeTotals:
         query = self._queries[rows][is_shared]
         return SharedGrades(self._grades[rows][is_shared], query, count, first / count, second / count)
 
-    def compare_others(self, annotator: int, shared: SharedGrades) -> OthersAmongThemselves | None:
+    def compare_others(self, annotator: int, shared: SharedGrades) -> OthersKappa | None:
         """Compute the others' agreement on the annotator's pairs, or on all pairs if too few have two
         others; None if it is undefined.
         """
@@ -143,7 +143,7 @@ class GradeTotals:
         if chance <= _NOTHING:
             return None
         kappa = float(1 - distance / pairs / chance)
-        return OthersAmongThemselves(float(distance / pairs), kappa, round(pairs))
+        return OthersKappa(float(distance / pairs), kappa, round(pairs))
 
     def _subtract(self, annotator: int) -> Floats:
         """Return the sums of the annotator's pairs without the annotator's own grades, shape (3, pairs)."""
@@ -168,9 +168,7 @@ def compute_agreement_with_others(
     return agreements
 
 
-def compare_with_others(
-    shared: SharedGrades, others: OthersAmongThemselves | None
-) -> tuple[float, float | None] | None:
+def test_kappa(shared: SharedGrades, others: OthersKappa | None) -> tuple[float, float | None] | None:
     """Compute kappa and its p value, which is None if the others do not agree; None if grades do not vary."""
     distances, grade, mean = shared.distances, shared.grade.mean(), shared.mean.mean()
     chance = float((shared.grade**2).mean() - 2 * grade * mean + shared.square.mean())
@@ -185,12 +183,12 @@ def compare_with_others(
     return kappa, max(_above_p(excess, shared.query), _above_p(distances - others.distance, shared.query))
 
 
-def reaches_share(kappa: float, others_kappa: float) -> bool:
+def follows(kappa: float, others_kappa: float) -> bool:
     """True if an annotator's kappa is at least half of the others' kappa among themselves."""
     return kappa > 0 and kappa >= SHARE_OF_OTHERS * others_kappa
 
 
-def compute_mean_p(values: Floats, query: Ints) -> float:
+def test_mean(values: Floats, query: Ints) -> float:
     """Compute the two-sided p value of a mean other than 0 (Student's t over queries)."""
     _, index = np.unique(query, return_inverse=True)
     deviations = np.bincount(index, values - values.mean()) / len(values)
@@ -199,7 +197,7 @@ def compute_mean_p(values: Floats, query: Ints) -> float:
 
 def _above_p(values: Floats, query: Ints) -> float:
     """Compute the one-sided p value of a mean above 0 (Student's t over queries)."""
-    p = compute_mean_p(values, query)
+    p = test_mean(values, query)
     return p / 2 if values.mean() > 0 else 1 - p / 2
 
 
@@ -219,7 +217,7 @@ def _pair_moments(sums: Floats) -> Floats:
 
 
 def _compute_agreement(
-    name: str, shared: SharedGrades, others: OthersAmongThemselves | None, seed: int
+    name: str, shared: SharedGrades, others: OthersKappa | None, seed: int
 ) -> OthersAgreement:
     pairs, queries = len(shared.grade), len(np.unique(shared.query))
     agreement = OthersAgreement(name, pairs, queries)
@@ -227,7 +225,7 @@ def _compute_agreement(
         shared_pairs = f"{pluralize(pairs, 'pair')} of {pluralize(queries, 'query', 'queries')}"
         needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
         return agreement._replace(undefined=f"others graded {shared_pairs}; {needed}")
-    comparison = compare_with_others(shared, others)
+    comparison = test_kappa(shared, others)
     if comparison is None:
         return agreement._replace(undefined=NO_VARIATION)
     kappa, p = comparison

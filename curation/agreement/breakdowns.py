@@ -19,12 +19,7 @@ from scipy.sparse import coo_array, csr_array
 
 from curation.agreement.coefficients import compare_raters, compute_alpha, compute_raw, count_coincidences
 from curation.agreement.grades import Grades, count_values
-from curation.agreement.inter_annotator import (
-    MINIMUM_UNITS,
-    DoublyJudged,
-    make_estimate,
-    select_doubly_judged,
-)
+from curation.agreement.inter_annotator import MINIMUM_UNITS, Overlap, find_overlap, make_estimate
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
@@ -39,7 +34,7 @@ _FIGURES = 3
 
 
 @dataclass(frozen=True)
-class AgreementSlice:
+class Breakdown:
     """Agreement on a slice of the doubly judged pairs.
 
     Attributes
@@ -79,21 +74,21 @@ class AnnotatorPair:
 
 def compute_breakdowns(
     grades: Grades, scale: Sequence[int], types: QueryTypes, seed: int, resamples: int = RESAMPLES
-) -> tuple[tuple[AgreementSlice, ...], tuple[AgreementSlice, ...]]:
+) -> tuple[tuple[Breakdown, ...], tuple[Breakdown, ...]]:
     """Compute agreement by query type and by boundary. A query with two tags is in both slices.
 
     Raises
     ------
     RefusedError: grades that are not on the scale.
     """
-    doubly_judged = select_doubly_judged(count_values(grades, scale), grades.unit_queries)
-    if not len(doubly_judged.counts):
+    overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
+    if not len(overlap.counts):
         return (), ()
-    masks = list(_mask_types(doubly_judged, grades, types))
-    all_units = np.ones(len(doubly_judged.counts), dtype=bool)
-    summed = [_sum_by_query(doubly_judged, mask) for mask in (all_units, *(mask for *_, mask in masks))]
+    masks = list(_mask_types(overlap, grades, types))
+    all_units = np.ones(len(overlap.counts), dtype=bool)
+    summed = [_sum_by_query(overlap, mask) for mask in (all_units, *(mask for *_, mask in masks))]
     slices = [Sums(queries, sums, lambda drawn: drawn) for queries, sums in summed]
-    resamples_of = resample_figures(slices, doubly_judged.query_count, seed, resamples)
+    resamples_of = resample_figures(slices, overlap.query_count, seed, resamples)
     by_type = (
         _make_slice(kind, name, int(mask.sum()), sums, drawn)
         for (kind, name, mask), (_, sums), drawn in zip(masks, summed[1:], resamples_of[1:], strict=True)
@@ -111,14 +106,14 @@ def compare_annotator_pairs(
     ------
     RefusedError: grades that are not on the scale.
     """
-    doubly_judged = select_doubly_judged(count_values(grades, scale), grades.unit_queries)
-    first, second, query, *steps = _list_meetings(doubly_judged, grades, scale)
+    overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
+    first, second, query, *steps = _list_meetings(overlap, grades, scale)
     # Each annotator pair has a key; `pair` has the index of the annotator pair of each meeting.
     keys, pair = np.unique(first * grades.annotators + second, return_inverse=True)
     shown = np.flatnonzero(np.bincount(pair, minlength=len(keys)) >= MINIMUM_UNITS)
     if not len(shown):
         return (), len(keys)
-    query_count, cells = doubly_judged.query_count, len(scale) ** 2
+    query_count, cells = overlap.query_count, len(scale) ** 2
     sums, queries = _count_tables(query, steps, pair, shown, query_count, len(scale))
 
     def compare(tables: Floats) -> Floats:
@@ -157,11 +152,9 @@ def read_query_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
     return types | {"stratum": {stratum: frozenset(query_ids) for stratum, query_ids in strata.fetchall()}}
 
 
-def _mask_types(
-    doubly_judged: DoublyJudged, grades: Grades, types: QueryTypes
-) -> Iterator[tuple[str, str, Mask]]:
+def _mask_types(overlap: Overlap, grades: Grades, types: QueryTypes) -> Iterator[tuple[str, str, Mask]]:
     """List kind, name and units of each query type that has doubly judged units."""
-    unit_queries = grades.unit_queries[doubly_judged.units]
+    unit_queries = grades.unit_queries[overlap.units]
     for kind, groups in types.items():
         tagged = frozenset[str]().union(*groups.values())
         untagged = {NO_TAG: frozenset(grades.query_ids) - tagged} if kind == "tag" and groups else {}
@@ -171,22 +164,22 @@ def _mask_types(
                 yield kind, name, mask
 
 
-def _sum_by_query(doubly_judged: DoublyJudged, mask: Mask) -> tuple[Ints, Floats]:
+def _sum_by_query(overlap: Overlap, mask: Mask) -> tuple[Ints, Floats]:
     """Find the queries of some units, and make a row for each query with its meetings and coincidences."""
-    queries, groups = np.unique(doubly_judged.queries[mask], return_inverse=True)
-    matrices = count_coincidences(doubly_judged.counts[mask], groups, len(queries))
+    queries, groups = np.unique(overlap.queries[mask], return_inverse=True)
+    matrices = count_coincidences(overlap.counts[mask], groups, len(queries))
     rows = [matrix.reshape(len(queries), -1) for matrix in (matrices.meetings, matrices.coincidences)]
     return queries, np.concatenate(rows, axis=1)
 
 
-def _make_slice(kind: str, name: str, units: int, sums: Floats, drawn: Floats) -> AgreementSlice:
+def _make_slice(kind: str, name: str, units: int, sums: Floats, drawn: Floats) -> Breakdown:
     """Make a slice from the sums over its queries and over each resample."""
     points = _compute_alpha_and_raw(sums.sum(axis=0, keepdims=True))[0].tolist()
     alpha, raw = (
         make_estimate(point, values, units, len(sums))
         for point, values in zip(points, _compute_alpha_and_raw(drawn).T, strict=True)
     )
-    return AgreementSlice(kind, name, len(sums), alpha, raw)
+    return Breakdown(kind, name, len(sums), alpha, raw)
 
 
 def _compute_alpha_and_raw(sums: Floats) -> Floats:
@@ -200,9 +193,7 @@ def _stack_matrices(sums: Floats) -> Floats:
     return sums.reshape(-1, 2, values, values)
 
 
-def _slice_boundaries(
-    scale: Sequence[int], units: int, sums: Floats, drawn: Floats
-) -> tuple[AgreementSlice, ...]:
+def _slice_boundaries(scale: Sequence[int], units: int, sums: Floats, drawn: Floats) -> tuple[Breakdown, ...]:
     """Compute agreement at each boundary, with the two sides of the boundary as the only grades."""
     slices = []
     for boundary, (lower, upper) in enumerate(pairwise(scale), start=1):
@@ -215,22 +206,22 @@ def _slice_boundaries(
     return tuple(slices)
 
 
-def _list_meetings(doubly_judged: DoublyJudged, grades: Grades, scale: Sequence[int]) -> Ints:
+def _list_meetings(overlap: Overlap, grades: Grades, scale: Sequence[int]) -> Ints:
     """List every two grades of one unit, shape (5, M): both annotators, the query, and both grades as steps
     of the scale. Units with equally many grades are processed together.
     """
     query_of = np.full(len(grades.documents), -1)
-    query_of[doubly_judged.units] = doubly_judged.queries
+    query_of[overlap.units] = overlap.queries
     rows = np.flatnonzero(grades.graded & (query_of[grades.units] >= 0))
     annotators, steps = grades.people[rows], np.searchsorted(scale, grades.grades[rows])
-    grade_counts = doubly_judged.counts.sum(axis=1)
+    grade_counts = overlap.counts.sum(axis=1)
     starts = np.cumsum(grade_counts) - grade_counts
     blocks = []
     for size in np.unique(grade_counts):
         has_size = grade_counts == size
         offsets = np.triu_indices(size, 1)
         first, second = ((starts[has_size][:, None] + offset).ravel() for offset in offsets)
-        query = np.repeat(doubly_judged.queries[has_size], len(offsets[0]))
+        query = np.repeat(overlap.queries[has_size], len(offsets[0]))
         blocks.append(np.stack([annotators[first], annotators[second], query, steps[first], steps[second]]))
     return np.concatenate([np.empty((5, 0), dtype=np.int64), *blocks], axis=1)
 

@@ -123,7 +123,7 @@ def compute_gwet(shares: Floats, weights: Floats, grades: Floats | None = None) 
     return _correct_for_chance(observed, weights.sum() / (values * (values - 1)) * spread)
 
 
-def compute_cohen_kappa(tables: Floats, weights: Floats) -> Floats:
+def compute_cohen(tables: Floats, weights: Floats) -> Floats:
     """Compute Cohen's kappa of two raters, shape (R, values, values) → (R,); NaN if expected agreement is 1.
 
     Parameters
@@ -148,7 +148,7 @@ def compare_raters(tables: Floats, values: Floats | Ints) -> Floats:
     """
     differences = np.subtract.outer(values, values).T.astype(np.float64)
     mean_difference = ratio((tables * differences).sum(axis=(1, 2)), tables.sum(axis=(1, 2)))
-    kappa = compute_cohen_kappa(tables, agreement_weights(len(values), "quadratic"))
+    kappa = compute_cohen(tables, agreement_weights(len(values), "quadratic"))
     return np.stack([compute_raw(tables), kappa, mean_difference], axis=1)
 
 

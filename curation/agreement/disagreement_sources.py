@@ -22,7 +22,7 @@ import numpy as np
 from curation.agreement.bias import Decisions
 from curation.agreement.coefficients import compute_distances, count_coincidences
 from curation.agreement.grades import Grades
-from curation.agreement.inter_annotator import DoublyJudged
+from curation.agreement.inter_annotator import Overlap
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.people.seal_access import SealAccess
 from curation.store import Cursor
@@ -124,7 +124,7 @@ def read_query_texts(cursor: Cursor) -> dict[str, str]:
 
 
 def find_disagreement_sources(
-    doubly_judged: DoublyJudged,
+    overlap: Overlap,
     grades: Grades,
     scale: Sequence[int],
     texts: Mapping[str, str],
@@ -135,8 +135,8 @@ def find_disagreement_sources(
 
     Grades on sealed queries count, but opinions on sealed queries are not listed.
     """
-    counts, queries = doubly_judged.counts, doubly_judged.queries
-    coincidences = count_coincidences(counts, queries, doubly_judged.query_count).coincidences
+    counts, queries = overlap.counts, overlap.queries
+    coincidences = count_coincidences(counts, queries, overlap.query_count).coincidences
     totals = coincidences.sum(axis=0, keepdims=True)
     distances = compute_distances(totals.sum(axis=2), "ordinal")[0]
     by_query = (coincidences * distances).sum(axis=(1, 2))
@@ -144,14 +144,14 @@ def find_disagreement_sources(
     order = np.argsort(-by_query, kind="stable")
     disagreeing = int((by_query > 0).sum())
     cumulative = np.cumsum(by_query[order])
-    query_indexes = np.unique(grades.unit_queries[doubly_judged.units]).tolist()
+    query_indexes = np.unique(grades.unit_queries[overlap.units]).tolist()
     may_show = [access.shows(grades.query_ids[index]) for index in query_indexes]
     shown = [index for index in order[:disagreeing].tolist() if may_show[index]]
     shares = totals[0] * distances / (disagreement or 1.0)
-    lines = _compare_grade_pairs(doubly_judged, grades, scale, texts, decisions, shares, access)
+    lines = _compare_grade_pairs(overlap, grades, scale, texts, decisions, shares, access)
     return DisagreementSources(
         queries=tuple(
-            _describe_query(doubly_judged, grades, texts, index, by_query[index] / disagreement)
+            _describe_query(overlap, grades, texts, index, by_query[index] / disagreement)
             for index in shown[:SHOWN]
         ),
         disagreeing=disagreeing,
@@ -162,10 +162,10 @@ def find_disagreement_sources(
     )
 
 
-def count_grade_confusion(doubly_judged: DoublyJudged, scale: Sequence[int]) -> GradeConfusion:
+def count_grade_confusion(overlap: Overlap, scale: Sequence[int]) -> GradeConfusion:
     """Count the confusion table of doubly judged pairs."""
-    all_units = np.zeros(len(doubly_judged.counts), dtype=np.int64)
-    matrices = count_coincidences(doubly_judged.counts, all_units, 1)
+    all_units = np.zeros(len(overlap.counts), dtype=np.int64)
+    matrices = count_coincidences(overlap.counts, all_units, 1)
     pairs = np.rint(matrices.meetings[0]).astype(np.int64)
     pairs[np.diag_indices(len(scale))] //= 2
     rows = matrices.coincidences[0]
@@ -176,19 +176,19 @@ def count_grade_confusion(doubly_judged: DoublyJudged, scale: Sequence[int]) -> 
 
 
 def _describe_query(
-    doubly_judged: DoublyJudged, grades: Grades, texts: Mapping[str, str], index: int, share: float
+    overlap: Overlap, grades: Grades, texts: Mapping[str, str], index: int, share: float
 ) -> QueryShare:
-    rows = np.flatnonzero(doubly_judged.queries == index)
-    query_id = grades.query_ids[grades.unit_queries[doubly_judged.units[rows[0]]]]
-    disputed = rows[(doubly_judged.counts[rows] > 0).sum(axis=1) > 1]
+    rows = np.flatnonzero(overlap.queries == index)
+    query_id = grades.query_ids[grades.unit_queries[overlap.units[rows[0]]]]
+    disputed = rows[(overlap.counts[rows] > 0).sum(axis=1) > 1]
     return QueryShare(
         query_id=query_id,
         text=texts.get(query_id, query_id),
         disagreement=float(share),
-        pairs=len(rows) / len(doubly_judged.units),
+        pairs=len(rows) / len(overlap.units),
         units=len(rows),
         disputed=len(disputed),
-        opinions=_list_opinions(grades, doubly_judged.units[disputed]),
+        opinions=_list_opinions(grades, overlap.units[disputed]),
     )
 
 
@@ -208,7 +208,7 @@ def _measure_range(opinions: Opinions) -> int:
 
 
 def _compare_grade_pairs(
-    doubly_judged: DoublyJudged,
+    overlap: Overlap,
     grades: Grades,
     scale: Sequence[int],
     texts: Mapping[str, str],
@@ -217,13 +217,13 @@ def _compare_grade_pairs(
     access: SealAccess,
 ) -> Iterator[GuideLine]:
     """Yield the guide's line for each two grades that met; `shares` of the disagreement by the two grades."""
-    counts = doubly_judged.counts
+    counts = overlap.counts
     is_given = counts > 0
     lowest = is_given.argmax(axis=1)
     highest = len(scale) - 1 - is_given[:, ::-1].argmax(axis=1)
 
     def list_pairs(is_member: Mask) -> list[tuple[str, str]]:
-        units = doubly_judged.units[is_member].tolist()
+        units = overlap.units[is_member].tolist()
         return [(grades.query_ids[grades.unit_queries[unit]], grades.documents[unit]) for unit in units]
 
     for low, high in combinations(range(len(scale)), 2):

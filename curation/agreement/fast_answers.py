@@ -117,7 +117,7 @@ def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
     return tuple(AnswerPace(*row) for row in cursor.execute(_PACES, [round_id, round_id]).fetchall())
 
 
-def count_fast_answers(
+def count_fast(
     annotators: Sequence[str], times: AnswerTimes, outliers: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
     """Count fast answers against the others who are no outliers: annotator → counts, or a reason for no

@@ -18,12 +18,7 @@ from typing import Literal, NamedTuple
 
 from curation.agreement.grades import read_grades
 from curation.agreement.inter_annotator import MINIMUM_UNITS, compute_agreement
-from curation.agreement.intra_annotator import (
-    IntraAgreement,
-    compute_consistency,
-    pool_consistency,
-    read_repeats,
-)
+from curation.agreement.intra_annotator import IntraAgreement, pool_consistency, read_repeats, score_repeats
 from curation.agreement.outliers import find_uninformative
 from curation.agreement.verdict import TENTATIVE
 from curation.core.digests import canonical_json
@@ -202,7 +197,7 @@ def compute_gate(store: Store, seed: int = 0) -> Gate:
     with store.reading() as cursor:
         grades, scale = read_grades(cursor), current_guide(cursor).values
         repeats, imported, demand = read_repeats(cursor), has_only_imports(cursor), read_demand(cursor)
-    people = [compute_consistency(row) for row in repeats]
+    people = [score_repeats(row) for row in repeats]
     agreement, uninformative = compute_agreement(grades, scale, seed), find_uninformative(grades)
     return replace(
         check_gate(agreement.ordinal, people, imported, demand, uninformative, agreement.annotators),

@@ -225,11 +225,9 @@ def _list_reasons(column: pa.ChunkedArray, units: Ints) -> list[tuple[int, str]]
 
 
 def _refuse_off_scale(grades: Ints, scale: Ints) -> None:
-    off_scale, times = np.unique(grades[~np.isin(grades, scale)], return_counts=True)
-    if len(off_scale):
-        counts = ", ".join(
-            f"{grade} ({count:,} times)" for grade, count in zip(off_scale, times, strict=True)
-        )
+    unknown, times = np.unique(grades[~np.isin(grades, scale)], return_counts=True)
+    if len(unknown):
+        counts = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(unknown, times, strict=True))
         raise RefusedError(
             f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {counts}. Grades of "
             "two scales cannot be compared: look at one round at a time.",

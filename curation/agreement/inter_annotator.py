@@ -113,7 +113,7 @@ class InterAgreement:
 
 
 @dataclass(frozen=True)
-class DoublyJudged:
+class Overlap:
     """Units with at least two grades, and the indexes of their queries.
 
     Attributes
@@ -146,24 +146,24 @@ def compute_agreement(
     """
     counts = count_values(grades, scale)
     grade_counts = counts.sum(axis=1)
-    doubly_judged = select_doubly_judged(counts, grades.unit_queries)
+    overlap = find_overlap(counts, grades.unit_queries)
     return InterAgreement(
-        figures=estimate_coefficients(doubly_judged, scale, COEFFICIENTS, seed, resamples),
-        units=len(doubly_judged.counts),
-        queries=doubly_judged.query_count,
-        pairs=doubly_judged.pairs,
+        figures=estimate_coefficients(overlap, scale, COEFFICIENTS, seed, resamples),
+        units=len(overlap.counts),
+        queries=overlap.query_count,
+        pairs=overlap.pairs,
         single=int((grade_counts == 1).sum()),
         annotators=grades.annotators,
         judgments=int(grade_counts.sum()),
         cannot_tell=grades.cannot_tell,
         scale=tuple(scale),
-        marginals=tuple(doubly_judged.counts.sum(axis=0).tolist()),
+        marginals=tuple(overlap.counts.sum(axis=0).tolist()),
         judgeable=compute_judgeable(grades, seed, resamples),
         older=grades.older,
     )
 
 
-def select_doubly_judged(counts: Ints, unit_queries: Ints) -> DoublyJudged:
+def find_overlap(counts: Ints, unit_queries: Ints) -> Overlap:
     """Select the units with two grades or more.
 
     Parameters
@@ -173,37 +173,33 @@ def select_doubly_judged(counts: Ints, unit_queries: Ints) -> DoublyJudged:
     """
     units = np.flatnonzero(counts.sum(axis=1) >= 2)
     query_indexes, queries = np.unique(unit_queries[units], return_inverse=True)
-    return DoublyJudged(units, counts[units], queries, len(query_indexes))
+    return Overlap(units, counts[units], queries, len(query_indexes))
 
 
 def compute_judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> Judgeable:
     """Compute how far annotators agree on whether a pair can be judged."""
     cells = grades.units * 2 + ~grades.graded
     counts = np.bincount(cells, minlength=2 * len(grades.documents)).reshape(-1, 2)
-    doubly_judged = select_doubly_judged(counts, grades.unit_queries)
+    overlap = find_overlap(counts, grades.unit_queries)
     coefficients = [coefficient for coefficient in COEFFICIENTS if coefficient.name in ("nominal", "raw")]
-    figures = estimate_coefficients(doubly_judged, (0, 1), coefficients, seed, resamples)
+    figures = estimate_coefficients(overlap, (0, 1), coefficients, seed, resamples)
     return Judgeable(
         judgments=int(counts.sum()),
         cannot_tell=grades.cannot_tell,
         share=_estimate_cannot_tell(counts, grades.unit_queries, seed, resamples),
         raw=figures["raw"],
         nominal=figures["nominal"],
-        mixed=int((doubly_judged.counts.min(axis=1) > 0).sum()),
-        nobody=int((doubly_judged.counts[:, 0] == 0).sum()),
+        mixed=int((overlap.counts.min(axis=1) > 0).sum()),
+        nobody=int((overlap.counts[:, 0] == 0).sum()),
     )
 
 
 def estimate_coefficients(
-    doubly_judged: DoublyJudged,
-    scale: Sequence[int],
-    coefficients: Sequence[Coefficient],
-    seed: int,
-    resamples: int,
+    overlap: Overlap, scale: Sequence[int], coefficients: Sequence[Coefficient], seed: int, resamples: int
 ) -> dict[str, Estimate]:
     """Compute coefficients with intervals, by name; all coefficients have the same resamples."""
-    values, queries = len(scale), doubly_judged.query_count
-    matrices = count_coincidences(doubly_judged.counts, doubly_judged.queries, queries)
+    values, queries = len(scale), overlap.query_count
+    matrices = count_coincidences(overlap.counts, overlap.queries, queries)
     # The three matrices of a query side by side as one row: a resample is a sum of rows.
     rows = np.concatenate([matrix.reshape(queries, values * values) for matrix in matrices], axis=1)
 
@@ -220,11 +216,11 @@ def estimate_coefficients(
         # The package fails where a coefficient is undefined, so our formula decides whether to ask it.
         if coefficient.level is not None and not np.isnan(points[index]):
             points[index] = krippendorff.alpha(
-                value_counts=doubly_judged.counts,
+                value_counts=overlap.counts,
                 value_domain=np.asarray(scale, dtype=np.float64),
                 level_of_measurement=coefficient.level,
             )
-    units = len(doubly_judged.units)
+    units = len(overlap.units)
     return {
         coefficient.name: make_estimate(float(points[index]), drawn[:, index], units, queries)
         for index, coefficient in enumerate(coefficients)

@@ -116,7 +116,7 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
     return fetch(cursor, Repeats, _REPEATS, [round_id, round_id])
 
 
-def compute_consistency(repeats: Repeats) -> IntraAgreement:
+def score_repeats(repeats: Repeats) -> IntraAgreement:
     """Compute one annotator's consistency from the counts."""
     graded, identical = np.array(repeats.graded, dtype=np.int64), np.array(repeats.identical, dtype=np.int64)
     return _make_agreement(

@@ -10,13 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curation.agreement.agreement_with_others import (
-    GradeTotals,
-    SharedGrades,
-    compare_with_others,
-    compute_mean_p,
-    reaches_share,
-)
+from curation.agreement.agreement_with_others import GradeTotals, SharedGrades, follows, test_kappa, test_mean
 from curation.agreement.grades import Grades
 from curation.agreement.modal_grade import compute_one_grade_p, iterate_shared_grades
 from curation.core.statistics.arrays import Mask
@@ -89,13 +83,13 @@ def _test_agreement(totals: GradeTotals, shared_of: dict[int, SharedGrades]) -> 
     tests, followers = {}, set()
     for annotator, shared in shared_of.items():
         others = totals.compare_others(annotator, shared)
-        comparison = compare_with_others(shared, others)
+        comparison = test_kappa(shared, others)
         if comparison is None:
             continue
         kappa, p = comparison
         if p is not None:
             tests[annotator] = (p, kappa)
-        if reaches_share(kappa, np.inf if others is None else others.kappa):
+        if follows(kappa, np.inf if others is None else others.kappa):
             followers.add(annotator)
     return tests, followers
 
@@ -106,5 +100,5 @@ def _test_bias(shared_of: dict[int, SharedGrades]) -> _Tests:
         differences = shared.grade - shared.mean
         size = abs(differences.mean())
         if size >= FAR_OFF:
-            tests[annotator] = (compute_mean_p(differences, shared.query), -size)
+            tests[annotator] = (test_mean(differences, shared.query), -size)
     return tests

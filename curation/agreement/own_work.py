@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.agreement.intra_annotator import MINIMUM_REPEATS, Repeats, compute_consistency
+from curation.agreement.intra_annotator import MINIMUM_REPEATS, Repeats, score_repeats
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
@@ -201,7 +201,7 @@ def _bind_parameters(annotator: str, now: datetime | None) -> dict[str, object]:
 def _estimate_consistency(annotator: str, rows: Sequence[tuple[int, int]]) -> Estimate:
     """Compute the consistency from the number of repeats and of equal repeats of each query."""
     graded, identical = [count for count, _ in rows], [count for _, count in rows]
-    consistency = compute_consistency(Repeats(annotator, len(rows), graded, identical, 0, None))
+    consistency = score_repeats(Repeats(annotator, len(rows), graded, identical, 0, None))
     if consistency.n < MINIMUM_REPEATS:
         return Estimate()
     return Estimate(consistency.identical, consistency.low, consistency.high, consistency.n)

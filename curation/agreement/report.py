@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from curation.agreement.bias import Decisions, read_decisions
 from curation.agreement.breakdowns import (
-    AgreementSlice,
     AnnotatorPair,
+    Breakdown,
     QueryTypes,
     compare_annotator_pairs,
     compute_breakdowns,
@@ -24,18 +24,8 @@ from curation.agreement.disagreement_sources import (
 from curation.agreement.evidence_agreement import EvidenceAgreement, compute_evidence_agreement
 from curation.agreement.fast_answers import MIN_AT_FLOOR, AnswerPace, read_paces
 from curation.agreement.grades import Grades, count_values, read_grades
-from curation.agreement.inter_annotator import (
-    InterAgreement,
-    compute_agreement,
-    select_doubly_judged,
-    why_not_shown,
-)
-from curation.agreement.intra_annotator import (
-    IntraAgreement,
-    compute_consistency,
-    pool_consistency,
-    read_repeats,
-)
+from curation.agreement.inter_annotator import InterAgreement, compute_agreement, find_overlap, why_not_shown
+from curation.agreement.intra_annotator import IntraAgreement, pool_consistency, read_repeats, score_repeats
 from curation.agreement.outliers import find_uninformative
 from curation.agreement.verdict import judge_alpha
 from curation.core.statistics.intervals import RESAMPLES
@@ -62,8 +52,8 @@ class Details:
     sources: queries and lines of the guide that cause the disagreement.
     """
 
-    types: tuple[AgreementSlice, ...]
-    boundaries: tuple[AgreementSlice, ...]
+    types: tuple[Breakdown, ...]
+    boundaries: tuple[Breakdown, ...]
     annotator_pairs: tuple[AnnotatorPair, ...]
     few_shared: int
     confusion: GradeConfusion
@@ -120,7 +110,7 @@ def make_agreement_report(
     with store.reading() as cursor:
         round_id, guide = _find_guide(cursor, round_name)
         access, grades = access_or_closed(cursor, access), read_grades(cursor, round_id)
-        within = tuple(map(compute_consistency, read_repeats(cursor, round_id)))
+        within = tuple(map(score_repeats, read_repeats(cursor, round_id)))
         votes, pace = read_votes(cursor, round_id), read_paces(cursor, round_id)
         inputs = _read_detail_inputs(cursor) if details else None
         marks = read_marks(cursor)
@@ -209,7 +199,7 @@ def _compute_details(
     seed: int,
     access: SealAccess,
 ) -> Details:
-    doubly_judged = select_doubly_judged(count_values(grades, scale), grades.unit_queries)
+    overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
     pairs, few_shared = compare_annotator_pairs(grades, scale, seed)
     by_type, boundaries = compute_breakdowns(grades, scale, types, seed)
     return Details(
@@ -217,8 +207,8 @@ def _compute_details(
         boundaries=boundaries,
         annotator_pairs=pairs,
         few_shared=few_shared,
-        confusion=count_grade_confusion(doubly_judged, scale),
-        sources=find_disagreement_sources(doubly_judged, grades, scale, texts, decisions, access),
+        confusion=count_grade_confusion(overlap, scale),
+        sources=find_disagreement_sources(overlap, grades, scale, texts, decisions, access),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from curation.agreement import section_sentences
-from curation.agreement.breakdowns import AgreementSlice
+from curation.agreement.breakdowns import Breakdown
 from curation.agreement.coefficients import COEFFICIENTS
 from curation.agreement.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
 from curation.agreement.evidence_agreement import EvidenceAgreement
@@ -213,25 +213,23 @@ def _draw_confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
     if not any(map(any, table.pairs)):
         return []
     title, heading = "Which grades met", "Another annotator said"
-    rows = [
-        [_make_cell(table, names, row, column) for column in range(len(names))] for row in range(len(names))
-    ]
+    rows = [[_cell(table, names, row, column) for column in range(len(names))] for row in range(len(names))]
     counts = tuple((name, *pairs) for name, pairs in zip(names, table.pairs, strict=True))
     return [(heat_map(title, heading, names, rows), Table(title, (heading, *names), counts))]
 
 
-def _make_cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) -> HeatCell:
+def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) -> HeatCell:
     shares, pairs = table.shares[row], table.pairs[row][column]
     share = shares[column] if shares is not None else None
     label = f"{names[row]} and {names[column]}: {pluralize(pairs, 'pair')} of grades"
     return HeatCell(share, pairs, f"{label}; where one said {names[row]}, {percent(share)}")
 
 
-def _name_slice(slice_: AgreementSlice) -> str:
+def _name_slice(slice_: Breakdown) -> str:
     return f"stratum {slice_.name}" if slice_.kind == "stratum" else slice_.name
 
 
-def _make_types(slices: Sequence[AgreementSlice], overall: Estimate) -> Section:
+def _make_types(slices: Sequence[Breakdown], overall: Estimate) -> Section:
     marks = [make_mark(_name_slice(slice_), slice_.alpha) for slice_ in slices]
     title = "Ordinal alpha by query type"
     return _make_figure_section(

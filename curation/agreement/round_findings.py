@@ -15,14 +15,7 @@ from typing import NamedTuple
 from curation.agreement.fast_answers import MIN_AT_FLOOR, read_times
 from curation.agreement.grades import read_grades
 from curation.agreement.report import AgreementReport, make_agreement_report
-from curation.agreement.signals import (
-    DURING_ROUND,
-    SPEED,
-    Finding,
-    SignalResults,
-    compute_annotator_metrics,
-    run_signals,
-)
+from curation.agreement.signals import DURING_ROUND, SPEED, Finding, SignalResults, measure_work, run_signals
 from curation.agreement.verdict import SLIGHT, TENTATIVE, chance_unknown, judge_alpha
 from curation.core.reports.tables import Table
 from curation.core.text import join_names, pluralize
@@ -123,7 +116,7 @@ def find_early_warnings(store: Store, round_name: str) -> SignalResults:
         round_id = find_round(cursor, round_name).round_id
         people = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
         times, grades = read_times(cursor, round_id), read_grades(cursor, round_id)
-    return run_signals(compute_annotator_metrics(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
+    return run_signals(measure_work(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
 
 
 def make_unchecked_table(quality: RoundQuality) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.agreement.breakdowns import AgreementSlice, AnnotatorPair
+from curation.agreement.breakdowns import AnnotatorPair, Breakdown
 from curation.agreement.disagreement_sources import DisagreementSources
 from curation.agreement.evidence_agreement import EvidenceAgreement
 from curation.agreement.inter_annotator import MINIMUM_UNITS, InterAgreement, why_not_shown
@@ -13,7 +13,7 @@ from curation.core.text import decimal, percent, pluralize
 from curation.people.seal_access import withheld
 
 
-def select_shown(slices: Sequence[AgreementSlice]) -> list[AgreementSlice]:
+def select_shown(slices: Sequence[Breakdown]) -> list[Breakdown]:
     """Keep the slices that have enough doubly judged pairs to show alpha."""
     return [slice_ for slice_ in slices if why_not_shown(slice_.alpha) is None]
 
@@ -71,7 +71,7 @@ def cannot_tell_sentence(agreement: InterAgreement) -> str:
     )
 
 
-def boundary_sentence(slices: Sequence[AgreementSlice]) -> str:
+def boundary_sentence(slices: Sequence[Breakdown]) -> str:
     """Name the grade boundary on which annotators disagree most, or all boundaries that tie."""
     shown = select_shown(slices)
     if not shown:
@@ -100,7 +100,7 @@ def confusion_sentence(sources: DisagreementSources) -> str:
     )
 
 
-def query_type_sentence(slices: Sequence[AgreementSlice], overall: Estimate) -> str:
+def query_type_sentence(slices: Sequence[Breakdown], overall: Estimate) -> str:
     """Name the query type with the lowest agreement, if its interval is below the whole set."""
     shown = select_shown(slices)
     if not slices:
@@ -156,13 +156,11 @@ def guide_sentence(sources: DisagreementSources) -> str:
     """Name the two grades that cause most disagreement: the guide separates them least."""
     if not sources.lines:
         return "No pair has two different grades."
-    worst = sources.lines[0]
-    decided = f"{worst.decided:,} of {worst.units:,} such pairs are decided"
-    if worst.decided:
-        decided += (
-            f", {worst.towards_upper:,} for {worst.upper} and {worst.towards_lower:,} for {worst.lower}"
-        )
+    top = sources.lines[0]
+    decided = f"{top.decided:,} of {top.units:,} such pairs are decided"
+    if top.decided:
+        decided += f", {top.towards_upper:,} for {top.upper} and {top.towards_lower:,} for {top.lower}"
     return (
-        f"{percent(worst.disagreement)} of the disagreement is between {worst.lower} and {worst.upper}: look "
+        f"{percent(top.disagreement)} of the disagreement is between {top.lower} and {top.upper}: look "
         f"first at the lines of the guide that distinguish these grades. {decided}."
     )

@@ -24,16 +24,10 @@ from scipy.special import bdtrc
 
 from curation.agreement.agreement_with_others import OthersAgreement, compute_agreement_with_others
 from curation.agreement.bias import AnnotatorBias, Decisions, compute_biases, read_decisions
-from curation.agreement.fast_answers import (
-    MIN_ANSWERS,
-    AnswerTimes,
-    FastAnswers,
-    count_fast_answers,
-    read_times,
-)
+from curation.agreement.fast_answers import MIN_ANSWERS, AnswerTimes, FastAnswers, count_fast, read_times
 from curation.agreement.grades import Grades, read_grades
-from curation.agreement.intra_annotator import IntraAgreement, compute_consistency, read_repeats
-from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, find_modal_grades
+from curation.agreement.intra_annotator import IntraAgreement, read_repeats, score_repeats
+from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, find_modes
 from curation.agreement.outliers import find_outliers
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.statistics.multiple_tests import find_fdr_threshold
@@ -166,10 +160,10 @@ def compute_annotator_details(
         rounds = [round_id] if round_id else all_rounds
         control_items = [item for name in rounds for item in read_control_results(cursor, name)]
     people = [row.annotator for row in repeats]
-    all_metrics = compute_annotator_metrics(people, grades, times, decisions, seed)
+    all_metrics = measure_work(people, grades, times, decisions, seed)
     return [
         metrics._replace(
-            consistency=compute_consistency(row),
+            consistency=score_repeats(row),
             control_items=compute_control_item_share(control_items, row.annotator),
             feedback=find_feedback(metrics),
         )
@@ -177,7 +171,7 @@ def compute_annotator_details(
     ]
 
 
-def compute_annotator_metrics(
+def measure_work(
     people: Sequence[str],
     grades: Grades,
     times: AnswerTimes,
@@ -191,12 +185,9 @@ def compute_annotator_metrics(
     decisions: decisions of reviewers (see `read_decisions`); without this argument no bias is computed.
     """
     outliers = find_outliers(grades)
-    agreement, modal = (
-        compute_agreement_with_others(grades, outliers, seed),
-        find_modal_grades(grades, outliers),
-    )
+    agreement, modal = (compute_agreement_with_others(grades, outliers, seed), find_modes(grades, outliers))
     bias = {} if decisions is None else compute_biases(grades, decisions, outliers, seed)
-    fast = count_fast_answers(people, times, outliers)
+    fast = count_fast(people, times, outliers)
     return [
         AnnotatorMetrics(
             name,
@@ -270,15 +261,13 @@ def _test_speed(person: AnnotatorMetrics) -> Finding | str:
             f"them in less than {MIN_SECONDS:g} second; of the others' answers, {fast.others_fast:,} of "
             f"{fast.others_answers:,} did"
         )
-    explanation = "Practice or easy pairs can be the reason."
+    reason = "Practice or easy pairs can be the reason."
     if fast.median < MIN_SECONDS:
-        explanation = (
-            f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
-        )
+        reason = f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
     return Finding(
         "speed",
         f"Look at these together: {fast.fast:,} of {pluralize(fast.answers, 'answer')} of {person.annotator} "
-        f"came in {limit}. {explanation}",
+        f"came in {limit}. {reason}",
         fast._asdict() | {"p": float(bdtrc(fast.fast - 1, fast.answers, USUAL_FAST))},
     )
 

@@ -67,7 +67,7 @@ def relabel_plan(
       goldgrade relabel plan --due --json
     """
     from curation.relabeling.plan import make_plan
-    from curation.relabeling.sections import plan_result, stored_plan_result
+    from curation.relabeling.sections import describe_plan, describe_stored_plan
     from curation.relabeling.stored_plans import show_plan
 
     plan_options = ("fraction", "seed", "overlap", "dry_run")
@@ -78,18 +78,18 @@ def relabel_plan(
     elif stored is not None:
         refuse_unused(context, "--stored plans nothing", "today", *plan_options)
         stored_plan = show_plan(project_store(), stored)
-        show(stored_plan_result(stored_plan), as_json=stored_plan)
+        show(describe_stored_plan(stored_plan), as_json=stored_plan)
     else:
         plan = make_plan(project_store(), request, day, actor(), dry_run=dry_run)
-        show(plan_result(plan, dry_run), as_json=plan)
+        show(describe_plan(plan, dry_run), as_json=plan)
 
 
 def _print_due(today: date | None) -> None:
-    from curation.relabeling.sections import due_result
-    from curation.relabeling.staleness import staleness
+    from curation.relabeling.sections import describe_due
+    from curation.relabeling.staleness import compute_staleness
 
-    set_staleness = staleness(project_store(), today)
-    show(due_result(set_staleness), as_json=set_staleness)
+    set_staleness = compute_staleness(project_store(), today)
+    show(describe_due(set_staleness), as_json=set_staleness)
     if set_staleness.calendar.is_due:
         raise typer.Exit(EXIT_DUE)
 
@@ -139,22 +139,22 @@ def relabel_report(
       goldgrade relabel report 2026-Q4 --html drift.html
       goldgrade relabel report --rounds "imported: spring.csv" "imported: autumn.csv" --json
     """
-    from curation.relabeling.report import campaign_report, drift_report
-    from curation.relabeling.report_sections import drift_findings, drift_page, drift_sections
+    from curation.relabeling.report import compare_rounds, make_drift_report
+    from curation.relabeling.report_sections import list_drift_findings, make_drift_page, make_drift_sections
 
     if plan and rounds:
         raise InputError(f"the plan {plan!r} and --rounds: expected one of the two")
     store = project_store()
     with progress_bar():
-        report = campaign_report(store, *rounds) if rounds else drift_report(store, plan)
+        report = compare_rounds(store, *rounds) if rounds else make_drift_report(store, plan)
     if page is not None:
-        write_file(page, drift_page(report))
+        write_file(page, make_drift_page(report))
 
     def print_report() -> None:
         from curation.core.reports.terminal import show_sections
 
-        say(f"Re-labeling {report.name}:", *(f"  {sentence}" for sentence in drift_findings(report)))
-        show_sections(drift_sections(report))
+        say(f"Re-labeling {report.name}:", *(f"  {sentence}" for sentence in list_drift_findings(report)))
+        show_sections(make_drift_sections(report))
         if page is not None:
             say(f"Wrote {page}.")
 

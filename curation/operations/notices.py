@@ -31,7 +31,7 @@ from curation.operations.workflow.judging import read_settled
 from curation.operations.workflow.releasing import read_quarter
 from curation.people.annotators import require_author
 from curation.relabeling.calendar import OPEN, UNFINISHED, QuarterWork, read_work
-from curation.relabeling.staleness import staleness
+from curation.relabeling.staleness import compute_staleness
 from curation.releases.release_rows import list_releases
 from curation.store import (
     COMMAND_LINE,
@@ -282,7 +282,7 @@ def _is_due(project: Path, day: date) -> bool:
     store = open_store(project)
     with store.reading() as cursor:
         is_unplanned = read_quarter(cursor, day)[1] is None and bool(list_releases(cursor))
-    return is_unplanned and staleness(store, day).calendar.is_due
+    return is_unplanned and compute_staleness(store, day).calendar.is_due
 
 
 def _is_safe(url: str) -> bool:

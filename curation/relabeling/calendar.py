@@ -1,4 +1,4 @@
-"""Quarters of a year, and the progress of the re-labeling of each quarter.
+"""The calendar of re-labelings: quarters of a year, each with the progress of its re-labeling.
 
 A plan of a re-labeling belongs to the quarter for which it was made. If the computer's clock is set back into
 an earlier quarter, the quarter of the newest plan stays the present quarter.
@@ -19,7 +19,7 @@ REVISIT = 8
 _NAME = re.compile(r"\d{4}-Q[1-4]")
 NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "left half done", "done"
 # A pair of the plan that nobody was asked about (its document is gone) is not waited for.
-_WORK = """
+_PROGRESS = """
 WITH asked AS (
     SELECT plan_id, count(*) AS pairs, count(*) FILTER (whole) AS whole
     FROM relabeling_progress GROUP BY plan_id),
@@ -89,7 +89,7 @@ class QuarterWork(NamedTuple):
     whole: int
 
 
-def present_quarter(cursor: Cursor, today: date | None) -> Quarter:
+def find_present_quarter(cursor: Cursor, today: date | None) -> Quarter:
     """Return the present quarter, or the quarter of the newest plan if the plan's quarter is later."""
     [(newest,)] = cursor.execute("SELECT max(quarter) FROM relabeling_plans").fetchall()
     now = Quarter.of(today or utc_now().date())
@@ -102,13 +102,13 @@ def read_work(cursor: Cursor) -> list[QuarterWork]:
     Plans are ordered by quarter.
     """
     work: dict[str, QuarterWork] = {}  # the last row of a quarter counts
-    for name, plan_id, round_name, closed, pairs, whole in cursor.execute(_WORK).fetchall():
+    for name, plan_id, round_name, closed, pairs, whole in cursor.execute(_PROGRESS).fetchall():
         state = PLANNED if round_name is None else DONE if whole == pairs else UNFINISHED if closed else OPEN
         work[name] = QuarterWork(Quarter(name), plan_id, round_name, state, pairs, whole)
     return list(work.values())
 
 
-def planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[tuple[str, str]]:
+def read_planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[tuple[str, str]]:
     """Read the pairs of the quarter's plan as (query id, document id); empty without a plan."""
     plans = [row.plan_id for row in work if row.quarter == quarter]
     sql = "SELECT query_id, document_id FROM relabeling_pairs WHERE list_contains(?::TEXT[], plan_id)"

@@ -1,4 +1,4 @@
-"""Inputs of a quarter's drift report, and the closing of a quarter, which fixes its report.
+"""Fixed drift reports: the inputs of a quarter's report are stored when the quarter is closed.
 
 A quarter is closed when a lead closes its round, and at the latest when the next quarter is opened. Closing a
 quarter stores the pairs of its report with their grades. After the closing, no decision, retired query, new
@@ -17,7 +17,7 @@ from curation.labeling.rounds.rounds import RoundState, set_round_state
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.regraded_pairs import DISPUTED_NOW, NOT_WHOLE, QuarterResult, read_plan_result
 from curation.relabeling.stored_plans import StoredPlan, list_plans
-from curation.relabeling.wrong_labels import WrongLabels, wrong_labels
+from curation.relabeling.wrong_labels import WrongLabels, estimate_wrong_labels
 from curation.store import COMMAND_LINE, Cursor, Store
 
 MAX_POOLED = 4
@@ -55,18 +55,18 @@ class RoundClosed(NamedTuple):
         return [*self.state.sentences, *filter(None, [self.remark])]
 
 
-def report_inputs(cursor: Cursor, row: StoredPlan) -> ReportInputs:
+def read_report_inputs(cursor: Cursor, row: StoredPlan) -> ReportInputs:
     """Read the inputs that the closing of the quarter stored, or compute the inputs from the project."""
     stored = _read_stored(cursor, row)
     if stored is not None:
         return stored
     result = read_plan_result(cursor, row)
-    first = Quarter(row.quarter).before(MAX_POOLED - 1)
-    earlier = [plan for plan in list_plans(cursor) if plan.round_id and first <= plan.quarter < row.quarter]
-    results = [*(report_inputs(cursor, plan).result for plan in earlier), result]
-    counted = [quarter for quarter in results if quarter.comparable]
-    pooled = wrong_labels(counted) if len(counted) > 1 else None
-    return ReportInputs(current_guide(cursor).values, result, pooled, len(counted))
+    oldest = Quarter(row.quarter).before(MAX_POOLED - 1)
+    earlier = [plan for plan in list_plans(cursor) if plan.round_id and oldest <= plan.quarter < row.quarter]
+    results = [*(read_report_inputs(cursor, plan).result for plan in earlier), result]
+    comparable = [quarter for quarter in results if quarter.comparable]
+    pooled = estimate_wrong_labels(comparable) if len(comparable) > 1 else None
+    return ReportInputs(current_guide(cursor).values, result, pooled, len(comparable))
 
 
 def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundClosed:
@@ -77,7 +77,7 @@ def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str
     def fix(cursor: Cursor, state: RoundState) -> None:
         for row in list_plans(cursor):
             if row.round_id == state.round_id:
-                remarks.append(_fixed_sentence(fix_report(cursor, row)))
+                remarks.append(_describe_fixed_report(fix_report(cursor, row)))
 
     return RoundClosed(set_round_state(store, name, "closed", author, reason, fix), "".join(remarks))
 
@@ -91,7 +91,7 @@ def fix_reports(cursor: Cursor) -> None:
 
 def fix_report(cursor: Cursor, row: StoredPlan) -> ReportInputs:
     """Store the inputs of a drift report, unless they were stored since the round was opened or reopened."""
-    inputs = report_inputs(cursor, row)
+    inputs = read_report_inputs(cursor, row)
     if not inputs.fixed:
         text = canonical_json(to_json_value(inputs))
         sql = f"INSERT INTO relabeling_reports SELECT ?, {_REOPENED}, ?"
@@ -107,10 +107,10 @@ def _read_stored(cursor: Cursor, row: StoredPlan) -> ReportInputs | None:
     return TypeAdapter(ReportInputs).validate_json(stored[0])._replace(fixed=True) if stored else None
 
 
-def _fixed_sentence(inputs: ReportInputs) -> str:
+def _describe_fixed_report(inputs: ReportInputs) -> str:
     disputed = inputs.result.left_out.get(DISPUTED_NOW, 0)
     unjudged = inputs.result.left_out.get(NOT_WHOLE, 0)
-    left = [pluralize(disputed, "disputed pair")] if disputed else []
-    left += [f"{pluralize(unjudged, 'pair')} not judged"] if unjudged else []
-    rest = f", with {' and '.join(left)}: reopen the round to count later answers" if left else ""
-    return f"The report of {inputs.result.name} is fixed{rest}."
+    waiting = [pluralize(disputed, "disputed pair")] if disputed else []
+    waiting += [f"{pluralize(unjudged, 'pair')} not judged"] if unjudged else []
+    suffix = f", with {' and '.join(waiting)}: reopen the round to count later answers" if waiting else ""
+    return f"The report of {inputs.result.name} is fixed{suffix}."

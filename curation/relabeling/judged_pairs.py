@@ -1,4 +1,4 @@
-"""Judged pairs of the gold set, with grades, changes of document and guide, and staleness scores.
+"""Judged pairs of the gold set, each with its staleness: a score of how much it needs a new judgment.
 
 The set consists of all pairs of query and document with a judgment or a reviewer's decision, without retired
 queries. The quarter of a pair's last judgment is the quarter of the re-labeling that judged the pair, or else
@@ -8,8 +8,7 @@ time. Such judgments are at least as old as their import.
 The score of a pair is the weighted mean of three parts, each from 0 (fresh) to 1 (stale):
 
     document  1 if the document is gone or its new text lacks the marked evidence; 0.5 to 1 if the text
-    changed, by
-              the share of changed words
+              changed, by the share of changed words
     guide     1 if the current guide words the pair's grade, or the grade of one of its votes, differently
     age       quarters since the last judgment, divided by two years
 
@@ -46,8 +45,8 @@ WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
 STALE = 0.25
 """Staleness score from which a pair is stale: a changed text, changed words of its grade, or two years.
 
-See
-`JudgedPair.is_stale`."""
+See `JudgedPair.is_stale`.
+"""
 MIN_CHANGE = 0.5
 """Document part of the score if the text changed by one word. A larger share of changed words adds to it."""
 
@@ -107,7 +106,7 @@ class JudgedPair:
         queries, because the answer would reveal the grade.
     age: quarters since the last judgment. older_than: a lower bound of the age where the age is unknown.
     changed_share: the share of changed words of the document; None if the text did not change.
-    parts, score: the parts of the score, and their weighted mean. `scored` fills in both and the ages.
+    parts, score: the parts of the score, and their weighted mean. `with_score` fills in both and the ages.
     """
 
     query_id: str
@@ -158,10 +157,10 @@ class JudgedPair:
         A pair that was judged this quarter is stale only if its document or the guide changed since.
         """
         quarters = self.older_than if self.age is None else self.age
-        moved = self.document == CHANGED or self.guide_behind or quarters != 0
-        return self.score >= STALE and self.document != GONE and moved
+        has_changed = self.document == CHANGED or self.guide_behind or quarters != 0
+        return self.score >= STALE and self.document != GONE and has_changed
 
-    def scored(self, quarter: Quarter, changed_share: float | None = None) -> JudgedPair:
+    def with_score(self, quarter: Quarter, changed_share: float | None = None) -> JudgedPair:
         """Return the pair with its age and its staleness score in a quarter.
 
         `changed_share` enters the score.
@@ -178,7 +177,7 @@ class JudgedPair:
             older_than=quarter.since(self.known_since) if self.known_since and not self.judged else None,
             changed_share=changed_share,
             parts=parts,
-            score=score_of(parts),
+            score=compute_score(parts),
         )
 
     def _document_part(self, changed_share: float | None) -> float | None:
@@ -203,15 +202,15 @@ class JudgedPair:
             guide_behind=None,
             guide_hash=None,
             parts=parts,
-            score=score_of(parts),
+            score=compute_score(parts),
         )
 
 
-def score_of(parts: Mapping[str, float | None]) -> float:
+def compute_score(parts: Mapping[str, float | None]) -> float:
     """Return the weighted mean of the known parts of a staleness score; 0 if all parts are unknown."""
-    known = {name: part for name, part in parts.items() if part is not None}
-    weight = sum(WEIGHTS[name] for name in known)
-    return sum(WEIGHTS[name] * part for name, part in known.items()) / weight if weight else 0.0
+    known_parts = {name: part for name, part in parts.items() if part is not None}
+    weight = sum(WEIGHTS[name] for name in known_parts)
+    return sum(WEIGHTS[name] * part for name, part in known_parts.items()) / weight if weight else 0.0
 
 
 def read_pairs(cursor: Cursor) -> list[JudgedPair]:
@@ -219,10 +218,10 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     active = {query.query_id for query in read_active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
     sql = _RECORDS.format(decisions=choose_decisions_view(cursor))
-    records = {(row[0], row[1]): row[2:] for row in cursor.execute(sql).fetchall()}
-    now = snapshot_versions(cursor, get_setting(cursor, "corpus"), sorted({p.document_id for p in graded}))
-    types, tags = query_types(cursor), query_tags(cursor)
-    renewed = _renewed_pairs(cursor)
+    facts = {(row[0], row[1]): row[2:] for row in cursor.execute(sql).fetchall()}
+    newest = snapshot_versions(cursor, get_setting(cursor, "corpus"), sorted({p.document_id for p in graded}))
+    types, tags = read_types(cursor), read_query_tags(cursor)
+    renewed = _read_renewed(cursor)
     guide = current_guide(cursor)
     reworded = find_reworded_grades(cursor, group_equivalent_guides(cursor), guide)
     sealed, marks = sealed_queries(cursor), read_marks(cursor)
@@ -230,22 +229,22 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     pairs = []
     for pair in graded:
         key = pair.query_id, pair.document_id
-        judged_at, opened_at, read_hash, given, annotators, decisions = records[key]
-        judged = renewed.get(key) or _quarter_of(judged_at)
+        judged_at, opened_at, read_hash, given, annotators, decisions = facts[key]
+        judged = renewed.get(key) or _find_quarter(judged_at)
         behind = sorted(row["guide"] for row in given if row["grade"] in reworded.get(row["guide"], ()))
-        now_hash = now.get(pair.document_id)
+        now_hash = newest.get(pair.document_id)
         pairs.append(
             JudgedPair(
                 *(*key, pair.grade, pair.how, dict(pair.votes), pair.cannot_tell, pair.confidence),
                 judged=judged,
-                document=document_state(read_hash, now_hash),
+                document=compare_versions(read_hash, now_hash),
                 read_hash=read_hash,
                 now_hash=now_hash,
                 guide_behind=bool(behind) if given else None,
                 type=types[pair.query_id],
                 tags=tags.get(pair.query_id, ()),
                 renewed=renewed.get(key),
-                known_since=judged or _quarter_of(opened_at),
+                known_since=judged or _find_quarter(opened_at),
                 guide_hash=behind[0] if behind else guide.guide_hash if given else None,
                 annotators=tuple(annotators),
                 decisions=decisions,
@@ -255,7 +254,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     return pairs
 
 
-def document_state(read_hash: str | None, now_hash: str | None) -> str:
+def compare_versions(read_hash: str | None, now_hash: str | None) -> str:
     """Return the state of a document from its judged version and its present version."""
     if now_hash is None:
         return GONE
@@ -264,22 +263,22 @@ def document_state(read_hash: str | None, now_hash: str | None) -> str:
     return SAME if read_hash == now_hash else CHANGED
 
 
-def query_types(cursor: Cursor) -> dict[str, str]:
+def read_types(cursor: Cursor) -> dict[str, str]:
     """Read the type of each query: its stratum in the newest sample with the query, else its source."""
     return dict(cursor.execute(_TYPES).fetchall())
 
 
-def query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
+def read_query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
     """Read the tags of each query, as a map from query id to tags."""
     sql = "SELECT query_id, list(tag ORDER BY tag) FROM current_query_tags GROUP BY query_id"
     return {query_id: tuple(tags) for query_id, tags in cursor.execute(sql).fetchall()}
 
 
-def _quarter_of(day: date | None) -> Quarter | None:
+def _find_quarter(day: date | None) -> Quarter | None:
     return Quarter.of(day) if day is not None else None
 
 
-def _renewed_pairs(cursor: Cursor) -> dict[Pair, Quarter]:
+def _read_renewed(cursor: Cursor) -> dict[Pair, Quarter]:
     """Read the last quarter in which a re-labeling judged the judged version of each pair completely."""
     if not cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall():
         return {}  # the query below would find no pair, and takes 20 ms to plan

@@ -1,4 +1,4 @@
-"""Opening of a quarter's re-labeling: changed queries, new documents in the pool, and a blind round.
+"""Opening of a re-labeling plan as a blind round of the quarter.
 
 Annotators see an ordinary round: only the plan holds the old grades, and no page of an annotator reads the
 plan. Opening a quarter first fixes the reports of earlier quarters.
@@ -38,7 +38,7 @@ from curation.queries.sampling.stored_sample import (
     store_sample,
 )
 from curation.queries.sampling.strata import Stratum
-from curation.relabeling.calendar import OPEN, present_quarter, read_work
+from curation.relabeling.calendar import OPEN, find_present_quarter, read_work
 from curation.relabeling.fixed_reports import fix_reports
 from curation.relabeling.judged_pairs import Pair, read_pairs
 from curation.relabeling.plan import (
@@ -46,9 +46,9 @@ from curation.relabeling.plan import (
     ASKED_AGAIN,
     RETIRE,
     RelabelingPlan,
+    make_open_error,
     make_plan,
     refuse_open_work,
-    still_open,
 )
 from curation.relabeling.request import PlanRequest, QuarterRequest
 from curation.relabeling.retired_queries import retire_query, return_query
@@ -60,7 +60,7 @@ from curation.store.staging import rehearsal_folder
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_POOL = "new queries without a document to judge: name systems that find some"
 # The queries of the sample and the returned queries, each as it was drawn last.
-_HELD = """
+_DRAWN_BEFORE = """
 SELECT q.normalised, arg_max(s.stratum, t.rowid), arg_max(s.inclusion_probability, t.rowid)
 FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
 WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
@@ -96,9 +96,9 @@ class QuarterOpened:
     @property
     def sentences(self) -> list[str]:
         """Sentences on the opened round, the changed queries, and the left-out pairs."""
-        done = "Preview, without opening a round:" if self.dry_run else "Opened"
+        opening = "Preview, without opening a round:" if self.dry_run else "Opened"
         return [
-            f"{done} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to "
+            f"{opening} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to "
             f"judge again, {self.new_pairs:,} new, {pluralize(self.round.presentations, 'presentation')}.",
             f"{pluralize(self.added, 'query', 'queries')} joined the set, {self.retired:,} left it.",
             *(f"Left out: {number:,} {why}." for why, number in self.left_out.items()),
@@ -129,7 +129,7 @@ class _CandidateChooser:
         """Choose the candidates of the round from the rows that `read` returned."""
         rows, active, proposed, added = read
         planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
-        again = [
+        planned_candidates = [
             Candidate(row.query_id, row.document_id, row.content_hash)
             for row in rows
             if (row.query_id, row.document_id) in planned
@@ -137,17 +137,17 @@ class _CandidateChooser:
             and not row.outside
             and row.query_id in active
         ]
-        new = [
+        new_candidates = [
             candidate
             for candidate in choose_candidates(rows, active, again=False).candidates
             if (candidate.query_id, candidate.document_id) in proposed
         ]
-        self.pairs = len(again)
-        lonely = added - {candidate.query_id for candidate in (*again, *new)}
-        left_out = {NOT_THERE: len(planned) - len(again), NO_POOL: len(lonely)}
+        self.pairs = len(planned_candidates)
+        no_document = added - {candidate.query_id for candidate in (*planned_candidates, *new_candidates)}
+        left_out = {NOT_THERE: len(planned) - len(planned_candidates), NO_POOL: len(no_document)}
         parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
         counts = {reason: count for reason, count in left_out.items() if count}
-        return Selection([*again, *new], parameters, counts)
+        return Selection([*planned_candidates, *new_candidates], parameters, counts)
 
 
 def open_plan(
@@ -167,13 +167,13 @@ def open_plan(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         plan = _read_current_plan(cursor, request.plan)
-        layout = checked_layout(cursor, plan, request)
+        layout = make_round_request(cursor, plan, request)
     _change_queries(store, plan, author)
-    built = None
+    report = None
     if request.systems:
-        pool = PoolRequest(request.systems, request.depth, 0, layout.seed, request.budget)
-        built = build_pool(store, pool, progress, author)
-    chooser = _CandidateChooser(plan, built.pool_id if built else None)
+        pool_request = PoolRequest(request.systems, request.depth, 0, layout.seed, request.budget)
+        report = build_pool(store, pool_request, progress, author)
+    chooser = _CandidateChooser(plan, report.pool_id if report else None)
 
     def write(cursor: Cursor, opened: OpenedRound) -> None:
         _refuse_stale(cursor, plan)
@@ -189,7 +189,7 @@ def open_plan(
         new_pairs=opened.candidates - chooser.pairs,
         added=sum(change.kind == ADD for change in plan.queries),
         retired=sum(change.kind == RETIRE for change in plan.queries),
-        pool=built,
+        pool=report,
         round=opened,
         left_out=opened.left_out,
     )
@@ -208,7 +208,7 @@ def preview_opening(
             copy.close()
 
 
-def opening_problem(store: Store, plan: str | None = None) -> str | None:
+def find_opening_problem(store: Store, plan: str | None = None) -> str | None:
     """Return the reason why `open_plan` would refuse the plan, whoever judges; None without a reason."""
     try:
         with store.reading() as cursor:
@@ -218,7 +218,7 @@ def opening_problem(store: Store, plan: str | None = None) -> str | None:
     return None
 
 
-def checked_layout(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
+def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
     """Make the request for the round of a plan.
 
     Refuse annotators who cannot judge, and a round name that is taken.
@@ -249,12 +249,12 @@ def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
         raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
     for work in read_work(cursor):
         if work.state == OPEN:
-            raise still_open(work)
+            raise make_open_error(work)
         if work.quarter == row.quarter and work.round is not None:
             raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
-    now = {pair.pair: (pair.grade, pair.read_hash, pair.decisions) for pair in read_pairs(cursor)}
+    present = {pair.pair: (pair.grade, pair.read_hash, pair.decisions) for pair in read_pairs(cursor)}
     planned = {pair[:2]: (pair.grade, pair.content_hash, pair.decisions) for pair in plan.pairs}
-    changed = sum(now.get(pair, facts) != facts for pair, facts in planned.items())
+    changed = sum(present.get(pair, facts) != facts for pair, facts in planned.items())
     if changed:
         raise RefusedError(
             f"{pluralize(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
@@ -288,14 +288,14 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
         earlier = read_current_sample(cursor)
         if earlier is None or earlier.parameters.get("relabeling") == plan.quarter:
             return  # there is no sample, or this plan extended the sample before
-        again = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
-        values = {"sample": earlier.sample_id, "again": again}
-        drawn = cursor.execute(_HELD, values).fetchall()
+        returned = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
+        values = {"sample": earlier.sample_id, "again": returned}
+        drawn = cursor.execute(_DRAWN_BEFORE, values).fetchall()
         traffic = read_traffic(cursor)
         state = read_frame_state(cursor, restore_request(earlier.parameters))
-    asked = traffic.counts
+    searches = traffic.counts
     present = [
-        (text, stratum, asked[text][-1] if text in asked else 0, probability)
+        (text, stratum, searches[text][-1] if text in searches else 0, probability)
         for text, stratum, probability in drawn
     ]
     new = [
@@ -304,17 +304,19 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
         if change.probability is not None
     ]
     strata = [Stratum(**stratum) for stratum in plan.parameters["strata"]]
-    kept = [stratum for stratum in earlier.strata if stratum.name not in {stratum.name for stratum in strata}]
+    old_strata = [
+        stratum for stratum in earlier.strata if stratum.name not in {stratum.name for stratum in strata}
+    ]
     parameters: dict[str, Any] = earlier.parameters | {
         "size": len(present) + len(new),
         "tops_up": earlier.sample_id,
         "relabeling": plan.quarter,
     }
-    store_sample(store, parameters, [*kept, *strata], [*present, *new], state, author)
+    store_sample(store, parameters, [*old_strata, *strata], [*present, *new], state, author)
 
 
 def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
-    refuse_open_work(read_work(cursor), present_quarter(cursor, None))
+    refuse_open_work(read_work(cursor), find_present_quarter(cursor, None))
 
 
 def _make_plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:
@@ -327,7 +329,7 @@ def _open_or_preview(store: Store, request: QuarterRequest, progress: Progress, 
 
 def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
     if request is not None:
-        checked_layout(cursor, find_plan(cursor, request.plan), request)
+        make_round_request(cursor, find_plan(cursor, request.plan), request)
 
 
 OPERATIONS = {

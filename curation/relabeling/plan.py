@@ -1,4 +1,4 @@
-"""Making of a re-labeling plan: seeded choice of pairs to judge again, and of queries that leave and join.
+"""Making of a re-labeling plan: the seeded choice of the pairs and queries of a quarter.
 
 The id of a plan is the hash of its quarter, its settings and its choices, so the same state and seed make the
 same plan. Nothing changes for annotators until a lead opens the plan.
@@ -38,7 +38,7 @@ from curation.queries.sampling.strata import BANDS, Labels, Stratum, classify_ba
 from curation.relabeling.calendar import OPEN, PLANNED, UNFINISHED, Quarter, QuarterWork
 from curation.relabeling.judged_pairs import BETWEEN, GONE, JudgedPair
 from curation.relabeling.request import RANDOM_SHARE, PlanRequest
-from curation.relabeling.staleness import SetState, read_state
+from curation.relabeling.staleness import SetState, read_set_state
 from curation.relabeling.stored_plans import PAIR_COLUMNS, PlanPair, QueryChange
 from curation.relabeling.traffic import LEFT
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
@@ -97,7 +97,7 @@ class RelabelingPlan:
         return [f"Planned {self.quarter}: {self.pairs:,} of {pluralize(self.set_pairs, 'pair')}."]
 
 
-def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[Stratum]]:
+def choose_query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[Stratum]]:
     """Choose the queries that leave the set, and the same number of queries that join.
 
     Without new logs, no query leaves or joins.
@@ -109,17 +109,17 @@ def query_changes(state: SetState, seed: int) -> tuple[list[QueryChange], list[S
     leaving = []
     for query_id in {pair.query_id for pair in state.pairs}:
         text = state.queries[query_id].normalised
-        traffic = state.traffic.of(query_id, text)
+        traffic = state.traffic.find_traffic(query_id, text)
         if traffic.trend == LEFT:
-            why = f"the traffic has left it: asked {traffic.then or 0:,} times at sampling, 0 since"
-            leaving.append(QueryChange(text, RETIRE, why))
-    back = [
+            reason = f"the traffic has left it: asked {traffic.then or 0:,} times at sampling, 0 since"
+            leaving.append(QueryChange(text, RETIRE, reason))
+    returning = [
         QueryChange(text, ADD, ASKED_AGAIN)
         for text in sorted(state.retired)
         if state.traffic.counts.get(text, (0,))[-1]
     ]
-    joining, strata = _draw_new(state.traffic.new, max(0, len(leaving) - len(back)), seed, state.quarter)
-    return [*sorted(leaving), *back, *joining], strata
+    joining, strata = _draw_new(state.traffic.new, max(0, len(leaving) - len(returning)), seed, state.quarter)
+    return [*sorted(leaving), *returning, *joining], strata
 
 
 def choose_pairs(pairs: Sequence[JudgedPair], fraction: float, seed: int) -> list[PlanPair]:
@@ -128,13 +128,13 @@ def choose_pairs(pairs: Sequence[JudgedPair], fraction: float, seed: int) -> lis
     Pairs are ordered by ids.
     """
     frame = sorted((pair for pair in pairs if pair.document != GONE), key=lambda pair: pair.pair)
-    number = min(len(frame), max(1, round(fraction * len(frame)))) if frame else 0
-    drawn = round(RANDOM_SHARE * number)
+    size = min(len(frame), max(1, round(fraction * len(frame)))) if frame else 0
+    random_size = round(RANDOM_SHARE * size)
     ranked = sorted(frame, key=lambda pair: (-pair.score, digest(seed, "relabel", *pair.pair)))
-    stale, rest = ranked[: number - drawn], ranked[number - drawn :]
-    chosen = [_plan_pair(pair, STALE, 1.0) for pair in stale]
-    probability = drawn / max(1, len(rest))
-    chosen += [_plan_pair(pair, RANDOM, probability) for pair in _draw_random_part(rest, drawn, seed)]
+    stale, others = ranked[: size - random_size], ranked[size - random_size :]
+    chosen = [_make_plan_pair(pair, STALE, 1.0) for pair in stale]
+    probability = random_size / max(1, len(others))
+    chosen += [_make_plan_pair(pair, RANDOM, probability) for pair in _draw_random(others, random_size, seed)]
     return sorted(chosen, key=lambda pair: pair[:2])
 
 
@@ -158,22 +158,22 @@ def make_plan(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     progress("Reading the set", 0, 2)
-    state = read_state(store, today)
+    state = read_set_state(store, today)
     refuse_open_work(state.work, state.quarter)
     progress("Choosing the pairs", 1, 2)
-    changes, strata = query_changes(state, request.seed)
+    changes, strata = choose_query_changes(state, request.seed)
     leaving = {change.normalised for change in changes if change.kind != ADD}
     staying = [pair for pair in state.pairs if state.queries[pair.query_id].normalised not in leaving]
-    able = [pair for pair in staying if pair.document != GONE]
-    pairs = choose_pairs(able, request.fraction, request.seed)
+    judgeable = [pair for pair in staying if pair.document != GONE]
+    pairs = choose_pairs(judgeable, request.fraction, request.seed)
     if not pairs:
         raise RefusedError(
             "There is nothing to judge again: the project has no judged pair whose document is in the "
             "corpus. Judge pairs first.",
             command="`goldgrade round open NAME` opens a round.",
         )
-    left_out = {ALL_GONE: len(staying) - len(able)} if len(staying) > len(able) else {}
-    plan = _plan_record(state, able, pairs, changes, left_out, request)
+    left_out = {ALL_GONE: len(staying) - len(judgeable)} if len(staying) > len(judgeable) else {}
+    plan = _make_record(state, judgeable, pairs, changes, left_out, request)
     if not dry_run:
         parameters = {**vars(request), "strata": [row._asdict() for row in strata]}
         _store_plan(store, plan, parameters, pairs, changes, author)
@@ -190,22 +190,23 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
     """
     for planned in work:
         if planned.state == OPEN:
-            raise still_open(planned)
+            raise make_open_error(planned)
         if planned.quarter == quarter and planned.state != PLANNED:
-            done = f"{planned.whole:,} of {pluralize(planned.pairs, 'pair')}"
+            progress = f"{planned.whole:,} of {pluralize(planned.pairs, 'pair')}"
             if planned.state == UNFINISHED:
                 raise RefusedError(
                     f"The re-labeling of {quarter} is not finished: its round {planned.round!r} was closed "
-                    f"with {done} judged. Reopen the round, whose annotators and pairs come from the plan.",
+                    f"with {progress} judged. Reopen the round, whose annotators and pairs come from the "
+                    "plan.",
                     command=f"`goldgrade round set {planned.round} open` reopens the round.",
                 )
             raise RefusedError(
-                f"{quarter} was re-labeled already (round {planned.round!r}, {done} {planned.state}). "
+                f"{quarter} was re-labeled already (round {planned.round!r}, {progress} {planned.state}). "
                 "Make the next plan in the next quarter."
             )
 
 
-def still_open(work: QuarterWork) -> RefusedError:
+def make_open_error(work: QuarterWork) -> RefusedError:
     """Make the error that refuses a new quarter while the re-labeling `work` is open."""
     return RefusedError(
         f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
@@ -215,17 +216,17 @@ def still_open(work: QuarterWork) -> RefusedError:
 
 
 def _draw_new(
-    new: Sequence[tuple[str, int]], number: int, seed: int, quarter: Quarter
+    new_queries: Sequence[tuple[str, int]], size: int, seed: int, quarter: Quarter
 ) -> tuple[list[QueryChange], list[Stratum]]:
     """Draw queries that only the new logs contain, the same number from each frequency band."""
-    ordered = sort_by_seed(new, seed, lambda query: ["new query", query[0]])
-    number = min(number, len(ordered))
-    if not number:
+    ordered = sort_by_seed(new_queries, seed, lambda query: ["new query", query[0]])
+    size = min(size, len(ordered))
+    if not size:
         return [], []
     traffic = np.array([searches for _, searches in ordered], np.int64)
     names = tuple(f"{band}{BETWEEN}{quarter}" for band in BANDS)
     strata = Labels(classify_bands(traffic), names)
-    drawing = draw_stratified(traffic, strata, number)
+    drawing = draw_stratified(traffic, strata, size)
     changes = []
     for row, probability in zip(drawing.rows.tolist(), drawing.probability.tolist(), strict=True):
         text, searches = ordered[row]
@@ -234,26 +235,26 @@ def _draw_new(
     return sorted(changes), [stratum for stratum in drawing.strata if stratum.population]
 
 
-def _plan_pair(pair: JudgedPair, part: str, probability: float) -> PlanPair:
+def _make_plan_pair(pair: JudgedPair, part: str, probability: float) -> PlanPair:
     return PlanPair(
         *(*pair.pair, part, pair.stratum, probability, pair.grade, pair.how, pair.read_hash),
         *(pair.guide_hash, pair.annotators, pair.judged, pair.decisions),
     )
 
 
-def _draw_random_part(rest: Sequence[JudgedPair], number: int, seed: int) -> list[JudgedPair]:
+def _draw_random(pairs: Sequence[JudgedPair], size: int, seed: int) -> list[JudgedPair]:
     """Draw pairs with equal probabilities, spread over query types, quarters and queries."""
-    if not number:
+    if not size:
         return []
-    ordered = sorted(rest, key=lambda pair: (pair.stratum, digest(seed, "axis", *pair.pair)))
+    ordered = sorted(pairs, key=lambda pair: (pair.stratum, digest(seed, "axis", *pair.pair)))
     start = int(digest("relabel", seed, len(ordered)), 16)
-    drawn, _ = draw_proportional(np.ones(len(ordered), np.int64), number, start)
+    drawn, _ = draw_proportional(np.ones(len(ordered), np.int64), size, start)
     return [ordered[index] for index in drawn.tolist()]
 
 
-def _plan_record(
+def _make_record(
     state: SetState,
-    able: Sequence[JudgedPair],
+    judgeable: Sequence[JudgedPair],
     pairs: Sequence[PlanPair],
     changes: Sequence[QueryChange],
     left_out: dict[str, int],
@@ -263,10 +264,10 @@ def _plan_record(
     joining = sum(change.kind == ADD and change.reason != ASKED_AGAIN for change in changes)
     queries = {pair.query_id for pair in state.pairs}
     new_pairs = round(joining * len(state.pairs) / len(queries)) if queries else 0
-    drawn = [pair.inclusion_probability or 0.0 for pair in pairs if pair.part == RANDOM]
-    when = Counter(pair.judged or "unknown" for pair in pairs)
+    probabilities = [pair.inclusion_probability or 0.0 for pair in pairs if pair.part == RANDOM]
+    by_quarter = Counter(pair.judged or "unknown" for pair in pairs)
     planned = {(pair.query_id, pair.document_id) for pair in pairs}
-    behind = [pair.pair for pair in able if pair.guide_behind]
+    outdated = [pair.pair for pair in judgeable if pair.guide_behind]
     chosen = [[*pair[:3], pair.content_hash, pair.grade] for pair in pairs]
     return RelabelingPlan(
         plan_id=digest("relabeling", state.quarter, *vars(request).values(), chosen, changes),
@@ -274,18 +275,18 @@ def _plan_record(
         **vars(request),
         set_pairs=len(state.pairs),
         pairs=len(pairs),
-        fraction_of_pairs=len(pairs) / len(able),
-        graded_pairs=sum(pair.grade is not None for pair in able),
+        fraction_of_pairs=len(pairs) / len(judgeable),
+        graded_pairs=sum(pair.grade is not None for pair in judgeable),
         parts=dict(sorted(Counter(pair.part for pair in pairs).items())),
         by_type=dict(sorted(Counter(pair.stratum.rpartition(BETWEEN)[0] for pair in pairs).items())),
-        by_quarter=dict(sorted(when.items())),
-        inclusion_probability=drawn[0] if drawn else 0.0,
+        by_quarter=dict(sorted(by_quarter.items())),
+        inclusion_probability=probabilities[0] if probabilities else 0.0,
         new_queries=kinds[ADD],
         retired=kinds[RETIRE],
         new_pairs=new_pairs,
         judgments=(len(pairs) + new_pairs) * request.overlap,
         left_out=left_out,
-        guide={"stale": len(behind), "taken": sum(pair in planned for pair in behind)},
+        guide={"stale": len(outdated), "taken": sum(pair in planned for pair in outdated)},
     )
 
 

@@ -1,4 +1,4 @@
-"""Pairs that were judged twice, with both grades and the changes of document and guide between the judgments.
+"""Regraded pairs: pairs that were judged again, each with its old grade, its new grade, and what had changed.
 
 The re-labeling plan holds the old grade of a pair. The new grade follows from the votes in the round of the
 plan by the project's consensus rule, or from a reviewer's decision after the plan and before the next plan
@@ -17,8 +17,8 @@ from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import read_rule
 from curation.labeling.consensus.votes import Votes
 from curation.labeling.rounds.rounds import find_round
-from curation.relabeling.judged_pairs import BETWEEN, Pair, query_tags, query_types
-from curation.relabeling.stored_plans import StoredPlan, plan_pairs
+from curation.relabeling.judged_pairs import BETWEEN, Pair, read_query_tags, read_types
+from curation.relabeling.stored_plans import StoredPlan, read_plan_pairs
 from curation.store import Cursor
 
 DOCUMENT, GUIDE = "document changed", "words of its grade changed"
@@ -116,7 +116,7 @@ class QuarterResult(NamedTuple):
         return all(pair.probability is not None for pair in self.pairs)
 
 
-class _JudgedState(NamedTuple):
+class _State(NamedTuple):
     """The grade of a pair at one moment, with the judged version of the document and the guide."""
 
     grade: int | None
@@ -128,20 +128,20 @@ class _JudgedState(NamedTuple):
 def read_plan_result(cursor: Cursor, row: StoredPlan) -> QuarterResult:
     """Read the pairs of a plan with their present grades.
 
-    For a closed quarter, see `fixed_reports.report_inputs`.
+    For a closed quarter, see `fixed_reports.read_report_inputs`.
     """
     sql = "SELECT query_id, document_id, whole FROM relabeling_progress WHERE plan_id = ?"
     is_whole = {(row[0], row[1]): row[2] for row in cursor.execute(sql, [row.plan_id]).fetchall()}
-    now = _judged_in_round(cursor, row.round_id or "", decided=True)
-    tags, find_changes = query_tags(cursor), _change_finder(cursor)
+    present = _compute_grades(cursor, row.round_id or "", decided=True)
+    tags, find_changes = read_query_tags(cursor), _make_change_finder(cursor)
     pairs = []
-    for pair in plan_pairs(cursor, row.plan_id):
+    for pair in read_plan_pairs(cursor, row.plan_id):
         key = (pair.query_id, pair.document_id)
-        old = _JudgedState(pair.grade, pair.how, pair.content_hash, pair.guide_hash)
-        new = now.get(key, old._replace(grade=None))
+        old = _State(pair.grade, pair.how, pair.content_hash, pair.guide_hash)
+        new = present.get(key, old._replace(grade=None))
         whole = is_whole.get(key)
         after = new.grade if whole else None
-        why = _why_not_comparable(pair.grade, new)
+        why = _explain_incomparable(pair.grade, new)
         if not whole:
             why = NOT_ASKED if whole is None and is_whole else NOT_WHOLE
         kind = (pair.stratum.rpartition(BETWEEN)[0], tags.get(pair.query_id, ()))
@@ -151,7 +151,7 @@ def read_plan_result(cursor: Cursor, row: StoredPlan) -> QuarterResult:
     return QuarterResult(row.quarter, graded, tuple(pairs))
 
 
-def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> QuarterResult:
+def read_two_rounds(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> QuarterResult:
     """Read the pairs that two rounds judged. The project's consensus rule computes the grades of each round.
 
     Parameters
@@ -163,8 +163,8 @@ def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[s
     NotFoundError: one of the rounds does not exist.
     """
     ids = [find_round(cursor, name).round_id for name in (first, second)]
-    before, after = (_judged_in_round(cursor, round_id) for round_id in ids)
-    types, tags, find_changes = query_types(cursor), query_tags(cursor), _change_finder(cursor)
+    before, after = (_compute_grades(cursor, round_id) for round_id in ids)
+    types, tags, find_changes = (read_types(cursor), read_query_tags(cursor), _make_change_finder(cursor))
     pairs = []
     for key in sorted(before.keys() & after.keys()):
         old, new = before[key], after[key]
@@ -172,25 +172,25 @@ def read_campaigns(cursor: Cursor, first: str, second: str, closed: Collection[s
         if key[0] in closed:
             pairs.append(RegradedPair(*key, *kind, "", None, None, None, SEALED))
         else:
-            why = _why_not_comparable(old.grade, new)
+            why = _explain_incomparable(old.grade, new)
             grades = (old.grade, new.grade)
             pairs.append(RegradedPair(*key, *kind, "", None, *grades, why, find_changes(old, new)))
     return QuarterResult(f"{first} → {second}", 0, tuple(pairs))
 
 
-def _why_not_comparable(old: int | None, new: _JudgedState) -> str:
+def _explain_incomparable(old: int | None, new: _State) -> str:
     """Return the reason why two grades cannot be compared; '' if the grades can be compared."""
     if new.grade is None:
         return DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW
     return NO_GRADE_BEFORE if old is None else ""
 
 
-def _change_finder(cursor: Cursor) -> Callable[[_JudgedState, _JudgedState], tuple[str, ...]]:
+def _make_change_finder(cursor: Cursor) -> Callable[[_State, _State], tuple[str, ...]]:
     """Make a function that finds changes of a pair's document and of the guide's words for its old grade."""
     lines = group_equivalent_guides(cursor)
     reworded: dict[str, dict[str, GradeSet]] = {}
 
-    def find_changes(old: _JudgedState, new: _JudgedState) -> tuple[str, ...]:
+    def find_changes(old: _State, new: _State) -> tuple[str, ...]:
         names = []
         if None not in (old.content_hash, new.content_hash) and old.content_hash != new.content_hash:
             names.append(DOCUMENT)
@@ -205,7 +205,7 @@ def _change_finder(cursor: Cursor) -> Callable[[_JudgedState, _JudgedState], tup
     return find_changes
 
 
-def _judged_in_round(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _JudgedState]:
+def _compute_grades(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _State]:
     """Compute the grade of each pair of a round from the round's votes, by the project's consensus rule.
 
     Parameters
@@ -214,11 +214,11 @@ def _judged_in_round(cursor: Cursor, round_id: str, decided: bool = False) -> di
     """
     votes = cursor.sql(_VOTES, params={"round": round_id, "decided": decided}).to_arrow_table()
     columns = (votes[name].to_pylist() for name in ("query_id", "document_id", "content_hash", "guide_hash"))
-    read: dict[Pair, tuple[str, str]] = {}
+    judged_hashes: dict[Pair, tuple[str, str]] = {}
     for query_id, document_id, *hashes in zip(*columns, strict=True):
-        read.setdefault((query_id, document_id), (hashes[0], hashes[1]))
+        judged_hashes.setdefault((query_id, document_id), (hashes[0], hashes[1]))
     graded = {
         (pair.query_id, pair.document_id): pair
         for pair in compute_consensus(Votes(read_rule(cursor), votes)).pairs
     }
-    return {key: _JudgedState(graded[key].grade, graded[key].how, *about) for key, about in read.items()}
+    return {key: _State(graded[key].grade, graded[key].how, *hashes) for key, hashes in judged_hashes.items()}

@@ -1,4 +1,4 @@
-"""The drift report: the agreement of old and new grades by type, tag, part of the plan and kind of change.
+"""The drift report: the agreement of old and new grades of a re-labeling.
 
 The bootstrap resamples queries, because the pairs of a query depend on each other. All groups of pairs use
 the same resamples.
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.coefficients import agreement_weights, compute_cohen_kappa, count_confusion
+from curation.agreement.coefficients import agreement_weights, compare_raters, compute_cohen, count_confusion
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resample_figures
 from curation.guides.guide import current_guide
 from curation.people.seal_access import sealed_queries
-from curation.relabeling.fixed_reports import ReportInputs, report_inputs
+from curation.relabeling.fixed_reports import ReportInputs, read_report_inputs
 from curation.relabeling.regraded_pairs import (
     DISPUTED_NOW,
     DOCUMENT,
@@ -28,15 +28,15 @@ from curation.relabeling.regraded_pairs import (
     NOT_ASKED,
     NOT_WHOLE,
     RegradedPair,
-    read_campaigns,
+    read_two_rounds,
 )
 from curation.relabeling.stored_plans import find_plan
 from curation.relabeling.wrong_labels import (
     MIN_RANDOM_PAIRS,
     WrongLabels,
-    query_numbers,
-    share_of,
-    wrong_labels,
+    estimate_share,
+    estimate_wrong_labels,
+    index_queries,
 )
 from curation.store import Store
 
@@ -121,42 +121,41 @@ class DriftReport:
     left_out: dict[str, int]
 
 
-def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
+def compute_drift(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
     """Compute the agreement of old and new grades in one group of pairs."""
-    queries, number = query_numbers(pairs)
+    queries, query_count = index_queries(pairs)
     if len(pairs) < MIN_RANDOM_PAIRS:
         none = Estimate(n=len(pairs), why=TOO_FEW)
-        return DriftRow(name, len(pairs), number, none, none, none, none)
+        return DriftRow(name, len(pairs), query_count, none, none, none, none)
     values = len(scale)
     step_of: dict[int | None, int] = {grade: step for step, grade in enumerate(scale)}
-    cells = np.array([step_of[p.before] * values + step_of[p.after] for p in pairs])
-    tables = np.zeros((number, values * values))
+    cells = np.array([step_of[pair.before] * values + step_of[pair.after] for pair in pairs])
+    tables = np.zeros((query_count, values * values))
     np.add.at(tables, (queries, cells), 1.0)
-    steps = np.array(scale, np.float64)
 
-    def figures(sums: Floats) -> Floats:
+    def compare(sums: Floats) -> Floats:
         matrices = sums.reshape(-1, values, values)
-        total = matrices.sum(axis=(1, 2))
-        same = np.einsum("rkk->r", matrices) / total
-        shift = (matrices * (steps[None, None, :] - steps[None, :, None])).sum(axis=(1, 2)) / total
-        plain = compute_cohen_kappa(matrices, agreement_weights(values, "identity"))
-        quadratic = compute_cohen_kappa(matrices, agreement_weights(values, "quadratic"))
-        return np.stack([same, plain, quadratic, shift], axis=1)
+        same, quadratic, shift = compare_raters(matrices, np.array(scale, np.float64)).T
+        kappa = compute_cohen(matrices, agreement_weights(values, "identity"))
+        return np.stack([same, kappa, quadratic, shift], axis=1)
 
-    point = figures(tables.sum(axis=0, keepdims=True))[0]
-    (drawn,) = resample_figures([Sums(np.arange(number), tables, figures)], number, SEED)
-    estimates = (_make_estimate(value, drawn[:, k], number, len(pairs)) for k, value in enumerate(point))
-    return DriftRow(name, len(pairs), number, *estimates)
+    points = compare(tables.sum(axis=0, keepdims=True))[0]
+    (drawn,) = resample_figures([Sums(np.arange(query_count), tables, compare)], query_count, SEED)
+    estimates = (
+        _make_estimate(point, resampled, query_count, len(pairs))
+        for point, resampled in zip(points, drawn.T, strict=True)
+    )
+    return DriftRow(name, len(pairs), query_count, *estimates)
 
 
-def change_rows(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
+def count_changes(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
     """Count the pairs with a changed document, with changed words of their grade, and without a change."""
     groups = [(name, [pair for pair in pairs if name in pair.changes]) for name in (DOCUMENT, GUIDE)]
     groups.append((NEITHER, [pair for pair in pairs if not pair.changes]))
     return tuple(_change_row(name, members) for name, members in groups)
 
 
-def drift_report(store: Store, plan: str | None = None) -> DriftReport:
+def make_drift_report(store: Store, plan: str | None = None) -> DriftReport:
     """Make the drift report of a re-labeling plan, by default of the newest plan.
 
     Raises
@@ -165,12 +164,12 @@ def drift_report(store: Store, plan: str | None = None) -> DriftReport:
     """
     with store.reading() as cursor:
         row = find_plan(cursor, plan)
-        inputs = report_inputs(cursor, row)
+        inputs = read_report_inputs(cursor, row)
         sealed = sealed_queries(cursor)
     return _make_report(row.plan_id, inputs, sealed)
 
 
-def campaign_report(store: Store, first: str, second: str) -> DriftReport:
+def compare_rounds(store: Store, first: str, second: str) -> DriftReport:
     """Compare two rounds as if the second round had judged the pairs of the first again.
 
     Sealed pairs are left out.
@@ -181,7 +180,7 @@ def campaign_report(store: Store, first: str, second: str) -> DriftReport:
     """
     with store.reading() as cursor:
         sealed = sealed_queries(cursor)
-        result = read_campaigns(cursor, first, second, sealed)
+        result = read_two_rounds(cursor, first, second, sealed)
         inputs = ReportInputs(current_guide(cursor).values, result, None, 0)
     return _make_report(None, inputs, sealed)
 
@@ -190,17 +189,17 @@ def _change_row(name: str, pairs: Sequence[RegradedPair]) -> ChangeRow:
     changed = [pair.changed for pair in pairs]
     estimate = Estimate(n=len(pairs), why=TOO_FEW)
     if len(pairs) >= MIN_RANDOM_PAIRS:
-        estimate = Estimate(*share_of(pairs, changed, np.ones(len(pairs)))[:3], len(pairs))
+        estimate = Estimate(*estimate_share(pairs, changed, np.ones(len(pairs)))[:3], len(pairs))
     return ChangeRow(name, len(pairs), sum(changed), estimate)
 
 
 def _make_estimate(point: float, drawn: Floats, queries: int, pairs: int) -> Estimate:
     if np.isnan(point):
         return Estimate(n=pairs, why=NO_VARIATION)
-    ends = percentile_interval(drawn, queries) if queries >= MINIMUM_QUERIES else None
-    if ends is None:
+    interval = percentile_interval(drawn, queries) if queries >= MINIMUM_QUERIES else None
+    if interval is None:
         return Estimate(float(point), n=pairs, why=FEW_QUERIES)
-    return Estimate(float(point), *ends, pairs)
+    return Estimate(float(point), *interval, pairs)
 
 
 def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[str]) -> DriftReport:
@@ -218,7 +217,7 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
             for name in groups_of(pair):
                 members[name].append(pair)
         names = order or sorted(members)
-        return tuple(drift_row(name, members[name], grades) for name in names if name in members)
+        return tuple(compute_drift(name, members[name], grades) for name in names if name in members)
 
     return DriftReport(
         name=result.name,
@@ -232,13 +231,13 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         open=left_out.get(NOT_WHOLE, 0),
         pairs=len(pairs),
         changed=sum(pair.changed for pair in pairs),
-        overall=drift_row("all", pairs, grades),
+        overall=compute_drift("all", pairs, grades),
         confusion=count_confusion(((pair.before, pair.after) for pair in pairs), grades),
         by_type=group_rows(lambda pair: [pair.type]),
         by_tag=group_rows(lambda pair: pair.tags),
         by_part=group_rows(lambda pair: [pair.part], PARTS),
-        changes=change_rows(pairs),
-        wrong=wrong_labels([result]) if result.population else None,
+        changes=count_changes(pairs),
+        wrong=estimate_wrong_labels([result]) if result.population else None,
         pooled=inputs.pooled,
         pooled_quarters=inputs.pooled_quarters,
         regraded=tuple(pair for pair in pairs if pair.query_id not in sealed),

@@ -17,27 +17,27 @@ MAX_ROWS = 50
 """Default number of listed pairs with a changed grade."""
 
 
-def drift_page(report: DriftReport, limit: int = MAX_ROWS) -> str:
+def make_drift_page(report: DriftReport, limit: int = MAX_ROWS) -> str:
     """Write the drift report as a complete HTML page."""
     remark = f"Plan {report.plan_id}." if report.plan_id else ""
     title = f"Re-labeling {report.name}"
-    return html_page(title, drift_findings(report), drift_sections(report, limit), remark)
+    return html_page(title, list_drift_findings(report), make_drift_sections(report, limit), remark)
 
 
-def drift_findings(report: DriftReport) -> list[str]:
+def list_drift_findings(report: DriftReport) -> list[str]:
     """Return sentences on the main findings of the drift report, the most important first."""
     if not report.pairs:
-        return [_judged_sentence(report)]
-    of = f"of {pluralize(report.pairs, 'pair')}"
+        return [_say_judged(report)]
+    pairs = f"of {pluralize(report.pairs, 'pair')}"
     sentences = [
-        _judged_sentence(report),
-        f"{pluralize(report.changed, f'{of} has', f'{of} have')} another grade now. Share of equal grades: "
-        f"{_share_text(report.overall.same)}; kappa {_figure_text(report.overall.kappa)}, "
-        f"quadratic kappa {_figure_text(report.overall.quadratic)}.",
+        _say_judged(report),
+        f"{pluralize(report.changed, f'{pairs} has', f'{pairs} have')} another grade now. Share of equal "
+        f"grades: {_format_share(report.overall.same)}; kappa {_format_figure(report.overall.kappa)}, "
+        f"quadratic kappa {_format_figure(report.overall.quadratic)}.",
     ]
     if report.wrong is not None:
-        sentences += [_wrong_sentence(report.wrong), *_pooled_sentences(report)]
-    sentences.append(what_to_do(report.changes))
+        sentences += [_say_wrong(report.wrong), *_say_pooled(report)]
+    sentences.append(advise(report.changes))
     if report.fixed:
         sentences.append("The quarter is closed: its report does not change any more.")
     if report.sealed:
@@ -48,7 +48,7 @@ def drift_findings(report: DriftReport) -> list[str]:
     return sentences
 
 
-def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
+def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
     """Make the sections of the drift report in their order, without empty sections."""
     names = [f"{grade}" for grade in report.scale]
     left_out = tuple(report.left_out.items())
@@ -56,111 +56,116 @@ def drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
         Section(
             "Old and new grades",
             "Each row is an old grade. The color of a cell shows how often it became the new grade.",
-            (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _heat_cells(report)),)
+            (
+                heat_map(
+                    "Old grades (rows) and new grades (columns)", "new grade", names, _make_heat_cells(report)
+                ),
+            )
             if report.pairs
             else (),
-            (_confusion_table(report, names),) if report.pairs else (),
+            (_make_confusion_table(report, names),) if report.pairs else (),
         ),
         Section(
             "Agreement",
             "Agreement of old and new grades.",
             (),
-            (_figure_table("All pairs", [report.overall]),),
+            (_make_figure_table("All pairs", [report.overall]),),
         ),
         Section(
-            "By type", "", (), (_figure_table("Type", report.by_type), _figure_table("Tag", report.by_tag))
+            "By type",
+            "",
+            (),
+            (_make_figure_table("Type", report.by_type), _make_figure_table("Tag", report.by_tag)),
         ),
-        Section("By part of the plan", "", (), (_figure_table("Part", report.by_part),)),
+        Section("By part of the plan", "", (), (_make_figure_table("Part", report.by_part),)),
         Section(
             "What had changed",
             "Pairs by what changed since their old grade. A pair with both changes is in both rows.",
             (),
-            (_change_table(report.changes),),
+            (_make_change_table(report.changes),),
         ),
-        Section("Pairs with another grade", "", (), (_regraded_table(report, limit),)),
+        Section("Pairs with another grade", "", (), (_make_regraded_table(report, limit),)),
         Section("Left out", "", (), (Table("Pairs that are not compared", ("reason", "pairs"), left_out),)),
     ]
     return [section for section in sections if any(table.rows for table in section.tables)]
 
 
-def what_to_do(rows: Sequence[ChangeRow]) -> str:
+def advise(rows: Sequence[ChangeRow]) -> str:
     """Return a sentence on the pairs that people should judge again first."""
-    *marked, others = rows
+    *changes, unchanged = rows
     words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has changed words in the guide"}
-    clear = [row for row in marked if (row.share.low or 0.0) > (others.share.high or 1.0)]
+    clear = [row for row in changes if (row.share.low or 0.0) > (unchanged.share.high or 1.0)]
     if clear:
-        first = " and ".join(
-            f"{words[row.name]} ({_changed_of_pairs(row)} had another grade)" for row in clear
-        )
-        return f"What to do: judge pairs {first} before the other pairs ({_changed_of_pairs(others)})."
+        first = " and ".join(f"{words[row.name]} ({_say_changed(row)} had another grade)" for row in clear)
+        return f"What to do: judge pairs {first} before the other pairs ({_say_changed(unchanged)})."
     return (
         "What to do: judge by age and at random, because neither a changed document nor changed words of the "
         "guide are known to predict another grade."
     )
 
 
-def _judged_sentence(report: DriftReport) -> str:
+def _say_judged(report: DriftReport) -> str:
     """Return a sentence on the pairs that were judged again, their results, and the open pairs."""
-    until = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
+    remark = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
     newly = f", {report.newly:,} newly graded (no grade before)" if report.newly else ""
-    rest = report.judged - report.pairs - report.disputed - report.newly
-    others = f", {rest:,} left out for other reasons" if rest > 0 else ""
-    are = "is" if report.judged == 1 else "are"
+    other = report.judged - report.pairs - report.disputed - report.newly
+    others = f", {other:,} left out for other reasons" if other > 0 else ""
+    verb = "is" if report.judged == 1 else "are"
     return (
-        f"{report.judged:,} of {pluralize(report.planned, 'pair')} {are} judged again: "
-        f"{report.pairs:,} comparable, {report.disputed:,} disputed{until}{newly}{others}; "
+        f"{report.judged:,} of {pluralize(report.planned, 'pair')} {verb} judged again: "
+        f"{report.pairs:,} comparable, {report.disputed:,} disputed{remark}{newly}{others}; "
         f"{pluralize(report.open, 'is', 'are')} not judged yet."
     )
 
 
-def _wrong_sentence(wrong: WrongLabels) -> str:
-    of = pluralize(wrong.population, "pair")
+def _say_wrong(wrong: WrongLabels) -> str:
+    set_pairs = pluralize(wrong.population, "pair")
     if wrong.share is None:
         share = percent(wrong.found / wrong.population, 1)
         return (
-            f"{wrong.found:,} of {of} ({share}) had a wrong grade. The share of the whole set is unknown: an "
-            f"estimate needs {MIN_RANDOM_PAIRS} random pairs with an old and a new grade, and the plan has "
-            f"{wrong.drawn:,}.{_bounds_sentence(wrong)}"
+            f"{wrong.found:,} of {set_pairs} ({share}) had a wrong grade. The share of the whole set is "
+            f"unknown: an estimate needs {MIN_RANDOM_PAIRS} random pairs with an old and a new grade, and "
+            f"the plan has {wrong.drawn:,}.{_say_bounds(wrong)}"
         )
     return (
-        f"In the whole set, {_wrong_text(wrong)} had a wrong grade: about {wrong.wrong:,} of {of}. The "
-        f"re-labeling found {wrong.found:,} wrong grades. The share of the "
+        f"In the whole set, {_format_wrong(wrong)} had a wrong grade: about {wrong.wrong:,} of {set_pairs}. "
+        f"The re-labeling found {wrong.found:,} wrong grades. The share of the "
         f"{wrong.population - wrong.judged:,} other pairs is estimated from "
         f"{pluralize(wrong.drawn, 'random pair')}, of which {wrong.drawn_changed:,} changed."
-        f"{_bounds_sentence(wrong)}"
+        f"{_say_bounds(wrong)}"
     )
 
 
-def _wrong_text(wrong: WrongLabels) -> str:
+def _format_wrong(wrong: WrongLabels) -> str:
     return f"{percent(wrong.share, 1)} ({percent(wrong.low, 1)} to {percent(wrong.high, 1)})"
 
 
-def _bounds_sentence(wrong: WrongLabels) -> str:
+def _say_bounds(wrong: WrongLabels) -> str:
     """Return a sentence on how much the pairs without a new grade can change the share of wrong grades."""
     if not wrong.open:
         return ""
-    more = f" {pluralize(wrong.open, 'pair of the plan has', 'pairs of the plan have')} no new grade"
+    open_pairs = f" {pluralize(wrong.open, 'pair of the plan has', 'pairs of the plan have')} no new grade"
     if wrong.least is None:
-        return f"{more}, and the random pairs are too few for bounds on the share."
+        return f"{open_pairs}, and the random pairs are too few for bounds on the share."
     return (
-        f"{more}: the share is {percent(wrong.least, 1)} if no such pair changed and "
+        f"{open_pairs}: the share is {percent(wrong.least, 1)} if no such pair changed and "
         f"{percent(wrong.most, 1)} if all such pairs changed. Both intervals together reach from "
         f"{percent(wrong.lowest, 1)} to {percent(wrong.highest, 1)}."
     )
 
 
-def _pooled_sentences(report: DriftReport) -> list[str]:
+def _say_pooled(report: DriftReport) -> list[str]:
     pooled = report.pooled
     if pooled is None or pooled.share is None:
         return []
     return [
         f"Mean share of wrong grades in {report.pooled_quarters} re-labelings of a year: "
-        f"{_wrong_text(pooled)}, from {pooled.judged:,} judged pairs, of which {pooled.drawn:,} are random."
-        f"{_bounds_sentence(pooled)}"
+        f"{_format_wrong(pooled)}, from {pooled.judged:,} judged pairs, of which {pooled.drawn:,} are random."
+        f"{_say_bounds(pooled)}"
     ]
 
 
-def _heat_cells(report: DriftReport) -> list[list[HeatCell]]:
+def _make_heat_cells(report: DriftReport) -> list[list[HeatCell]]:
     def cell(old: int, new: int, count: int, total: int) -> HeatCell:
         share = count / total if total else None
         return HeatCell(share, count, f"{pluralize(count, 'pair')} went from {old} to {new}")
@@ -171,53 +176,58 @@ def _heat_cells(report: DriftReport) -> list[list[HeatCell]]:
     ]
 
 
-def _confusion_table(report: DriftReport, names: Sequence[str]) -> Table:
+def _make_confusion_table(report: DriftReport, names: Sequence[str]) -> Table:
     rows = tuple((name, *row) for name, row in zip(names, report.confusion, strict=True))
     return Table("Pairs by old grade (row) and new grade (column)", ("old grade", *names), rows)
 
 
-def _figure_table(what: str, rows: Sequence[DriftRow]) -> Table:
-    columns = (what.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
+def _make_figure_table(group: str, rows: Sequence[DriftRow]) -> Table:
+    columns = (group.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
     cells = tuple(
         (
-            *(row.name, row.pairs, row.queries, _share_text(row.same)),
-            *map(_figure_text, (row.kappa, row.quadratic, row.shift)),
+            *(row.name, row.pairs, row.queries, _format_share(row.same)),
+            *map(_format_figure, (row.kappa, row.quadratic, row.shift)),
         )
         for row in rows
     )
-    return Table(what, columns, cells)
+    return Table(group, columns, cells)
 
 
-def _changed_of_pairs(row: ChangeRow) -> str:
+def _say_changed(row: ChangeRow) -> str:
     return f"{row.changed:,} of {row.pairs:,}"
 
 
-def _change_table(rows: Sequence[ChangeRow]) -> Table:
+def _make_change_table(rows: Sequence[ChangeRow]) -> Table:
     columns = ("what had changed", "pairs", "another grade", "share (95 %)")
-    cells = tuple((row.name, row.pairs, row.changed, _share_text(row.share)) for row in rows)
+    cells = tuple((row.name, row.pairs, row.changed, _format_share(row.share)) for row in rows)
     shown = cells if any(row.pairs for row in rows) else ()
     return Table("Pairs with another grade by what had changed", columns, shown)
 
 
-def _regraded_table(report: DriftReport, limit: int) -> Table:
+def _make_regraded_table(report: DriftReport, limit: int) -> Table:
     changed = [pair for pair in report.regraded if pair.changed]
     rows = tuple(
         (
-            QueryName(p.query_id, p.query_id, p.document_id),
-            *(p.document_id, p.part, f"{p.before} → {p.after}", ", ".join(p.changes) or "nothing known"),
+            QueryName(pair.query_id, pair.query_id, pair.document_id),
+            *(
+                pair.document_id,
+                pair.part,
+                f"{pair.before} → {pair.after}",
+                ", ".join(pair.changes) or "nothing known",
+            ),
         )
-        for p in changed[:limit]
+        for pair in changed[:limit]
     )
     shown = f", the first {limit:,} shown" if len(changed) > limit else ""
     columns = ("query id", "document", "part", "grade", "what had changed")
     return Table(f"{pluralize(len(changed), 'pair')}{shown}", columns, rows)
 
 
-def _share_text(estimate: Estimate) -> str:
+def _format_share(estimate: Estimate) -> str:
     if estimate.value is None:
         return estimate.why or "unknown"
     return estimate.percent_text(1)
 
 
-def _figure_text(estimate: Estimate) -> str:
+def _format_figure(estimate: Estimate) -> str:
     return (estimate.why or "unknown") if estimate.value is None else estimate.text()

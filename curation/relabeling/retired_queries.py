@@ -8,7 +8,7 @@ from __future__ import annotations
 from curation.store import COMMAND_LINE, Cursor, record_event, utc_now
 
 
-def retired_queries(cursor: Cursor) -> dict[str, str]:
+def read_retired_queries(cursor: Cursor) -> dict[str, str]:
     """Read the normalised text of each retired query, and the reason why the query was retired."""
     sql = "SELECT normalised, reason FROM retired_queries JOIN queries USING (query_id) ORDER BY query_id"
     return dict(cursor.execute(sql).fetchall())

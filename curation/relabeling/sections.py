@@ -1,4 +1,4 @@
-"""Sentences and tables on the staleness of the gold set and on a re-labeling plan, for terminal and app."""
+"""What a lead reads about a re-labeling before its round: the due pairs and queries, and the plan."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ MAX_ROWS = 50
 """Default number of rows that a table shows."""
 
 
-def calendar_table(calendar: RelabelingCalendar) -> Table:
+def make_calendar_table(calendar: RelabelingCalendar) -> Table:
     """Make a table of quarters, with the number of pairs last judged in each quarter, and its re-labeling."""
     rows: list[tuple[object, ...]] = []
     for quarter, judged, work in calendar.quarters:
-        done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
+        progress = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
         if judged or work:
-            rows.append((quarter, judged, work.state if work else "", done))
-    before = (("earlier", calendar.older), ("unknown", calendar.unknown))
-    rows += [(name, count, "", "") for name, count in before if count]
+            rows.append((quarter, judged, work.state if work else "", progress))
+    other_pairs = (("earlier", calendar.older), ("unknown", calendar.unknown))
+    rows += [(name, count, "", "") for name, count in other_pairs if count]
     return Table("Calendar", ("Quarter", "Pairs last judged", "Re-labeling", "Pairs done"), tuple(rows))
 
 
-def due_sentences(calendar: RelabelingCalendar) -> list[str]:
+def list_due(calendar: RelabelingCalendar) -> list[str]:
     """Return sentences on unfinished re-labelings, and on the pairs and queries that are due."""
     lines = [calendar.stale_sentence]
     earlier, work = calendar.unfinished, calendar.work
     if earlier is not None:
-        of = f"of {pluralize(earlier.pairs, 'pair')}"
-        done = pluralize(earlier.whole, f"{of} is", f"{of} are")
+        pairs = f"of {pluralize(earlier.pairs, 'pair')}"
+        done = pluralize(earlier.whole, f"{pairs} is", f"{pairs} are")
         lines.append(
             f"The re-labeling of {earlier.quarter} is still open: {done} done. Finish the round, or close it."
         )
@@ -59,7 +59,7 @@ def due_sentences(calendar: RelabelingCalendar) -> list[str]:
     return [*lines, f"Due in {calendar.quarter} ({state}):", *(reasons or ["the open work"])]
 
 
-def stale_query_table(set_staleness: SetStaleness, limit: int) -> Table:
+def make_stale_query_table(set_staleness: SetStaleness, limit: int) -> Table:
     """Make a table of the queries with the highest staleness."""
     columns = ("Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score")
     rows = tuple(
@@ -69,13 +69,13 @@ def stale_query_table(set_staleness: SetStaleness, limit: int) -> Table:
         )
         for query in set_staleness.queries[:limit]
     )
-    title = counted_title("Queries by score", len(set_staleness.queries), limit)
+    title = make_counted_title("Queries by score", len(set_staleness.queries), limit)
     return Table(title, columns, rows, words=True)
 
 
-def stale_pair_table(set_staleness: SetStaleness, limit: int) -> Table:
+def make_stale_pair_table(set_staleness: SetStaleness, limit: int) -> Table:
     """Make a table of the stalest pairs that can be judged again, with the parts of their scores."""
-    listed = [pair for pair in set_staleness.pairs if pair.document != GONE]
+    judgeable = [pair for pair in set_staleness.pairs if pair.document != GONE]
     texts = {query.query_id: query.text for query in set_staleness.queries}
     columns = ("Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS))
     rows = tuple(
@@ -84,18 +84,18 @@ def stale_pair_table(set_staleness: SetStaleness, limit: int) -> Table:
             *(pair.how if pair.grade is None else pair.grade, pair.judged or "unknown"),
             *(NumberCell(pair.score, 2), *(NumberCell(pair.parts[name], 2) for name in WEIGHTS)),
         )
-        for pair in listed[:limit]
+        for pair in judgeable[:limit]
     )
-    return Table(counted_title("Pairs by score", len(listed), limit), columns, rows, words=True)
+    return Table(make_counted_title("Pairs by score", len(judgeable), limit), columns, rows, words=True)
 
 
-def new_query_table(set_staleness: SetStaleness, limit: int) -> Table:
+def make_new_query_table(set_staleness: SetStaleness, limit: int) -> Table:
     """Make a table of the queries that only the newest query logs contain."""
-    title = counted_title("Queries that are new", len(set_staleness.new_queries), limit)
+    title = make_counted_title("Queries that are new", len(set_staleness.new_queries), limit)
     return Table(title, ("Logged text", "Searches"), set_staleness.new_queries[:limit], words=True)
 
 
-def due_result(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainResult:
+def describe_due(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainResult:
     """Describe the staleness of the gold set, and the re-labeling that is due."""
     calendar = set_staleness.calendar
     remarks = []
@@ -108,19 +108,19 @@ def due_result(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainResul
         (
             f"{set_staleness.quarter}: {pluralize(len(set_staleness.pairs), 'judged pair')} of the project.",
             *remarks,
-            *due_sentences(calendar),
+            *list_due(calendar),
             *_sealed_sentences(set_staleness.sealed),
         ),
         (
-            calendar_table(calendar),
-            stale_query_table(set_staleness, limit),
-            stale_pair_table(set_staleness, limit),
-            new_query_table(set_staleness, limit),
+            make_calendar_table(calendar),
+            make_stale_query_table(set_staleness, limit),
+            make_stale_pair_table(set_staleness, limit),
+            make_new_query_table(set_staleness, limit),
         ),
     )
 
 
-def plan_result(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
+def describe_plan(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
     """Describe a re-labeling plan that was just made."""
     report = to_json_value(plan)
     following = "goldgrade relabel plan --stored PLAN, then goldgrade relabel open --annotators NAMES"
@@ -129,33 +129,33 @@ def plan_result(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
             f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of "
             f"{pluralize(plan.set_pairs, 'pair')} "
             f"({percent(plan.fraction_of_pairs, 1)} of the pairs that can be judged).",
-            *plan_sentences(report),
+            *list_plan_facts(report),
             f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
             "Nothing was stored." if dry_run else f"Next: {following}",
         ),
-        tuple(plan_tables(report)),
+        tuple(make_plan_tables(report)),
     )
 
 
-def stored_plan_result(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult:
+def describe_stored_plan(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult:
     """Describe the pairs and queries of a stored re-labeling plan."""
     state = f"opened as {plan.round}" if plan.round else "not opened"
     return PlainResult(
         (
             f"Plan {plan.plan_id[:8]} of {plan.quarter}, {state}: {pluralize(len(plan.pairs), 'pair')}.",
-            *plan_sentences(plan.report),
+            *list_plan_facts(plan.report),
             *_sealed_sentences(plan.sealed),
         ),
-        (plan_pair_table(plan, limit), plan_query_table(plan, limit)),
+        (make_plan_pair_table(plan, limit), make_plan_query_table(plan, limit)),
     )
 
 
-def counted_title(what: str, count: int, limit: int) -> str:
+def make_counted_title(what: str, count: int, limit: int) -> str:
     """Return the caption of a table that shows at most `limit` of `count` rows."""
     return f"{what}: the first {limit:,} of {count:,}" if count > limit else f"{what}: {count:,}"
 
 
-def plan_sentences(report: Mapping[str, Any]) -> list[str]:
+def list_plan_facts(report: Mapping[str, Any]) -> list[str]:
     """Return sentences on a stored plan: its number of judgments, its changed queries, and left-out pairs."""
     lines = [
         f"{pluralize(report.get('judgments', 0), 'judgment')}. This number excludes the pairs that systems "
@@ -179,7 +179,7 @@ def plan_sentences(report: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def plan_tables(report: Mapping[str, Any]) -> list[Table]:
+def make_plan_tables(report: Mapping[str, Any]) -> list[Table]:
     """Make tables of the planned pairs by reason, by type and by quarter of the last judgment."""
     parts = tuple((REASON_OF_PART.get(part, part), count) for part, count in report["parts"].items())
     return [
@@ -191,7 +191,7 @@ def plan_tables(report: Mapping[str, Any]) -> list[Table]:
     ]
 
 
-def plan_pair_table(plan: StoredPlan, limit: int) -> Table:
+def make_plan_pair_table(plan: StoredPlan, limit: int) -> Table:
     """Make a table of the pairs of a re-labeling plan with their grades."""
     columns = ("Query", "Document", "Title", "Part", "Type", "Grade", "Judged")
     rows = (
@@ -202,10 +202,10 @@ def plan_pair_table(plan: StoredPlan, limit: int) -> Table:
         )
         for pair in plan.pairs[:limit]
     )
-    return Table(counted_title("Pairs", len(plan.pairs), limit), columns, tuple(rows), words=True)
+    return Table(make_counted_title("Pairs", len(plan.pairs), limit), columns, tuple(rows), words=True)
 
 
-def plan_query_table(plan: StoredPlan, limit: int) -> Table:
+def make_plan_query_table(plan: StoredPlan, limit: int) -> Table:
     """Make a table of the queries that leave or join the set."""
     columns = ("Query", "What", "Why", "Type", "Searches")
     rows = (
@@ -215,9 +215,9 @@ def plan_query_table(plan: StoredPlan, limit: int) -> Table:
         )
         for query in plan.queries[:limit]
     )
-    return Table(counted_title("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)
+    return Table(make_counted_title("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)
 
 
 def _sealed_sentences(pairs: int) -> list[str]:
-    are = pluralize(pairs, "pair is", "pairs are")
-    return [f"{are} in parts that a release seals, so their grades are not shown."] if pairs else []
+    sealed = pluralize(pairs, "pair is", "pairs are")
+    return [f"{sealed} in parts that a release seals, so their grades are not shown."] if pairs else []

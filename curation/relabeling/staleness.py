@@ -19,13 +19,13 @@ from curation.relabeling.calendar import (
     UNFINISHED,
     Quarter,
     QuarterWork,
-    planned_pairs,
-    present_quarter,
+    find_present_quarter,
+    read_planned_pairs,
     read_work,
 )
 from curation.relabeling.judged_pairs import CHANGED, GONE, JudgedPair, read_pairs
-from curation.relabeling.retired_queries import retired_queries
-from curation.relabeling.text_changes import changed_shares
+from curation.relabeling.retired_queries import read_retired_queries
+from curation.relabeling.text_changes import share_changed
 from curation.relabeling.traffic import LEFT, QueryTraffic, TrafficTable, read_traffic
 from curation.store import Query, Store
 
@@ -155,16 +155,16 @@ class SetState:
     work: list[QuarterWork]
 
 
-def staleness(store: Store, today: date | None = None) -> SetStaleness:
+def compute_staleness(store: Store, today: date | None = None) -> SetStaleness:
     """Compute the staleness of the gold set in the quarter of `today`."""
-    state = read_state(store, today)
+    state = read_set_state(store, today)
     pairs = [pair.without_grade() if pair.query_id in state.sealed else pair for pair in state.pairs]
     grouped: defaultdict[str, list[JudgedPair]] = defaultdict(list)
     for pair in pairs:
         grouped[pair.query_id].append(pair)
     queries = [_query_staleness(state, members) for members in grouped.values()]
     with store.reading() as cursor:
-        planned = planned_pairs(cursor, state.work, state.quarter)
+        planned = read_planned_pairs(cursor, state.work, state.quarter)
     stale = {pair.pair for pair in state.pairs if pair.is_stale}
     return SetStaleness(
         quarter=state.quarter,
@@ -178,18 +178,18 @@ def staleness(store: Store, today: date | None = None) -> SetStaleness:
     )
 
 
-def read_state(store: Store, today: date | None = None) -> SetState:
+def read_set_state(store: Store, today: date | None = None) -> SetState:
     """Read the pairs of the gold set, with their staleness scores in the quarter of `today`."""
     with store.reading() as cursor:
         traffic = read_traffic(cursor)
-        quarter, work = present_quarter(cursor, today), read_work(cursor)
+        quarter, work = find_present_quarter(cursor, today), read_work(cursor)
         pairs, sealed = read_pairs(cursor), frozenset(sealed_queries(cursor))
         queries = {query.query_id: query for query in read_active_queries(cursor)}
-        retired = frozenset(retired_queries(cursor))
-    shares = changed_shares(store, pairs)
+        retired = frozenset(read_retired_queries(cursor))
+    shares = share_changed(store, pairs)
     return SetState(
         quarter=quarter,
-        pairs=[pair.scored(quarter, shares.get(pair.hashes)) for pair in pairs],
+        pairs=[pair.with_score(quarter, shares.get(pair.hashes)) for pair in pairs],
         queries=queries,
         traffic=traffic,
         retired=retired,
@@ -212,7 +212,7 @@ def _query_staleness(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStale
         gone=len(pairs) - len(present),
         stale=sum(pair.is_stale for pair in pairs),
         oldest=max(ages) if len(ages) == len(pairs) else None,
-        traffic=state.traffic.of(query.query_id, query.normalised),
+        traffic=state.traffic.find_traffic(query.query_id, query.normalised),
         score=sum(pair.score for pair in present) / len(present) if present else 0.0,
     )
 

@@ -136,7 +136,7 @@ def list_plans(cursor: Cursor) -> list[StoredPlan]:
     ]
 
 
-def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
+def read_plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
     """Read the pairs of a re-labeling plan, ordered by query id and document id."""
     sql = f"SELECT {', '.join(PAIR_COLUMNS)} FROM relabeling_pairs WHERE plan_id = ? ORDER BY ALL"  # noqa: S608
     return [
@@ -144,7 +144,7 @@ def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
     ]
 
 
-def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
+def read_plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
     """Read the queries that leave or join the gold set with a re-labeling plan."""
     sql = """
         SELECT normalised, kind, reason, stratum, traffic, inclusion_probability
@@ -161,7 +161,7 @@ def read_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
     NotFoundError: there is no such plan.
     """
     plan = find_plan(cursor, name)
-    pairs, queries = plan_pairs(cursor, plan.plan_id), plan_queries(cursor, plan.plan_id)
+    pairs, queries = read_plan_pairs(cursor, plan.plan_id), read_plan_queries(cursor, plan.plan_id)
     return replace(plan, pairs=tuple(pairs), queries=tuple(queries))
 
 
@@ -181,6 +181,6 @@ def show_plan(store: Store, name: str | None = None) -> StoredPlan:
             plan,
             pairs=tuple(pair.without_grade() if pair.query_id in hidden else pair for pair in pairs),
             sealed=sum(pair.query_id in hidden for pair in pairs),
-            queries=tuple(plan_queries(cursor, plan.plan_id)),
+            queries=tuple(read_plan_queries(cursor, plan.plan_id)),
             query_ids=dict(cursor.execute(_KNOWN, [plan.plan_id]).fetchall()),
         )

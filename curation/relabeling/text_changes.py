@@ -1,6 +1,4 @@
-"""Changes of a document's text since its judgment: the share of changed words, and two versions side by
-side.
-"""
+"""Changes of a document's text between its judged version and another version."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ class TextChange:
     words_left_out: int
 
 
-def text_change(store: Store, before_hash: str, after_hash: str) -> TextChange:
+def compare_texts(store: Store, before_hash: str, after_hash: str) -> TextChange:
     """Compare two versions of a document word by word.
 
     Raises
@@ -50,14 +48,14 @@ def text_change(store: Store, before_hash: str, after_hash: str) -> TextChange:
     before, after = documents[before_hash], documents[after_hash]
     old, new = before.body.split(), after.body.split()
     return TextChange(
-        kept=words_kept(before.text, after.text),
+        kept=compute_kept_share(before.text, after.text),
         title=word_blocks(before.title.split(), after.title.split()),
         body=word_blocks(old[:MAX_WORDS], new[:MAX_WORDS]),
         words_left_out=max(0, max(len(old), len(new)) - MAX_WORDS),
     )
 
 
-def changed_shares(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str | None, str | None], float]:
+def share_changed(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str | None, str | None], float]:
     """Return the share of changed words of each changed document, from its judged to its present version."""
     changed = {pair.hashes for pair in pairs if pair.document == CHANGED}
     with store.reading() as cursor:
@@ -65,12 +63,12 @@ def changed_shares(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str 
     shares: dict[tuple[str | None, str | None], float] = {}
     for before, after in changed:
         if before in documents and after in documents:
-            kept = words_kept(documents[before].text, documents[after].text)
+            kept = compute_kept_share(documents[before].text, documents[after].text)
             shares[before, after] = 0.0 if kept is None else 1 - kept
     return shares
 
 
-def words_kept(before: str, after: str) -> float | None:
+def compute_kept_share(before: str, after: str) -> float | None:
     """Return twice the number of common words over the number of words of both texts (Dice 1945)."""
     old, new = Counter(before.split()), Counter(after.split())
     total = old.total() + new.total()

@@ -1,4 +1,4 @@
-"""Comparison of today's search traffic with the traffic at sampling: rising, falling, gone and new queries.
+"""Trends of search traffic: how often each query is asked now, compared with the time of its sampling.
 
 The query logs are ordered by their imports in the audit trail, so a wrong clock changes nothing. The query
 logs that were imported between two draws of samples form a window. The window "then" of a query is the window
@@ -42,27 +42,28 @@ MIN_TEXTS = 3
 """Minimum number of texts for the median. With fewer texts, one changed query looks like a changed total."""
 NORMAL_MEDIAN = 0.6745
 """The median of the absolute value of a standard normal variable."""
-# A place is a position in the audit trail; -1 is the place of samples and logs that the trail does not have.
-_PLACES = """
+# A position is a row of the audit trail; -1 is the position of samples and logs that the trail does not have.
+_POSITIONS = """
 WITH sampled AS (
-    SELECT s.sample_id, coalesce(min(e.rowid), -1) AS place
+    SELECT s.sample_id, coalesce(min(e.rowid), -1) AS position
     FROM samples s LEFT JOIN events e ON e.action = 'sample' AND e.detail->>'sample' = s.sample_id
     GROUP BY s.sample_id),
 imported AS (
-    SELECT i.import_id, coalesce(min(e.rowid), -1) AS place FROM traffic_imports i
+    SELECT i.import_id, coalesce(min(e.rowid), -1) AS position FROM traffic_imports i
     LEFT JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
     GROUP BY i.import_id),
-draws AS (SELECT DISTINCT place FROM sampled)
+draws AS (SELECT DISTINCT position FROM sampled)
 """
-_WINDOWS = f"{_PLACES} SELECT count(*) + 1 FROM draws"  # noqa: S608
-_COUNTS = f"""{_PLACES}
-SELECT normalised, (SELECT count(*) FROM draws d WHERE d.place < i.place), sum(count)::BIGINT
+_WINDOWS = f"{_POSITIONS} SELECT count(*) + 1 FROM draws"  # noqa: S608
+_COUNTS = f"""{_POSITIONS}
+SELECT normalised, (SELECT count(*) FROM draws d WHERE d.position < i.position), sum(count)::BIGINT
 FROM traffic JOIN imported i USING (import_id) GROUP BY ALL
 """  # noqa: S608
-_DRAWN = f"""{_PLACES},
+_DRAWN = f"""{_POSITIONS},
 drawn AS (
-    SELECT query_id, min(place) AS place FROM sample_queries JOIN sampled USING (sample_id) GROUP BY query_id)
-SELECT query_id, (SELECT count(*) FROM draws d WHERE d.place < q.place) FROM drawn q
+    SELECT query_id, min(position) AS position FROM sample_queries JOIN sampled USING (sample_id)
+    GROUP BY query_id)
+SELECT query_id, (SELECT count(*) FROM draws d WHERE d.position < q.position) FROM drawn q
 """  # noqa: S608
 
 
@@ -146,14 +147,14 @@ class TrafficTable:
     def changes(self) -> tuple[TotalChange, ...]:
         """Compute the change of the total traffic from each window to the last window."""
         columns = np.array([*self._by_text.values()], np.int64).reshape(-1, len(self.totals))
-        return tuple(total_change(column, columns[:, -1]) for column in columns.T)
+        return tuple(compute_total_change(column, columns[:, -1]) for column in columns.T)
 
     @property
     def has_new(self) -> bool:
         """Tell whether a log was imported after the last draw."""
         return self.totals[-1] > 0
 
-    def of(self, query_id: str, normalised: str) -> QueryTraffic:
+    def find_traffic(self, query_id: str, normalised: str) -> QueryTraffic:
         """Return the searches for one query then and now, with its trend."""
         counts = self.counts.get(normalised, (0,) * len(self.totals))
         now, window = (counts[-1] if self.has_new else None), self._window_of_draw(query_id)
@@ -161,7 +162,7 @@ class TrafficTable:
             return QueryTraffic(None if window is None else counts[window], None, now, UNKNOWN_TREND)
         change = self.changes[window]
         expected = counts[window] * exp(change.median)
-        return QueryTraffic(counts[window], expected, now, trend_of(counts[window], now, change))
+        return QueryTraffic(counts[window], expected, now, find_trend(counts[window], now, change))
 
     def _query_of_text(self) -> dict[str, str]:
         """Map each text of a log or query to the text of the query for which its searches count."""
@@ -170,12 +171,14 @@ class TrafficTable:
             return dict(zip(texts, texts, strict=True))
         times = np.array([sum(self.logged.get(text, ())) for text in texts], np.int64)
         leaders = group_spellings(texts, times).tolist()
-        heads: dict[int, int] = {}  # leader → the most asked query of its group
+        group_queries: dict[int, int] = {}  # leader → the most asked query of its group
         for index, leader in enumerate(leaders):
-            if texts[index] in self.known and (leader not in heads or times[index] > times[heads[leader]]):
-                heads[leader] = index
+            if texts[index] in self.known and (
+                leader not in group_queries or times[index] > times[group_queries[leader]]
+            ):
+                group_queries[leader] = index
         return {
-            text: text if text in self.known else texts[heads.get(leader, leader)]
+            text: text if text in self.known else texts[group_queries.get(leader, leader)]
             for text, leader in zip(texts, leaders, strict=True)
         }
 
@@ -187,32 +190,34 @@ class TrafficTable:
         return next((index for index in range(window, -1, -1) if self.totals[index]), None)
 
 
-def trend_of(then: int, now: int, change: TotalChange) -> str:
+def find_trend(then: int, now: int, change: TotalChange) -> str:
     """Return the trend of a query from its searches then and now. Half a search is added to each count."""
-    moved = log((now + 0.5) / (then + 0.5)) - change.median
+    change_log = log((now + 0.5) / (then + 0.5)) - change.median
     variance = 1 / (then + 0.5) + 1 / (now + 0.5)
-    far = Z95 * sqrt(change.scatter**2 * variance + change.error**2)
-    if moved < -far and not now:
+    noise = Z95 * sqrt(change.scatter**2 * variance + change.error**2)
+    if change_log < -noise and not now:
         return LEFT
     if change.texts < MIN_TEXTS:
         return UNKNOWN_TREND
-    return RISING if moved > far else FALLING if moved < -far else STEADY
+    return RISING if change_log > noise else FALLING if change_log < -noise else STEADY
 
 
-def total_change(then: Ints, now: Ints) -> TotalChange:
+def compute_total_change(then: Ints, now: Ints) -> TotalChange:
     """Compute the change of the total traffic from the counts of all texts in two windows.
 
     If few texts are in both windows, the result is the ratio of the total searches.
     """
-    both = (then > 0) & (now > 0) & (then + now >= MIN_SEARCHES)
-    if both.sum() < MIN_TEXTS:
+    is_shared = (then > 0) & (now > 0) & (then + now >= MIN_SEARCHES)
+    if is_shared.sum() < MIN_TEXTS:
         total = log((now.sum() + 0.5) / (then.sum() + 0.5))
-        return TotalChange(total, 0.0, 1.0, int(both.sum()))
-    ratios = np.log(now[both] / then[both])
-    error = np.sqrt(1 / then[both] + 1 / now[both])
+        return TotalChange(total, 0.0, 1.0, int(is_shared.sum()))
+    ratios = np.log(now[is_shared] / then[is_shared])
+    error = np.sqrt(1 / then[is_shared] + 1 / now[is_shared])
     median = _weighted_median(ratios, 1 / error)
     scatter = max(1.0, float(np.median(np.abs(ratios - median) / error)) / NORMAL_MEDIAN)
-    return TotalChange(median, scatter * sqrt(pi / 2 / float((1 / error**2).sum())), scatter, int(both.sum()))
+    return TotalChange(
+        median, scatter * sqrt(pi / 2 / float((1 / error**2).sum())), scatter, int(is_shared.sum())
+    )
 
 
 def read_traffic(cursor: Cursor) -> TrafficTable:
@@ -234,5 +239,5 @@ def read_traffic(cursor: Cursor) -> TrafficTable:
 def _weighted_median(values: Floats, weights: Floats) -> float:
     """Return the weighted median: the value that minimises the weighted sum of absolute differences."""
     order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+    cumulative = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(cumulative, cumulative[-1] / 2)])

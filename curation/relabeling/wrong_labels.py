@@ -1,4 +1,4 @@
-"""Estimate of the share of wrong grades in the whole gold set, from a re-labeling.
+"""The estimated share of wrong grades in the whole gold set, from a re-labeling.
 
 A pair that was judged again counts as wrong if its grade changed. The random part of a plan is drawn from all
 pairs that the plan does not choose by their score, so it estimates the share of wrong grades among the pairs
@@ -70,7 +70,7 @@ class WrongLabels(NamedTuple):
     highest: float | None = None
 
 
-def wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
+def estimate_wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
     """Estimate the share of wrong grades of a quarter, or its mean over quarters, weighted by set size."""
     judged = [pair for quarter in quarters for pair in quarter.comparable]
     drawn = [pair for pair in judged if pair.part == RANDOM]
@@ -82,95 +82,97 @@ def wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
         drawn_changed=sum(pair.changed for pair in drawn),
         open=sum(len(quarter.open) for quarter in quarters),
     )
-    none, every = (_share_of_set(quarters, more) for more in (False, True))
-    if none and every:
-        wrong = wrong._replace(least=none[0], most=every[0], lowest=none[1], highest=every[2])
-    whole = _share_of_set(quarters, None)
-    if whole is None:
+    lower, upper = (_estimate_set_share(quarters, changed) for changed in (False, True))
+    if lower and upper:
+        wrong = wrong._replace(least=lower[0], most=upper[0], lowest=lower[1], highest=upper[2])
+    estimate = _estimate_set_share(quarters, None)
+    if estimate is None:
         return wrong
-    share, low, high, effective = whole
+    share, low, high, effective = estimate
     return wrong._replace(
         share=share,
         low=low,
         high=high,
         effective=effective,
         wrong=round(share * wrong.population),
-        lowest=min(low, low if none is None else none[1]),
-        highest=max(high, high if every is None else every[2]),
+        lowest=min(low, low if lower is None else lower[1]),
+        highest=max(high, high if upper is None else upper[2]),
     )
 
 
-def share_of(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Floats) -> Share:
+def estimate_share(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Floats) -> Share:
     """Compute the weighted share of changed pairs and its interval. Pairs of one query are dependent."""
     values = np.array(changed, np.float64)
     share = float(weights @ values / weights.sum())
     kish = float(weights.sum() ** 2 / (weights**2).sum())
     effective = kish / _design_effect(pairs, weights * (values - share))
-    return share, *wilson_share(share, max(1, int(effective))), effective
+    return share, *interpolate_wilson(share, max(1, int(effective))), effective
 
 
-def wilson_share(share: float, n: int) -> tuple[float, float]:
+def interpolate_wilson(share: float, n: int) -> tuple[float, float]:
     """Compute Wilson's interval of a share of n pairs; see `core.statistics.intervals.wilson_interval`.
 
     If the share is not a whole number of pairs, the interval is interpolated between the two nearest numbers.
     """
     count = int(share * n)
-    part = share * n - count
-    low, high = (1 - part) * np.array(wilson_interval(count, n)) + part * np.array(
+    fraction = share * n - count
+    low, high = (1 - fraction) * np.array(wilson_interval(count, n)) + fraction * np.array(
         wilson_interval(min(n, count + 1), n)
     )
     return float(low), float(high)
 
 
-def query_numbers(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
+def index_queries(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
     """Return the number of each pair's query, counted from 0, and the count of queries."""
-    number = {name: index for index, name in enumerate(sorted({pair.query_id for pair in pairs}))}
-    return np.array([number[pair.query_id] for pair in pairs], np.int64), len(number)
+    index_of = {name: index for index, name in enumerate(sorted({pair.query_id for pair in pairs}))}
+    return np.array([index_of[pair.query_id] for pair in pairs], np.int64), len(index_of)
 
 
-def _share_of_set(quarters: Sequence[QuarterResult], open_changed: bool | None) -> Share | None:
+def _estimate_set_share(quarters: Sequence[QuarterResult], open_changed: bool | None) -> Share | None:
     """Estimate the share of wrong grades in the set.
 
     Open pairs count as changed, as unchanged, or (None) as not judged.
     """
-    known = [
+    judged = [
         [(pair, pair.changed) for pair in quarter.comparable]
         + [(pair, open_changed) for pair in quarter.open if open_changed is not None]
         for quarter in quarters
     ]
-    drawn = [[row for row in rows if row[0].part == RANDOM] for rows in known]
+    drawn = [[row for row in rows if row[0].part == RANDOM] for rows in judged]
     if sum(map(len, drawn)) < MIN_RANDOM_PAIRS:
         return None
-    rest = [max(0, quarter.population - len(rows)) for quarter, rows in zip(quarters, known, strict=True)]
-    changed_counts = [sum(bool(changed) for _, changed in rows) for rows in known]
+    unseen = [max(0, quarter.population - len(rows)) for quarter, rows in zip(quarters, judged, strict=True)]
+    changed_counts = [sum(bool(changed) for _, changed in rows) for rows in judged]
     population = sum(quarter.population for quarter in quarters)
-    if not sum(rest):
+    if not sum(unseen):
         share = sum(changed_counts) / population
         return share, share, share, float(population)
     weights = np.concatenate(
-        [np.full(len(rows), left / max(1, len(rows))) for rows, left in zip(drawn, rest, strict=True)]
+        [np.full(len(rows), others / max(1, len(rows))) for rows, others in zip(drawn, unseen, strict=True)]
     )
-    flat = [row for rows in drawn for row in rows]
-    value, _, _, worth = share_of([pair for pair, _ in flat], [bool(changed) for _, changed in flat], weights)
-    effective = worth * sum(rest) / (sum(rest) + len(flat))
-    ends = wilson_share(value, max(1, int(effective)))
+    all_drawn = [row for rows in drawn for row in rows]
+    value, _, _, independent = estimate_share(
+        [pair for pair, _ in all_drawn], [bool(changed) for _, changed in all_drawn], weights
+    )
+    effective = independent * sum(unseen) / (sum(unseen) + len(all_drawn))
+    interval = interpolate_wilson(value, max(1, int(effective)))
 
-    def share_of_all(share: float, upper: bool = False) -> float:
+    def add_counted(share: float, upper: bool = False) -> float:
         total = 0.0
-        for quarter, changed, left in zip(quarters, changed_counts, rest, strict=True):
-            whole = changed + left * share
+        for quarter, changed, others in zip(quarters, changed_counts, unseen, strict=True):
+            count = changed + others * share
             if not quarter.random_of_rest:
-                whole = max(quarter.population * share, whole if upper else changed)
-                whole = min(whole, changed + left)
-            total += whole
+                count = max(quarter.population * share, count if upper else changed)
+                count = min(count, changed + others)
+            total += count
         return total / population
 
-    return share_of_all(value), share_of_all(ends[0]), share_of_all(ends[1], True), effective
+    return add_counted(value), add_counted(interval[0]), add_counted(interval[1], True), effective
 
 
-def _design_effect(pairs: Sequence[RegradedPair], off: Floats) -> float:
+def _design_effect(pairs: Sequence[RegradedPair], deviations: Floats) -> float:
     """Compute the factor (1 or more) by which the dependence of a query's pairs raises the variance."""
-    queries, number = query_numbers(pairs)
-    alone = float((off**2).sum())
-    together = float((np.bincount(queries, off, number) ** 2).sum())
-    return max(1.0, together / alone) if alone > 0 else 1.0
+    queries, query_count = index_queries(pairs)
+    if_independent = float((deviations**2).sum())
+    by_query = float((np.bincount(queries, deviations, query_count) ** 2).sum())
+    return max(1.0, by_query / if_independent) if if_independent > 0 else 1.0

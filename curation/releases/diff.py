@@ -206,9 +206,7 @@ def count_grade_changes(
     return counts_of
 
 
-def compare_agreement(
-    before: ComparedRelease, after: ComparedRelease
-) -> dict[str, tuple[Estimate, Estimate]]:
+def compare_figures(before: ComparedRelease, after: ComparedRelease) -> dict[str, tuple[Estimate, Estimate]]:
     """Return the agreement figures of both releases: alphas, equal grades, and blind duplicates."""
     figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
     between = {
@@ -258,8 +256,8 @@ def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -
         same=old.row.release_id == new.row.release_id,
         queries_in=_queries_only_in(after, before),
         queries_out=_queries_only_in(before, after),
-        reworded=_changed_queries(before, after, both, "text"),
-        moves=_changed_queries(before, after, both, "part"),
+        reworded=_list_changed(before, after, both, "text"),
+        moves=_list_changed(before, after, both, "part"),
         grades=count_grade_changes(before, after, both, changes, hidden if reason is None else ()),
         regrades=[row for row in named if row["before"] is not None and row["after"] is not None],
         pairs_new=[row for row in named if row["before"] is None],
@@ -270,7 +268,7 @@ def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -
         not_compared=len(closed),
         documents=_document_changes(before, after),
         documents_kept=len(before.documents.items() & after.documents.items()),
-        agreement=compare_agreement(before, after),
+        agreement=compare_figures(before, after),
         settings=_setting_changes(before, after),
     )
 
@@ -313,9 +311,7 @@ def _queries_only_in(here: ComparedRelease, there: ComparedRelease) -> Rows:
     ]
 
 
-def _changed_queries(
-    before: ComparedRelease, after: ComparedRelease, both: Collection[str], field: str
-) -> Rows:
+def _list_changed(before: ComparedRelease, after: ComparedRelease, both: Collection[str], field: str) -> Rows:
     """List the queries of both releases whose text or part differs."""
     rows = ((before.queries[name][field], after.queries[name]) for name in sorted(both))
     return [

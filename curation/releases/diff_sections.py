@@ -200,9 +200,7 @@ def _figure_cells(figure: Estimate) -> tuple[object, ...]:
 
 
 def _setting_table(diff: Diff, limit: int) -> Table:
-    rows = tuple((what, *map(_shorten, values)) for what, values in diff.settings.items())[
-        : max(limit, LIMIT)
-    ]
+    rows = tuple((what, *map(_cut, values)) for what, values in diff.settings.items())[: max(limit, LIMIT)]
     return Table("What differs", ("what", "before", "after"), rows, words=True)
 
 
@@ -214,7 +212,7 @@ def _grade_text(grade: int | None) -> str:
     return "–" if grade is None else str(grade)
 
 
-def _shorten(text: str | None, most: int = 120) -> str:
+def _cut(text: str | None, most: int = 120) -> str:
     if text is None:
         return "–"
     return text if len(text) <= most else f"{text[:most]}…"

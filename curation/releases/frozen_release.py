@@ -16,14 +16,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.releases.checksums import find_altered_parts
 from curation.releases.gate_override import describe_override
 from curation.releases.packed import PackedRelease
-from curation.releases.release_rows import (
-    FORMAT,
-    ReleaseRow,
-    Table,
-    find_release,
-    is_file,
-    read_pinned_documents,
-)
+from curation.releases.release_rows import FORMAT, ReleaseRow, Table, find_release, is_file, read_pinned
 from curation.store import Document, Store
 from curation.store.release_parts import PartText, read_parts
 
@@ -58,7 +51,7 @@ class FrozenRelease:
         chosen = self.versions
         if ids is not None:
             chosen = {name: chosen[name] for name in sorted(ids) if name in chosen}
-        return read_pinned_documents(store, chosen) if self.file is None else self.file.documents(chosen)
+        return read_pinned(store, chosen) if self.file is None else self.file.documents(chosen)
 
     def rows(self, part: str) -> Table:
         """Read the rows of a part of the release; empty if the release has no such part.

@@ -197,13 +197,11 @@ def make_export_table(cursor: Cursor, release_id: str) -> Table:
     return Table("Exports", columns, tuple(rows), words=True)
 
 
-def make_release_table(list_release_overviews: Sequence[ListedRelease]) -> Table:
+def make_release_table(releases: Sequence[ListedRelease]) -> Table:
     """Make a table of releases, with the numbers of openings and sealed evaluations."""
     numbers = ("Judged pairs", "Seal opened", "Sealed evaluations")
     columns = ("Name", "Frozen (UTC)", "By", *numbers, "Release id")
-    rows = tuple(
-        (mark_name(release.name, release.mark), *release[1:-1]) for release in list_release_overviews
-    )
+    rows = tuple((mark_name(release.name, release.mark), *release[1:-1]) for release in releases)
     return Table("Frozen gold sets", columns, rows)
 
 

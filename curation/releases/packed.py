@@ -138,9 +138,7 @@ class PackedRelease:
     def problems(self) -> list[str]:
         """List the alterations since the release was packed, a sentence for each altered file and part."""
         checks: list[Callable[[], object]] = [partial(self._checked_content, name) for name in self._sums]
-        return _list_refusals(checks) or _list_refusals(
-            partial(deque, text, 0) for text in self.texts.values()
-        )
+        return _run_checks(checks) or _run_checks(partial(deque, text, 0) for text in self.texts.values())
 
     def documents(self, ids: Iterable[str]) -> Iterator[tuple[str, Document | None]]:
         """Yield documents as `release_rows.read_pinned_documents` does, with ids in the order of the file."""
@@ -236,7 +234,7 @@ class PackedRelease:
         )
 
 
-def _list_refusals(checks: Iterable[Callable[[], object]]) -> list[str]:
+def _run_checks(checks: Iterable[Callable[[], object]]) -> list[str]:
     """Run the checks, and list the error sentences of failed checks."""
     problems = []
     for check in checks:

@@ -109,23 +109,21 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     if name in releases:
         return releases[name]
     if is_id_prefix(name):
-        of_id = {
-            row.release_id: row for row in reversed(releases.values()) if row.release_id.startswith(name)
-        }
-        if len(of_id) > 1:
-            named = ", ".join(sorted(f"{row.name} ({row.release_id[:16]}…)" for row in of_id.values()))
+        ids = {row.release_id: row for row in reversed(releases.values()) if row.release_id.startswith(name)}
+        if len(ids) > 1:
+            named = ", ".join(sorted(f"{row.name} ({row.release_id[:16]}…)" for row in ids.values()))
             raise InputError(
-                f"{len(of_id)} releases have an id that begins with {name}: {named}. Give more digits."
+                f"{len(ids)} releases have an id that begins with {name}: {named}. Give more digits."
             )
-        if of_id:
-            return next(iter(of_id.values()))
+        if ids:
+            return next(iter(ids.values()))
     if not releases:
         command = "`goldgrade freeze NAME` makes a release."
         raise NotFoundError(f"The project has no release {name!r}. There is no release yet.", command=command)
     raise NotFoundError(f"The project has no release {name!r}. It has {', '.join(releases)}.")
 
 
-def read_pinned_documents(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
+def read_pinned(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
     """Yield the documents with these ids and content hashes, or None if the project lost the text."""
     import pyarrow as pa
 

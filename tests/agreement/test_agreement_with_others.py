@@ -13,7 +13,7 @@ from curation.agreement.gate import compute_gate
 from curation.agreement.grades import Grades, make_grades
 from curation.agreement.outliers import find_outliers, find_uninformative
 from curation.agreement.report import list_findings, make_agreement_report
-from curation.agreement.signals import compute_annotator_details, compute_annotator_metrics, find_feedback
+from curation.agreement.signals import compute_annotator_details, find_feedback, measure_work
 from curation.store import Store
 from tests.support.grades import import_grades
 
@@ -77,7 +77,7 @@ def test_all_bad_ones_are_left_out_and_nobody_good_looks_biased_by_them() -> Non
 
     assert len(biased({})) >= 3
     assert biased(dict(left_out)) == []
-    people = compute_annotator_metrics(bench_raters.PEOPLE, grades, times, {})
+    people = measure_work(bench_raters.PEOPLE, grades, times, {})
     assert {one.annotator for one in people if find_feedback(one)} >= bad
 
 

@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from curation.agreement.breakdowns import (
     NO_SPREAD,
     NO_TAG,
-    AgreementSlice,
+    Breakdown,
     QueryTypes,
     compare_annotator_pairs,
     compute_breakdowns,
 )
-from curation.agreement.coefficients import agreement_weights, compute_cohen_kappa
+from curation.agreement.coefficients import agreement_weights, compute_cohen
 from curation.agreement.grades import make_grades
 from curation.agreement.inter_annotator import MINIMUM_UNITS, InterAgreement, compute_agreement
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 from tests.support.icecat import given_grades
 
-Parts = tuple[AgreementSlice, ...]
+Parts = tuple[Breakdown, ...]
 
 
 def parts_of(rows: list[GradeRow], types: QueryTypes) -> tuple[Parts, Parts]:
@@ -36,7 +36,7 @@ def alone(rows: list[GradeRow]) -> InterAgreement:
     return compute_agreement(make_grades(rows), SCALE, 0, 20)
 
 
-def same_figures(part: AgreementSlice, whole: InterAgreement) -> bool:
+def same_figures(part: Breakdown, whole: InterAgreement) -> bool:
     sizes = (part.alpha, whole.ordinal, part.raw, whole.raw)
     assert part.alpha.why == whole.ordinal.why
     assert part.alpha.value == pytest.approx(whole.ordinal.value, abs=1e-12)
@@ -114,7 +114,7 @@ def test_figures_are_those_of_what_both_said_of_each_pair(rows: list[GradeRow]) 
         apart = (table * (steps[None, :] - steps[:, None])).sum() / table.sum()
         assert one.difference.value == pytest.approx(apart)
         assert one.raw.value == pytest.approx(np.trace(table) / table.sum())
-        kappa = compute_cohen_kappa(table[None].astype(float), agreement_weights(4, "quadratic"))[0]
+        kappa = compute_cohen(table[None].astype(float), agreement_weights(4, "quadratic"))[0]
         assert one.kappa.value == pytest.approx(kappa) if not np.isnan(kappa) else one.kappa.value is None
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curation.agreement.coefficients import (
     agreement_weights,
     compute_alpha,
-    compute_cohen_kappa,
+    compute_cohen,
     compute_gwet,
     compute_raw,
     count_coincidences,
@@ -68,21 +68,21 @@ def test_gwets_table_of_two_annotators_has_the_published_coefficients() -> None:
     table = stacked(ABSTRACTORS)
     both = (table + table.transpose(0, 2, 1)) / 2
     assert compute_raw(both)[0] == pytest.approx(0.89, abs=1e-9)
-    assert compute_cohen_kappa(table, identity(3))[0] == pytest.approx(0.7964094, abs=5e-8)
+    assert compute_cohen(table, identity(3))[0] == pytest.approx(0.7964094, abs=5e-8)
     assert compute_gwet(both, identity(3))[0] == pytest.approx(0.8493305, abs=5e-8)
 
 
 def test_cohens_tables_have_the_published_kappas() -> None:
     """Cohen (1960) prints .492 for the same 200 cases, Cohen (1968) .348 with his weights."""
-    assert compute_cohen_kappa(stacked(COHEN_1968), identity(3))[0] == pytest.approx(0.492, abs=5e-4)
+    assert compute_cohen(stacked(COHEN_1968), identity(3))[0] == pytest.approx(0.492, abs=5e-4)
     weights = 1 - np.array(COHEN_WEIGHTS) / 6
-    assert compute_cohen_kappa(stacked(COHEN_1968), weights)[0] == pytest.approx(0.348, abs=5e-4)
+    assert compute_cohen(stacked(COHEN_1968), weights)[0] == pytest.approx(0.348, abs=5e-4)
 
 
 def test_kappa_is_the_one_that_sas_prints() -> None:
     """SAS/STAT, PROC FREQ, Agreement Study: .3449 on 88 patients of two dermatologists."""
     skin = stacked([[10, 4, 1, 0], [5, 10, 12, 2], [2, 4, 12, 5], [0, 2, 6, 13]])
-    assert compute_cohen_kappa(skin, identity(4))[0] == pytest.approx(0.3449, abs=5e-5)
+    assert compute_cohen(skin, identity(4))[0] == pytest.approx(0.3449, abs=5e-5)
 
 
 def test_weights_are_those_of_gwets_package() -> None:
@@ -123,10 +123,7 @@ def test_kappa_does_not_care_who_is_first(table: list[list[int]]) -> None:
     swapped = np.array(table).T.tolist()
     for weighting in ("identity", "quadratic"):
         weights = agreement_weights(3, weighting)
-        one, other = (
-            compute_cohen_kappa(stacked(table), weights),
-            compute_cohen_kappa(stacked(swapped), weights),
-        )
+        one, other = (compute_cohen(stacked(table), weights), compute_cohen(stacked(swapped), weights))
         assert one == pytest.approx(other, nan_ok=True)
 
 

@@ -18,14 +18,14 @@ from curation.agreement.disagreement_sources import (
     find_disagreement_sources,
 )
 from curation.agreement.grades import Grades, count_values, make_grades
-from curation.agreement.inter_annotator import DoublyJudged, compute_agreement, select_doubly_judged
+from curation.agreement.inter_annotator import Overlap, compute_agreement, find_overlap
 from curation.people.seal_access import SealAccess
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
 
-def basis(grades: Grades) -> DoublyJudged:
-    return select_doubly_judged(count_values(grades, SCALE), grades.unit_queries)
+def basis(grades: Grades) -> Overlap:
+    return find_overlap(count_values(grades, SCALE), grades.unit_queries)
 
 
 def found_in(

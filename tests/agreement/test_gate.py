@@ -18,7 +18,7 @@ from curation.agreement.gate import (
     set_demand,
 )
 from curation.agreement.inter_annotator import NO_UNITS
-from curation.agreement.intra_annotator import NOT_JUDGED, NOT_PLANTED, IntraAgreement, compute_consistency
+from curation.agreement.intra_annotator import NOT_JUDGED, NOT_PLANTED, IntraAgreement, score_repeats
 from curation.core.errors import InputError
 from curation.core.statistics.estimate import Estimate
 from curation.ingest.importers.imported_judgment import ImportedJudgment
@@ -36,7 +36,7 @@ DEMAND = Demand()
 
 
 def person(identical: int, graded: int, planted: int = 40) -> IntraAgreement:
-    return compute_consistency(repeats("ada", planted, graded, identical, 0, 30.0))
+    return score_repeats(repeats("ada", planted, graded, identical, 0, 30.0))
 
 
 def states(gate: Gate) -> list[str]:
@@ -81,7 +81,7 @@ def test_consistency_of_all_together_is_met_by_the_lower_end_of_its_interval(
 
 def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
     """One grade on everything is repeated perfectly."""
-    constant = compute_consistency(repeats("dora", 40, 40, 40, 0, 30.0))
+    constant = score_repeats(repeats("dora", 40, 40, 40, 0, 30.0))
     people = [person(34, 40), constant]
     assert check_gate(GOOD, people, False, DEMAND).open
     gate = check_gate(GOOD, people, False, DEMAND, {"dora"})

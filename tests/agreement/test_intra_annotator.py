@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from curation.agreement.intra_annotator import compute_consistency, read_repeats
+from curation.agreement.intra_annotator import read_repeats, score_repeats
 from curation.labeling.judging import Submission
 from curation.labeling.session.submit import submit_judgments
 from curation.store import Store
@@ -30,9 +30,9 @@ def repeated(store: Store) -> Store:
 
 
 def test_few_repeats_are_marked() -> None:
-    assert compute_consistency(repeats("ada", 20, 9, 9, 0, 30.0)).too_few
-    assert not compute_consistency(repeats("ada", 20, 10, 9, 0, 30.0)).too_few
-    assert compute_consistency(repeats("ada", 20, 10, 8, 0, 30.0)).identical == 0.8
+    assert score_repeats(repeats("ada", 20, 9, 9, 0, 30.0)).too_few
+    assert not score_repeats(repeats("ada", 20, 10, 9, 0, 30.0)).too_few
+    assert score_repeats(repeats("ada", 20, 10, 8, 0, 30.0)).identical == 0.8
 
 
 def test_repeats_are_read_of_everybody_in_the_round(repeated: Store) -> None:

@@ -22,8 +22,8 @@ from curation.agreement.signals import (
     AnnotatorMetrics,
     Finding,
     SignalResults,
-    compute_annotator_metrics,
     find_feedback,
+    measure_work,
     run_signals,
 )
 from tests.support import examples
@@ -35,7 +35,7 @@ Random = np.random.Generator
 
 
 def looked(people: list[str], times: AnswerTimes = NO_TIMES, grades: Grades = NO_GRADES) -> SignalResults:
-    return run_signals(compute_annotator_metrics(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
+    return run_signals(measure_work(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
 
 
 def raised(results: SignalResults) -> dict[str, Finding]:

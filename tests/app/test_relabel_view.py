@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from curation.people.annotators import add_annotator
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.plan import make_plan
-from curation.relabeling.report import drift_report
-from curation.relabeling.report_sections import drift_page
+from curation.relabeling.report import make_drift_report
+from curation.relabeling.report_sections import make_drift_page
 from curation.relabeling.request import PlanRequest
 from curation.store import Store, utc_now
 from tests.support.page import LEE, button, html, page_at, run
@@ -84,4 +84,4 @@ def test_one_quarter_is_open_at_a_time_and_its_report_says_what_had_changed(proj
     assert "What had changed" in [one.label for one in page.expander]
     assert "done: 6 of 6 pairs" in html(page)
     assert f"was judged as the round {quarter}: everything is answered" in html(opened("Plan"))
-    assert drift_page(drift_report(project, quarter)).startswith("<!doctype html>")
+    assert make_drift_page(make_drift_report(project, quarter)).startswith("<!doctype html>")

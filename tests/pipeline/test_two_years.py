@@ -21,11 +21,11 @@ from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import read_pairs
 from curation.relabeling.plan import make_plan
-from curation.relabeling.report import DriftReport, drift_report
+from curation.relabeling.report import DriftReport, make_drift_report
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.staleness import staleness
+from curation.relabeling.staleness import compute_staleness
 from curation.releases.diff import compare_releases
-from curation.releases.freeze.reading import DOCUMENT
+from curation.releases.freeze.project_rows import DOCUMENT
 from curation.releases.frozen_release import load_release
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
@@ -143,8 +143,8 @@ def live(store: Store, folder: Path) -> Lived:
         at = datetime(today.year, today.month, 16, 12, 0)
         answer_round(store, quarter, world.judge, at, most=20)
         answer_round(store, quarter, world.judge, at - timedelta(hours=1))  # the clock steps back
-        reports.append(drift_report(store, quarter))
-        now = staleness(store, today).pairs
+        reports.append(make_drift_report(store, quarter))
+        now = compute_staleness(store, today).pairs
         ages.append(max(pair.age or 0 for pair in now if pair.document != "gone"))
         if number % 4 == 0:
             make_split(store, SplitRequest((("dev", 0.7), ("test", 0.3)), 1, SHARED))

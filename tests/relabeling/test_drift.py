@@ -32,12 +32,18 @@ from curation.relabeling.regraded_pairs import (
     QuarterResult,
     RegradedPair,
 )
-from curation.relabeling.report import NEITHER, campaign_report, change_rows, drift_report, drift_row
-from curation.relabeling.report_sections import drift_findings, drift_page, what_to_do
+from curation.relabeling.report import (
+    NEITHER,
+    compare_rounds,
+    compute_drift,
+    count_changes,
+    make_drift_report,
+)
+from curation.relabeling.report_sections import advise, list_drift_findings, make_drift_page
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.retired_queries import retire_query
-from curation.relabeling.stored_plans import plan_pairs
-from curation.relabeling.wrong_labels import wilson_share, wrong_labels
+from curation.relabeling.stored_plans import read_plan_pairs
+from curation.relabeling.wrong_labels import estimate_wrong_labels, interpolate_wilson
 from curation.store import Store
 from tests.support import ROOT
 from tests.support.command_line import invoke
@@ -96,7 +102,7 @@ def test_the_second_icecat_campaign_as_a_relabeling_of_the_first(
     rated = JudgmentFields("query", "docid", grade="final_rating", annotator_name="final rating")
     import_judgments(store, first, rated)
     import_judgments(store, second, JudgmentFields(cannot_tell="unrateable"))
-    report = campaign_report(store, f"imported: {first.name}", f"imported: {second.name}")
+    report = compare_rounds(store, f"imported: {first.name}", f"imported: {second.name}")
     assert report.pairs == 484
     assert report.overall.same.value == pytest.approx(0.607, abs=5e-4)
     assert report.overall.kappa.value == pytest.approx(0.385, abs=5e-4)
@@ -110,29 +116,29 @@ def test_kappas_are_those_of_the_textbook() -> None:
     """Cohen (1960): agreement 0.7 of 0.5 by chance is 0.4; quadratic weights forgive what is near."""
     cells = [(0, 0)] * 35 + [(3, 3)] * 35 + [(0, 3)] * 15 + [(3, 0)] * 15
     pairs = [regraded(f"q{n % 20}", *cell, number=n) for n, cell in enumerate(cells)]
-    row = drift_row("all", pairs, SCALE)
+    row = compute_drift("all", pairs, SCALE)
     assert (row.same.value, row.kappa.value, row.quadratic.value) == pytest.approx((0.7, 0.4, 0.4))
     assert row.shift.value == 0
-    near = drift_row("all", [p._replace(after=p.after or 1) for p in pairs], SCALE)
+    near = compute_drift("all", [p._replace(after=p.after or 1) for p in pairs], SCALE)
     assert near.quadratic.value > near.kappa.value
     counts = count_confusion(((pair.before, pair.after) for pair in pairs), SCALE)
     assert counts == ((35, 0, 0, 15), (0,) * 4, (0,) * 4, (15, 0, 0, 35))
 
 
 def test_few_pairs_have_no_figure_and_say_why() -> None:
-    row = drift_row("all", [regraded("q", 1, 2)] * 9, SCALE)
+    row = compute_drift("all", [regraded("q", 1, 2)] * 9, SCALE)
     assert (row.pairs, row.same.value, row.same.why) == (9, None, "fewer than 10 pairs")
-    assert drift_row("all", [regraded("q", 1, 1)] * 12, SCALE).kappa.why == "undefined: no variation"
+    assert compute_drift("all", [regraded("q", 1, 1)] * 12, SCALE).kappa.why == "undefined: no variation"
 
 
 def test_what_was_judged_counts_as_found_and_the_random_part_estimates_the_rest() -> None:
     """The case of issue 46: 96 of 242 pairs changed, none of the 60 random ones; the set has 1,660."""
-    wrong = wrong_labels([result(1660, chosen(182, 96), drawn(60, 0))])
+    wrong = estimate_wrong_labels([result(1660, chosen(182, 96), drawn(60, 0))])
     assert (wrong.found, wrong.judged, wrong.drawn, wrong.wrong) == (96, 242, 60, 96)
     assert wrong.share == wrong.low == 96 / 1660
     rest = 1418
     assert wrong.high == pytest.approx((96 + rest * wilson_interval(0, 57)[1]) / 1660), "57: 60 less 4 %"
-    some = wrong_labels([result(1660, chosen(182, 96), drawn(60, 6))])
+    some = estimate_wrong_labels([result(1660, chosen(182, 96), drawn(60, 6))])
     assert some.share == pytest.approx((102 + rest * 0.1) / 1660)
     assert 102 / 1660 < (some.low or 0) < (some.share or 0) < (some.high or 0)
 
@@ -141,29 +147,31 @@ def test_no_end_of_an_interval_is_below_what_was_found_nor_above_what_can_be() -
     for changed in (0, 20, 40, 80):
         for random in (0, 5, 20):
             for probability in (1.0, None):
-                wrong = wrong_labels([result(150, chosen(80, changed, probability), drawn(20, random))])
+                wrong = estimate_wrong_labels(
+                    [result(150, chosen(80, changed, probability), drawn(20, random))]
+                )
                 ends = [wrong.lowest, wrong.low, wrong.share, wrong.high, wrong.highest]
                 assert ends == sorted(ends)
                 assert (changed + random) / 150 <= ends[0]
                 assert ends[-1] <= (changed + random + 50) / 150 + 1e-12
-    whole = wrong_labels([result(100, chosen(80, 8), drawn(20, 2))])
+    whole = estimate_wrong_labels([result(100, chosen(80, 8), drawn(20, 2))])
     assert (whole.low, whole.share, whole.high) == (0.1, 0.1, 0.1), "everything was judged"
 
 
 def test_the_random_part_of_an_older_plan_estimates_the_set_and_never_less_than_was_found() -> None:
     """It was drawn first, from all: what the plan chose anyway is in it, too."""
-    wrong = wrong_labels([result(1000, chosen(100, 30, None), drawn(50, 5))])
+    wrong = estimate_wrong_labels([result(1000, chosen(100, 30, None), drawn(50, 5))])
     assert wrong.share == pytest.approx(0.1)
-    few = wrong_labels([result(1000, chosen(100, 90, None), drawn(50, 0))])
+    few = estimate_wrong_labels([result(1000, chosen(100, 90, None), drawn(50, 0))])
     assert (few.share, few.low) == (0.09, 0.09)
     assert (few.high or 0) > 0.12
 
 
 def test_few_random_pairs_have_no_estimate_and_say_what_was_found() -> None:
-    wrong = wrong_labels([result(100, chosen(20, 4), drawn(9, 1))])
+    wrong = estimate_wrong_labels([result(100, chosen(20, 4), drawn(9, 1))])
     assert (wrong.share, wrong.least, wrong.found) == (None, None, 5)
     more = [regraded("x", 1, None, number=n) for n in range(1)]
-    bounds = wrong_labels([result(100, chosen(20, 4), drawn(9, 1), more)])
+    bounds = estimate_wrong_labels([result(100, chosen(20, 4), drawn(9, 1), more)])
     assert (bounds.share, bounds.open) == (None, 1)
     assert (bounds.least, bounds.most) == pytest.approx((0.05 + 0.7 * 0.1, 0.06 + 0.7 * 0.2)), "bounds"
 
@@ -171,7 +179,7 @@ def test_few_random_pairs_have_no_estimate_and_say_what_was_found() -> None:
 def test_pairs_without_a_new_grade_bound_the_share_from_both_sides() -> None:
     more = [regraded(f"r{n}", 1, None, number=n) for n in range(10)]
     stale = [regraded("y", 1, None, part="stale", probability=1.0, number=n) for n in range(5)]
-    wrong = wrong_labels([result(250, chosen(45, 9), drawn(40, 10), more, stale)])
+    wrong = estimate_wrong_labels([result(250, chosen(45, 9), drawn(40, 10), more, stale)])
     assert (wrong.open, wrong.found, wrong.judged) == (15, 19, 85)
     assert wrong.share == pytest.approx((19 + 165 * 0.25) / 250), "what has no grade is one of the rest"
     assert wrong.least == pytest.approx((19 + 150 * 0.2) / 250)
@@ -181,7 +189,7 @@ def test_pairs_without_a_new_grade_bound_the_share_from_both_sides() -> None:
 
 def test_quarters_of_a_year_are_pooled_by_the_size_of_the_set() -> None:
     first, second = result(1000, chosen(90, 45), drawn(30, 6)), result(200, chosen(20, 0), drawn(30, 0))
-    wrong = wrong_labels([first, second])
+    wrong = estimate_wrong_labels([first, second])
     assert (wrong.population, wrong.judged, wrong.drawn) == (1200, 170, 60)
     assert wrong.share == pytest.approx((51 + 880 * 0.2) / 1200)
     assert (wrong.low or 0) >= 51 / 1200
@@ -190,7 +198,7 @@ def test_quarters_of_a_year_are_pooled_by_the_size_of_the_set() -> None:
 def test_pairs_of_a_query_that_change_together_widen_the_interval() -> None:
     alone = [regraded(f"q{n}", 1, 2 if n % 4 == 0 else 1, number=n) for n in range(80)]
     together = [pair._replace(query_id=f"q{n % 4}") for n, pair in enumerate(alone)]
-    wide, narrow = (wrong_labels([result(800, pairs)]) for pairs in (together, alone))
+    wide, narrow = (estimate_wrong_labels([result(800, pairs)]) for pairs in (together, alone))
     assert wide.share == narrow.share
     assert (wide.low or 0) < (narrow.low or 0)
 
@@ -199,23 +207,23 @@ def test_pairs_by_what_had_changed_have_a_share_with_interval_and_one_sentence_s
     texts = [regraded(f"q{n}", 1, 2 if n < 30 else 1, DOCUMENT, number=n) for n in range(40)]
     guide = [regraded(f"g{n}", 1, 1, GUIDE, number=n) for n in range(9)]
     both = [regraded("b", 1, 2, DOCUMENT, GUIDE)]
-    rows = change_rows([*texts, *guide, *both, *drawn(60, 3)])
+    rows = count_changes([*texts, *guide, *both, *drawn(60, 3)])
     assert [(row.name, row.pairs, row.changed) for row in rows] == [
         (DOCUMENT, 41, 31),
         (GUIDE, 10, 1),
         (NEITHER, 60, 3),
     ]
     assert (rows[0].share.low, rows[0].share.high) == pytest.approx(wilson_interval(31, 41))
-    assert what_to_do(rows) == (
+    assert advise(rows) == (
         "What to do: judge pairs whose document changed (31 of 41 had another grade) before the other pairs "
         "(3 of 60)."
     )
-    assert "judge by age and at random" in what_to_do(change_rows([*guide, *drawn(60, 3)]))
+    assert "judge by age and at random" in advise(count_changes([*guide, *drawn(60, 3)]))
 
 
 def test_wilsons_interval_is_itself_at_whole_numbers() -> None:
-    assert wilson_share(0.25, 40) == pytest.approx(wilson_interval(10, 40))
-    assert wilson_interval(10, 40)[0] < wilson_share(0.26, 40)[0] < wilson_interval(11, 40)[0]
+    assert interpolate_wilson(0.25, 40) == pytest.approx(wilson_interval(10, 40))
+    assert wilson_interval(10, 40)[0] < interpolate_wilson(0.26, 40)[0] < wilson_interval(11, 40)[0]
 
 
 @pytest.fixture
@@ -235,13 +243,13 @@ def drifting(_who: str, _query: str, document: str) -> int:
 
 
 def test_the_report_says_what_changed_and_why(relabeled: Store) -> None:
-    before = drift_report(relabeled)
+    before = make_drift_report(relabeled)
     assert (before.pairs, before.left_out) == (0, {NOT_WHOLE: 16})
-    assert drift_findings(before) == [
+    assert list_drift_findings(before) == [
         "0 of 16 pairs are judged again: 0 comparable, 0 disputed; 16 are not judged yet."
     ]
     answer_round(relabeled, "2026-Q4", drifting)
-    report = drift_report(relabeled, "2026-Q4")
+    report = make_drift_report(relabeled, "2026-Q4")
     assert (report.pairs, report.left_out) == (16, {})
     for pair in report.regraded:
         assert pair.changed == (pair.document_id[-1] in "02")
@@ -261,17 +269,17 @@ def test_disputed_pairs_are_said_first_and_come_back_when_decided(relabeled: Sto
 
     answer_round(relabeled, "2026-Q4", grader)
     waiting = [(dispute.query_id, dispute.document_id) for dispute in find_disputes(relabeled)]
-    report = drift_report(relabeled)
+    report = make_drift_report(relabeled)
     assert (report.planned, report.judged, report.open) == (16, 16, 0)
     assert (report.pairs, report.disputed) == (16 - len(waiting), len(waiting))
     assert report.left_out == {DISPUTED_NOW: len(waiting)}
-    assert drift_findings(report)[0] == (
+    assert list_drift_findings(report)[0] == (
         f"16 of 16 pairs are judged again: {report.pairs} comparable, {report.disputed} disputed (until a "
         "reviewer decides, an old grade counts); 0 are not judged yet."
     )
     assert report.wrong.judged + report.wrong.open == 16
     decide_pairs(relabeled, dict.fromkeys(waiting, 2))
-    assert (drift_report(relabeled).pairs, drift_report(relabeled).disputed) == (16, 0)
+    assert (make_drift_report(relabeled).pairs, make_drift_report(relabeled).disputed) == (16, 0)
 
 
 def test_a_quarter_says_what_became_of_all_its_pairs_and_keeps_that_when_others_judge_them_later(
@@ -285,26 +293,26 @@ def test_a_quarter_says_what_became_of_all_its_pairs_and_keeps_that_when_others_
     judged_project(store, tmp_path, 15, 4, lambda who, _, name: PEOPLE.index(who) * (name[-1] in "02"))
     open_quarter(store, PEOPLE[:2], make_plan(store, PlanRequest(0.2, 5), TODAY).plan_id)
     answer_round(store, "2026-Q4", grader)
-    report = drift_report(store)
+    report = make_drift_report(store)
     with store.reading() as cursor:
-        planned = plan_pairs(cursor, report.plan_id or "")
+        planned = read_plan_pairs(cursor, report.plan_id or "")
     apart = [(pair.query_id, pair.document_id) for pair in planned if pair.document_id[-1] in "01"]
     new = [pair for pair in planned if pair.grade is None and pair.document_id[-1] == "2"]
     assert (report.judged, report.disputed, report.newly) == (len(planned), len(apart), len(new))
     assert {pair.grade is None for pair in planned if pair.document_id[-1] in "01"} == {True, False}
     assert report.judged == report.pairs + report.disputed + report.newly
-    assert f", {len(new)} newly graded (no grade before); 0 are" in drift_findings(report)[0]
+    assert f", {len(new)} newly graded (no grade before); 0 are" in list_drift_findings(report)[0]
     later = [ImportedJudgment(*pair, who, 3) for pair in apart for who in PEOPLE[:3]]
     add_judgments(store, later, "second.csv", round_name="second-pass")
-    assert drift_report(store) == report, "votes of another round do not count for the quarter"
+    assert make_drift_report(store) == report, "votes of another round do not count for the quarter"
     decide_pairs(store, dict.fromkeys(apart, 3))
-    assert drift_report(store).disputed == 0
+    assert make_drift_report(store).disputed == 0
 
 
 def shown(store: Store, quarter: str = "2026-Q4") -> tuple[str, str]:
     """A report as JSON and as HTML."""
-    report = drift_report(store, quarter)
-    return canonical_json(to_json_value(report)), drift_page(report)
+    report = make_drift_report(store, quarter)
+    return canonical_json(to_json_value(report)), make_drift_page(report)
 
 
 def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path: Path) -> None:
@@ -336,25 +344,25 @@ def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path
         )
     assert shown(relabeled) == first
     set_round_state(relabeled, "2026-Q4", "open")
-    open_again = drift_report(relabeled, "2026-Q4")
+    open_again = make_drift_report(relabeled, "2026-Q4")
     assert (open_again.fixed, open_again.disputed) == (False, 0)
     close_round(relabeled, "2026-Q4")
     assert shown(relabeled) != first
-    assert drift_report(relabeled, "2026-Q4").disputed == 0
+    assert make_drift_report(relabeled, "2026-Q4").disputed == 0
 
 
 def test_opening_the_next_quarter_closes_the_report_of_the_one_before(relabeled: Store) -> None:
     """Nobody closed its round. Nor does a report of a quarter change by a later one."""
     answer_round(relabeled, "2026-Q4", drifting)
-    first = drift_report(relabeled, "2026-Q4")
+    first = make_drift_report(relabeled, "2026-Q4")
     assert not first.fixed
     plan = make_plan(relabeled, PlanRequest(0.2, 6), date(2027, 2, 1))
     open_quarter(relabeled, PEOPLE, plan.plan_id)
-    again = drift_report(relabeled, "2026-Q4")
+    again = make_drift_report(relabeled, "2026-Q4")
     assert again == replace(first, fixed=True)
     answer_round(relabeled, "2027-Q1", lambda *_: 3)
-    assert drift_report(relabeled, "2026-Q4") == again
-    last = drift_report(relabeled)
+    assert make_drift_report(relabeled, "2026-Q4") == again
+    last = make_drift_report(relabeled)
     assert (last.name, last.pooled_quarters) == ("2027-Q1", 2)
     assert last.pooled.drawn == again.wrong.drawn + last.wrong.drawn == 8
     assert last.pooled.found == again.wrong.found + last.wrong.found
@@ -381,13 +389,13 @@ def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, 
     html = page.read_text()
     assert "<svg" in html
     assert "<script" not in html
-    assert drift_page(drift_report(relabeled)) == html
+    assert make_drift_page(make_drift_report(relabeled)) == html
     answer = json.loads(invoke([*command, "2026-Q4", "--json"]).stdout)
     assert (answer["pairs"], len(answer["confusion"])) == (16, 4)
     assert invoke([*command, "2031-Q1"]).exit_code == 1
     assert invoke([*command, "2026-Q4", "--rounds", "first.csv", "2026-Q4"]).exit_code == 1
     with pytest.raises(NotFoundError):
-        campaign_report(relabeled, "none", "2026-Q4")
+        compare_rounds(relabeled, "none", "2026-Q4")
 
 
 PACE = '"hourly": 60.0, "annotators": 2, "rounds": [], "slowest": 50.0, "fastest": 70.0, "decided": null'
@@ -410,8 +418,8 @@ def test_a_plan_of_an_earlier_version_is_shown_opened_and_reported(store: Store,
     assert "20 pairs have a grade or a vote whose words changed in the guide." in done.stdout, done.stderr
     open_quarter(store, PEOPLE, plan.plan_id)
     answer_round(store, "2026-Q4", drifting)
-    report = drift_report(store)
+    report = make_drift_report(store)
     assert (report.pairs, report.wrong.population, report.wrong.found) == (16, 80, report.changed)
     assert {row.name for row in report.by_part} <= {"random", "due", "control"}
     close_round(store, "2026-Q4")
-    assert drift_report(store) == replace(report, fixed=True)
+    assert make_drift_report(store) == replace(report, fixed=True)

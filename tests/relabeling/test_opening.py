@@ -23,13 +23,13 @@ from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.open_quarter import NO_POOL, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest, QuarterRequest
-from curation.relabeling.retired_queries import retired_queries
-from curation.relabeling.sections import due_sentences
-from curation.relabeling.staleness import staleness
-from curation.relabeling.stored_plans import plan_pairs
+from curation.relabeling.retired_queries import read_retired_queries
+from curation.relabeling.sections import list_due
+from curation.relabeling.staleness import compute_staleness
+from curation.relabeling.stored_plans import read_plan_pairs
 from curation.releases.freeze.checklist import checklist
 from curation.releases.freeze.draft import make_draft
-from curation.releases.freeze.reading import read_rows
+from curation.releases.freeze.project_rows import read_rows
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -68,7 +68,7 @@ def grades(store: Store) -> Grades:
 
 def planned(store: Store, plan_id: str) -> set[tuple[str, str]]:
     with store.reading() as cursor:
-        return {(pair.query_id, pair.document_id) for pair in plan_pairs(cursor, plan_id)}
+        return {(pair.query_id, pair.document_id) for pair in read_plan_pairs(cursor, plan_id)}
 
 
 def opened(
@@ -94,7 +94,7 @@ def test_a_whole_pair_has_its_new_grade_and_all_others_keep_theirs(project: Stor
     after = grades(project)
     assert {pair for pair in after if after[pair] != before[pair]} == {p for p in again if before[p] != 3}
     assert {after[pair] for pair in again} == {3}
-    calendar = staleness(project, AUTUMN).calendar
+    calendar = compute_staleness(project, AUTUMN).calendar
     assert (calendar.renewed, calendar.renewed_share) == (6, 0.2)
 
 
@@ -105,24 +105,24 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     first = min(who for who, *_ in items)
     answer_round(project, "2026-Q4", lambda *_: 3, most=sum(who == first for who, *_ in items))
     assert grades(project) == before
-    work = staleness(project, AUTUMN).calendar.quarters[-1][2]
+    work = compute_staleness(project, AUTUMN).calendar.quarters[-1][2]
     assert (work.state, work.whole) == ("open", 0)
     with pytest.raises(RefusedError, match="Two quarters are never open at once"):
         make_plan(project, PlanRequest(0.15, 1), WINTER)
     set_round_state(project, "2026-Q4", "closed")
     status = ["--project", str(project.path), "relabel", "plan", "--due", "--today", f"{AUTUMN}"]
     assert invoke(status).exit_code == 3, "closed is not done"
-    left = staleness(project, AUTUMN).calendar
+    left = compute_staleness(project, AUTUMN).calendar
     assert left.work.state == "left half done"
     assert grades(project) == before
     assert left.is_due
-    assert "The unjudged pairs stay due: reopen the round." in " ".join(due_sentences(left))
+    assert "The unjudged pairs stay due: reopen the round." in " ".join(list_due(left))
     with pytest.raises(RefusedError, match="is not finished") as refused:
         make_plan(project, PlanRequest(0.15, 1), AUTUMN)
     assert "goldgrade round set 2026-Q4 open" in str(refused.value)
     set_round_state(project, "2026-Q4", "open")
     answer_round(project, "2026-Q4", lambda *_: 3)
-    done = staleness(project, AUTUMN).calendar
+    done = compute_staleness(project, AUTUMN).calendar
     assert (done.state, done.is_due, invoke(status).exit_code) == ("done", False, 0)
     with pytest.raises(RefusedError, match="was re-labeled already"):
         make_plan(project, PlanRequest(0.15, 1), AUTUMN)
@@ -290,7 +290,7 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     assert {"kettle", "violin"} <= {text for text, _ in shown}
     with store.reading() as cursor:
         texts = {query.text for query in read_active_queries(cursor)}
-        gone = retired_queries(cursor)
+        gone = read_retired_queries(cursor)
     assert texts == set(autumn)
     assert sorted(gone) == ["topic 0", "topic 1"]
     assert "the traffic has left it" in gone["topic 0"]

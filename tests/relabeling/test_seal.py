@@ -12,12 +12,12 @@ from curation.labeling.consensus.consensus import read_consensus
 from curation.people.seal_access import sealed_queries
 from curation.relabeling.plan import make_plan
 from curation.relabeling.regraded_pairs import SEALED, RegradedPair, read_plan_result
-from curation.relabeling.report import drift_report
-from curation.relabeling.report_sections import drift_findings, drift_page
+from curation.relabeling.report import make_drift_report
+from curation.relabeling.report_sections import list_drift_findings, make_drift_page
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.sections import stale_pair_table, stale_query_table
-from curation.relabeling.staleness import staleness
-from curation.relabeling.stored_plans import find_plan, plan_pairs
+from curation.relabeling.sections import make_stale_pair_table, make_stale_query_table
+from curation.relabeling.staleness import compute_staleness
+from curation.relabeling.stored_plans import find_plan, read_plan_pairs
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -80,7 +80,7 @@ def relabeled(project: Store) -> Relabeled:
 
 def test_no_grade_of_a_sealed_pair_is_named_and_all_are_counted(relabeled: Relabeled) -> None:
     with relabeled.store.reading() as cursor:
-        planned = plan_pairs(cursor, find_plan(cursor).plan_id)
+        planned = read_plan_pairs(cursor, find_plan(cursor).plan_id)
     hidden = sum(pair.query_id in relabeled.sealed for pair in planned)
     assert 0 < hidden < len(planned)
 
@@ -110,8 +110,8 @@ def test_what_is_listed_does_not_tell_how_the_votes_of_a_sealed_pair_fell(relabe
     """In the next quarter, so that nothing is fresh; figures of the whole set may differ."""
 
     def listed() -> tuple[str, ...]:
-        status = staleness(relabeled.store, date(2027, 1, 4))
-        tables = stale_query_table(status, 1_000), stale_pair_table(status, 1_000)
+        status = compute_staleness(relabeled.store, date(2027, 1, 4))
+        tables = make_stale_query_table(status, 1_000), make_stale_pair_table(status, 1_000)
         shown = [relabeled.answer(*DUE, "--today", "2027-01-04"), relabeled.answer(*SHOW)]
         lists = [(showing["pairs"], showing.get("queries")) for showing in shown]
         return json.dumps(lists), repr(tables), str([pair.is_stale for pair in status.pairs])
@@ -131,7 +131,7 @@ def test_what_is_listed_does_not_tell_how_the_votes_of_a_sealed_pair_fell(relabe
 
 
 def test_the_report_counts_sealed_pairs_in_its_figures_and_does_not_list_them(relabeled: Relabeled) -> None:
-    report = drift_report(relabeled.store)
+    report = make_drift_report(relabeled.store)
     pairs = regraded(relabeled.store)
     hidden = [pair for pair in pairs if pair.query_id in relabeled.sealed]
     assert any(pair.changed for pair in hidden)
@@ -139,9 +139,9 @@ def test_the_report_counts_sealed_pairs_in_its_figures_and_does_not_list_them(re
     assert report.changed == sum(pair.changed for pair in pairs)
     assert sum(map(sum, report.confusion)) == len(pairs)
     assert set(report.regraded) == set(pairs) - set(hidden)
-    page = drift_page(report)
+    page = make_drift_page(report)
     assert not [pair for pair in hidden if f"{pair.query_id}<" in page or pair.document_id in page]
-    assert f"{len(hidden)} of the pairs are in parts that a release seals" in drift_findings(report)[-1]
+    assert f"{len(hidden)} of the pairs are in parts that a release seals" in list_drift_findings(report)[-1]
 
 
 def test_two_rounds_are_compared_without_sealed_pairs(relabeled: Relabeled) -> None:

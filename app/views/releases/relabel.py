@@ -12,9 +12,9 @@ from app.views.releases.relabel_plan import OPEN_ROUND
 from curation.core.text import pluralize
 from curation.operations.jobs.figures import figures_of
 from curation.relabeling.calendar import DONE, QuarterWork, read_work
-from curation.relabeling.report import drift_report
-from curation.relabeling.report_sections import drift_findings, drift_page, drift_sections
-from curation.relabeling.staleness import staleness
+from curation.relabeling.report import make_drift_report
+from curation.relabeling.report_sections import list_drift_findings, make_drift_page, make_drift_sections
+from curation.relabeling.staleness import compute_staleness
 from curation.store import utc_now
 
 OPEN_SECTIONS = 2
@@ -27,7 +27,7 @@ def show(context: PageContext) -> None:
     figures = figures_of(context.store)
     data_state = figures.state()
     with st.spinner("Reading how stale the set is…"):
-        set_staleness = figures.figure(data_state, staleness, utc_now().date())
+        set_staleness = figures.figure(data_state, compute_staleness, utc_now().date())
     ui.data_time(data_state)
     if not set_staleness.pairs:
         st.info(
@@ -53,12 +53,12 @@ def _show_report(context: PageContext) -> None:
         return
     work = by_quarter[st.selectbox("Quarter", list(by_quarter), width=320)]
     ui.quiet(_describe_round(work))
-    report = figures_of(context.store).now(drift_report, work.quarter)
-    ui.findings(drift_findings(report))
+    report = figures_of(context.store).now(make_drift_report, work.quarter)
+    ui.findings(list_drift_findings(report))
     if report.pairs:
         page_name = f"re-labeling-{report.name}.html"
-        ui.download("Download the report", lambda: drift_page(report), page_name)
-        ui.folded(drift_sections(report), OPEN_SECTIONS, words=True)
+        ui.download("Download the report", lambda: make_drift_page(report), page_name)
+        ui.folded(make_drift_sections(report), OPEN_SECTIONS, words=True)
 
 
 def _describe_round(work: QuarterWork) -> str:

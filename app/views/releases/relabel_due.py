@@ -10,9 +10,9 @@ from app import ui
 from curation.core.errors import NotFoundError
 from curation.core.text import percent, pluralize
 from curation.relabeling.judged_pairs import CHANGED, GONE, STALE, WEIGHTS
-from curation.relabeling.sections import calendar_table, due_sentences, stale_pair_table
+from curation.relabeling.sections import list_due, make_calendar_table, make_stale_pair_table
 from curation.relabeling.staleness import SetStaleness
-from curation.relabeling.text_changes import text_change
+from curation.relabeling.text_changes import compare_texts
 from curation.store import Store
 
 MAX_ROWS = 20
@@ -37,13 +37,13 @@ def _show_calendar(set_staleness: SetStaleness) -> None:
             "Renewed in four quarters": percent(calendar.renewed_share),
         }
     )
-    ui.sentences(*due_sentences(calendar))
-    ui.tables(calendar_table(calendar))
+    ui.sentences(*list_due(calendar))
+    ui.tables(make_calendar_table(calendar))
 
 
 def _show_pairs(set_staleness: SetStaleness) -> None:
     ui.heading("Stalest pairs")
-    ui.tables(stale_pair_table(set_staleness, MAX_ROWS))
+    ui.tables(make_stale_pair_table(set_staleness, MAX_ROWS))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known components ({weights}); a dash marks an unknown "
@@ -78,7 +78,7 @@ def _show_changes(store: Store, set_staleness: SetStaleness) -> None:
 def _show_difference(store: Store, judged_hash: str, current_hash: str) -> None:
     """Show the differences between the judged text and the current text of a document."""
     try:
-        change = text_change(store, judged_hash, current_hash)
+        change = compare_texts(store, judged_hash, current_hash)
     except NotFoundError as error:
         ui.problem(error)
         return

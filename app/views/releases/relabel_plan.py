@@ -13,9 +13,14 @@ from curation.operations.jobs.figures import figures_of
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.calendar import DONE, OPEN, UNFINISHED, read_work
-from curation.relabeling.open_quarter import opening_problem
+from curation.relabeling.open_quarter import find_opening_problem
 from curation.relabeling.request import MAX_SHARE, MIN_SHARE, PlanRequest, QuarterRequest
-from curation.relabeling.sections import plan_pair_table, plan_query_table, plan_sentences, plan_tables
+from curation.relabeling.sections import (
+    list_plan_facts,
+    make_plan_pair_table,
+    make_plan_query_table,
+    make_plan_tables,
+)
 from curation.relabeling.stored_plans import StoredPlan, show_plan
 from curation.retrieval import RUN_PREFIX
 from curation.store import Store
@@ -75,16 +80,16 @@ def _show_summary(plan: StoredPlan) -> None:
     ui.quiet(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
     pairs = f"{report['pairs']:,} of {report['set_pairs']:,}"
     ui.metrics({"Pairs": pairs, "Judgments": f"{report['judgments']:,}"})
-    ui.sentences(*plan_sentences(report))
-    ui.tables(*plan_tables(report))
+    ui.sentences(*list_plan_facts(report))
+    ui.tables(*make_plan_tables(report))
 
 
 def _show_pairs(plan: StoredPlan) -> None:
     with st.expander(f"All pairs of the plan ({len(plan.pairs):,})"):
-        ui.tables(plan_pair_table(plan, MAX_ROWS))
+        ui.tables(make_plan_pair_table(plan, MAX_ROWS))
     if plan.queries:
         with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
-            ui.tables(plan_query_table(plan, MAX_ROWS))
+            ui.tables(make_plan_query_table(plan, MAX_ROWS))
 
 
 def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
@@ -105,7 +110,7 @@ def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
     with st.expander("More options"):
         form.ask_rest()
     request = form.request()
-    problem = figures_of(context.store).now(opening_problem, plan.plan_id)
+    problem = figures_of(context.store).now(find_opening_problem, plan.plan_id)
     label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
     if context.button(label, OPEN_ROUND, problem or context.find_problem(OPEN_ROUND, request)):
         context.start(OPEN_ROUND, request)

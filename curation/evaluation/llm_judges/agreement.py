@@ -22,8 +22,8 @@ import numpy as np
 
 from curation.agreement import inter_annotator
 from curation.agreement.breakdowns import (
-    AgreementSlice,
     AnnotatorPair,
+    Breakdown,
     compare_annotator_pairs,
     compute_breakdowns,
 )
@@ -103,8 +103,8 @@ class JudgeAgreement:
     difference: Estimate
     confusion: tuple[tuple[int, ...], ...]
     grades: tuple[JudgedGrade, ...]
-    types: tuple[AgreementSlice, ...]
-    boundaries: tuple[AgreementSlice, ...]
+    types: tuple[Breakdown, ...]
+    boundaries: tuple[Breakdown, ...]
     judgeable: Judgeable
     coverage: dict[str, int]
     left_out: dict[str, int]
@@ -293,9 +293,7 @@ def _pair_figures_with_people(
     seed: int,
 ) -> dict[str, tuple[Estimate, Estimate]]:
     human_grades = people.select_grades(both)
-    basis = inter_annotator.select_doubly_judged(
-        count_values(human_grades, people.scale), human_grades.unit_queries
-    )
+    basis = inter_annotator.find_overlap(count_values(human_grades, people.scale), human_grades.unit_queries)
     human_figures = inter_annotator.estimate_coefficients(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
     figures = {name: (judge[name], human_figures[name]) for name in _LABELS if name != KAPPA}
     kappa = annotator_pair.kappa if annotator_pair else Estimate(n=len(both), why=FEW_PAIRS)

@@ -15,7 +15,7 @@ from curation.operations.registry import OPERATIONS
 from curation.operations.workflow import judging, preparing, releasing
 from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import QuarterWork
-from curation.relabeling.staleness import RelabelingCalendar, staleness
+from curation.relabeling.staleness import RelabelingCalendar, compute_staleness
 from curation.releases.release_rows import list_releases
 from curation.store import Store, utc_now
 
@@ -71,7 +71,7 @@ def read_figures(store: Store, now: datetime | None = None) -> SlowFigures:
     except CurationError as error:
         not_computed.append(f"Agreement: {error.found}")
     try:
-        due = staleness(store, today).calendar if needs_calendar else None
+        due = compute_staleness(store, today).calendar if needs_calendar else None
     except CurationError as error:
         not_computed.append(f"Re-labeling: {error.found}")
     return SlowFigures(gate, due, tuple(not_computed))

@@ -10,7 +10,7 @@ from curation.agreement.gate import Gate
 from curation.core.text import pluralize, pluralize_label
 from curation.operations.workflow.judging import SettledGrades
 from curation.operations.workflow.stage import Action, Stage
-from curation.relabeling.calendar import DONE, OPEN, PLANNED, QuarterWork, present_quarter, read_work
+from curation.relabeling.calendar import DONE, OPEN, PLANNED, QuarterWork, find_present_quarter, read_work
 from curation.relabeling.staleness import RelabelingCalendar
 from curation.releases import release_rows
 from curation.releases.gate_override import describe_shortfall, mark_name, read_overrides
@@ -148,7 +148,7 @@ def describe_shut_gate(gate: Gate | None) -> str:
 
 def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
     """Read the present quarter, and its re-labeling or an earlier re-labeling that is still open."""
-    quarter, work = present_quarter(cursor, today), read_work(cursor)
+    quarter, work = find_present_quarter(cursor, today), read_work(cursor)
     open_or_present = [row for row in work if row.quarter == quarter or row.state == OPEN]
     return quarter, open_or_present[-1] if open_or_present else None
 

@@ -19,18 +19,20 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
     from curation.store import Document
 
+Query = Mapping[str, Any]
 
-def _format(
+
+def _make_format(
     name: str,
     readers: str,
-    of_question: Callable[[Mapping[str, Any], str | None, Sequence[Document]], dict[str, Any]],
+    make_record: Callable[[Query, str | None, Sequence[Document]], dict[str, Any]],
     ending: str = ".jsonl",
 ) -> ExportFormat:
     """Make an export format with an object for each question of a part, in a .json or .jsonl file."""
 
     def write(folder: Path, source: ExportSource) -> Written:
         def lines(part: str) -> Iterable[str]:
-            objects = (of_question(*question) for question in source.questions(part))
+            objects = (make_record(*question) for question in source.iterate_questions(part))
             return json_array(objects) if ending == ".json" else map(json_line, objects)
 
         return Written({"default": write_parts(folder, source, ending, lines)})
@@ -38,7 +40,7 @@ def _format(
     return ExportFormat(name, write, readers=readers)
 
 
-def _sample(query: Mapping[str, Any], answer: str | None, documents: Sequence[Document]) -> dict[str, Any]:
+def _to_sample(query: Query, answer: str | None, documents: Sequence[Document]) -> dict[str, Any]:
     return {
         "user_input": query["text"],
         "reference": answer,
@@ -47,7 +49,7 @@ def _sample(query: Mapping[str, Any], answer: str | None, documents: Sequence[Do
     }
 
 
-def _golden(query: Mapping[str, Any], answer: str | None, documents: Sequence[Document]) -> dict[str, Any]:
+def _to_golden(query: Query, answer: str | None, documents: Sequence[Document]) -> dict[str, Any]:
     ids = [document.document_id for document in documents]
     return {
         "input": query["text"],
@@ -57,7 +59,7 @@ def _golden(query: Mapping[str, Any], answer: str | None, documents: Sequence[Do
     }
 
 
-def _example(query: Mapping[str, Any], answer: str | None, documents: Sequence[Document]) -> dict[str, Any]:
+def _to_example(query: Query, answer: str | None, documents: Sequence[Document]) -> dict[str, Any]:
     texts = [{"id": document.document_id, "text": document.text} for document in documents]
     return {
         "inputs": {"question": query["text"]},
@@ -67,6 +69,6 @@ def _example(query: Mapping[str, Any], answer: str | None, documents: Sequence[D
     }
 
 
-RAGAS = _format("ragas", "Ragas: questions with reference answers and contexts", _sample)
-DEEPEVAL = _format("deepeval", "DeepEval: goldens with expected output and context", _golden, ".json")
-LANGSMITH = _format("langsmith", "LangSmith: examples with inputs and reference outputs", _example)
+RAGAS = _make_format("ragas", "Ragas: questions with reference answers and contexts", _to_sample)
+DEEPEVAL = _make_format("deepeval", "DeepEval: goldens with expected output and context", _to_golden, ".json")
+LANGSMITH = _make_format("langsmith", "LangSmith: examples with inputs and reference outputs", _to_example)

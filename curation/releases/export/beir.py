@@ -24,22 +24,24 @@ QRELS = ("query-id", "corpus-id", "score")
 
 def write_beir(folder: Path, source: ExportSource) -> Written:
     """Write the corpus, the queries of all parts, and the grades of the requested parts."""
-    of_query, of_document = source.prefixes
+    query_prefix, document_prefix = source.prefixes
     corpus = (
         {
-            "_id": f"{of_document}{document.document_id}",
+            "_id": f"{document_prefix}{document.document_id}",
             "title": document.title,
             "text": document.body,
-            "metadata": _present(url=document.url, published=document.published, group=document.group_key),
+            "metadata": _drop_missing(
+                url=document.url, published=document.published, group=document.group_key
+            ),
         }
         for document in source.documents()
     )
     write_lines(folder / "corpus.jsonl", map(json_line, corpus))
     queries = (
         {
-            "_id": f"{of_query}{query['query_id']}",
+            "_id": f"{query_prefix}{query['query_id']}",
             "text": query["text"],
-            "metadata": _present(
+            "metadata": _drop_missing(
                 split=query["part"],
                 stratum=query["stratum"],
                 information_need=query["information_need"],
@@ -56,17 +58,17 @@ def write_beir(folder: Path, source: ExportSource) -> Written:
         files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
         objects = (dict(zip(QRELS, row, strict=True)) for row in _walk_grades(source, part))
         write_lines(folder / "qrels" / f"{part}.jsonl", map(json_line, objects))
-    files |= write_evidence(folder, source, of_query.__add__, of_document.__add__)
-    return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
+    files |= write_evidence(folder, source, query_prefix.__add__, document_prefix.__add__)
+    return Written(files, {"query_prefix": query_prefix, "document_prefix": document_prefix})
 
 
 def _walk_grades(source: ExportSource, part: str) -> Iterator[tuple[str, str, int]]:
-    of_query, of_document = source.prefixes
-    for row in source.judged(part):
-        yield f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade
+    query_prefix, document_prefix = source.prefixes
+    for row in source.iterate_grades(part):
+        yield f"{query_prefix}{row.query_id}", f"{document_prefix}{row.document_id}", row.grade
 
 
-def _present(**values: str | None) -> dict[str, str]:
+def _drop_missing(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 

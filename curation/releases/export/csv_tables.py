@@ -1,6 +1,7 @@
 """The export formats csv and parquet: one table with a row for each grade.
 
-To add a column, add its name to `COLUMNS` and its field to `export_source.Judged`, at the same position.
+To add a column, add its name to `COLUMNS` and its field to `export_source.ExportedGrade`, at the same
+position.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.characters import quote_formula
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import ABOUT_QUERIES, describe_csv_types, write_parquet, write_table
+from curation.releases.export.files import QUERY_COLUMNS, describe_csv_types, write_parquet, write_table
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -22,7 +23,7 @@ def write_csv(folder: Path, source: ExportSource) -> Written:
     """Write qrels.csv, with cells that no spreadsheet interprets as a formula."""
     rows = (
         [quote_formula(c) if isinstance(c, str) else c for c in row[: len(COLUMNS)]]
-        for row in source.judged()
+        for row in source.iterate_grades()
     )
     write_table(folder / "qrels.csv", COLUMNS, rows, ",")
     return Written({"default": {"qrels": "qrels.csv"}}, loading=describe_csv_types(COLUMNS))
@@ -31,10 +32,14 @@ def write_csv(folder: Path, source: ExportSource) -> Written:
 def write_parquet_table(folder: Path, source: ExportSource) -> Written:
     """Write the file qrels.parquet, with the release id in the metadata of its schema."""
     rows = (
-        (*row[: len(COLUMNS)], *row.about, *(source.about[row.query_id][column] for column in ABOUT_QUERIES))
-        for row in source.judged()
+        (
+            *row[: len(COLUMNS)],
+            *row.extra_values,
+            *(source.query_rows[row.query_id][column] for column in QUERY_COLUMNS),
+        )
+        for row in source.iterate_grades()
     )
-    columns = (*COLUMNS, *source.about_grades, *ABOUT_QUERIES)
+    columns = (*COLUMNS, *source.extra_columns, *QUERY_COLUMNS)
     write_parquet(folder / "qrels.parquet", columns, rows, source.release.row.release_id)
     return Written({"default": {"qrels": "qrels.parquet"}})
 

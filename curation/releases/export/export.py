@@ -28,7 +28,7 @@ from curation.core.text import describe_left_out, pluralize
 from curation.people.seal_access import Unsealing, sealed_parts
 from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
-from curation.releases.export.formats import FORMATS, GONE
+from curation.releases.export.formats import FORMATS, REMOVED
 from curation.releases.export.readme import write_readme
 from curation.releases.gate_override import warn_of_override
 from curation.releases.manifest import MANIFEST, format_manifest
@@ -107,20 +107,20 @@ def choose_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str
     ------
     InputError: the release has no such part, or a sealed part is named and the format has no sealed grades.
     """
-    known, parts = header["queries"], request.parts
+    split_parts, parts = header["queries"], request.parts
     format = FORMATS[request.format]
-    refuse_unknown_parts(known, (*parts, *request.without_grades))
+    refuse_unknown_parts(split_parts, (*parts, *request.without_grades))
     sealed = sealed_parts(header)
-    asked = sorted(set(parts).intersection(sealed))
-    if format.never_sealed and asked:
+    requested_sealed = sorted(set(parts).intersection(sealed))
+    if format.never_sealed and requested_sealed:
         raise InputError(
-            f"The format {format.name} has no grades of sealed parts, and {asked[0]} is sealed. Choose "
-            "the format beir for this part."
+            f"The format {format.name} has no grades of sealed parts, and {requested_sealed[0]} is sealed. "
+            "Choose the format beir for this part."
         )
-    chosen = set(parts or known)
+    exported_parts = set(parts or split_parts)
     if not parts and not format.sealed_by_default:
-        chosen -= set(sealed)
-    return tuple(sorted(chosen.difference(request.without_grades)))
+        exported_parts -= set(sealed)
+    return tuple(sorted(exported_parts.difference(request.without_grades)))
 
 
 def export(
@@ -148,10 +148,10 @@ def export(
             f"{verified.problems[0]}.",
             command=f"`goldgrade verify {request.name}` lists all problems.",
         )
-    graded = choose_parts(request, release.header)
+    parts = choose_parts(request, release.header)
     _refuse_other_content(out, verified.release_id, request.format)
-    opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, graded)
-    exported = _write_export(ExportSource(store, release, graded, request), out, opening)
+    opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, parts)
+    exported = _write_export(ExportSource(store, release, parts, request), out, opening)
     if release.file is None:
         detail = {
             "name": request.name,
@@ -166,8 +166,8 @@ def export(
 def _check_request(request: ExportRequest) -> None:
     format = request.format
     problems = describe_out_of_bounds(ExportRequest, vars(request))
-    if format in GONE:
-        problems.append(GONE[format])
+    if format in REMOVED:
+        problems.append(REMOVED[format])
     elif format not in FORMATS:
         problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
     elif request.unjudged and not FORMATS[format].takes_unjudged:
@@ -182,30 +182,30 @@ def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) ->
     """Write all files into a temporary folder, and move the files to the target when all are complete."""
     try:
         private = not set(source.parts).isdisjoint(sealed_parts(source.release.header))
-        with staging_folder(out, private=private) as new:
+        with staging_folder(out, private=private) as folder:
             format = FORMATS[source.request.format]
-            written = format.write(new, source)
-            write_readme(new, source, format, written)
-            exported = _export_record(source, out, opening, written, new)
-            _write_manifest(new, exported, source.request)
-            for path in new.rglob("*") if private else ():
+            written = format.write(folder, source)
+            write_readme(folder, source, format, written)
+            exported = _make_report(source, out, opening, written, folder)
+            _write_manifest(folder, exported, source.request)
+            for path in folder.rglob("*") if private else ():
                 path.chmod(0o700 if path.is_dir() else 0o600)
-            flush_all(new)
-            replace_folder(new, out)
+            flush_all(folder)
+            replace_folder(folder, out)
     except OSError as error:
-        why = error.strerror or str(error)
+        reason = error.strerror or str(error)
         logged = " The opening of the seal stays in the log." if opening else ""
         raise InputError(
-            f"the export could not be written, and no file was left: {why}.{logged}", path=out
+            f"the export could not be written, and no file was left: {reason}.{logged}", path=out
         ) from error
     return exported
 
 
-def _export_record(
+def _make_report(
     source: ExportSource, out: Path, opening: Unsealing | None, written: Written, folder: Path
 ) -> Exported:
     header = source.release.header
-    grades = Counter(source.part_of[row["query_id"]] for row in source.rows("qrels"))
+    grades = Counter(source.part_by_query[row["query_id"]] for row in source.rows("qrels"))
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         sums = {"sha256": file_digest(path), "bytes": path.stat().st_size}
@@ -249,20 +249,20 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
         return
     if not out.is_dir():
         raise InputError("is a file; expected a folder for the export", path=out)
-    others = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    if MANIFEST in others:
+    other_files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    if MANIFEST in other_files:
         try:
             manifest = dict(json.loads((out / MANIFEST).read_text(encoding="utf-8")))
         except (ValueError, TypeError):
             manifest = {}
-        same = (manifest.get("release_id"), manifest.get("format")) == (release_id, format)
-        if same and isinstance(manifest.get("files"), dict):
-            others -= {*manifest["files"], MANIFEST}
-    if others:
-        first = sorted(others)[:3]
-        named = ", ".join(first if len(others) <= 3 else [*first, "…"])
+        is_same_export = (manifest.get("release_id"), manifest.get("format")) == (release_id, format)
+        if is_same_export and isinstance(manifest.get("files"), dict):
+            other_files -= {*manifest["files"], MANIFEST}
+    if other_files:
+        first = sorted(other_files)[:3]
+        names = ", ".join(first if len(other_files) <= 3 else [*first, "…"])
         raise InputError(
-            f"has {len(others):,} other files ({named}); choose an empty or new folder. A new export can "
-            "replace only an export of the same release in the same format.",
+            f"has {len(other_files):,} other files ({names}); choose an empty or new folder. A new export "
+            "can replace only an export of the same release in the same format.",
             path=out,
         )

@@ -21,7 +21,7 @@ from curation.releases.search_weights import compute_search_weights
 from curation.store import Document, Store
 
 
-class Judged(NamedTuple):
+class ExportedGrade(NamedTuple):
     """A grade of a pair, with the text of its query and the part of the split.
 
     Attributes
@@ -42,10 +42,10 @@ class Judged(NamedTuple):
     evidence: list[dict[str, Any]] | None
 
     @property
-    def about(self) -> tuple[Any, ...]:
-        """The columns that `ExportSource.about_grades` returns."""
-        known = (self.how, self.votes, self.confidence)
-        return known if self.evidence is None else (*known, self.evidence)
+    def extra_values(self) -> tuple[Any, ...]:
+        """The columns that `ExportSource.extra_columns` returns."""
+        values = (self.how, self.votes, self.confidence)
+        return values if self.evidence is None else (*values, self.evidence)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ExportSource:
         documents = self.release.documents(self.store, ids)
         return (document for _, document in documents if document is not None)
 
-    def documents_by_id(self, ids: Iterable[str]) -> dict[str, Document]:
+    def read_documents(self, ids: Iterable[str]) -> dict[str, Document]:
         """Read some documents of the release by id."""
         return {document.document_id: document for document in self.documents(set(ids))}
 
@@ -107,26 +107,32 @@ class ExportSource:
         return dict(sorted({grade["value"]: grade["name"] for grade in grades}.items()))
 
     @cached_property
-    def drawn(self) -> dict[str, int]:
+    def drawn_by_stratum(self) -> dict[str, int]:
         """The number of sampled queries in each stratum; empty without a sample."""
         strata = (stratum for sample in self.release.walk("sampling") for stratum in sample["report"])
         return {stratum["name"]: stratum["drawn"] for stratum in strata}
 
     @cached_property
-    def part_of(self) -> dict[str, str]:
+    def part_by_query(self) -> dict[str, str]:
         """The part of the split of each query."""
         return {query["query_id"]: query["part"] for query in self.queries}
 
-    def judged(self, part: str | None = None) -> Iterator[Judged]:
+    def iterate_grades(self, part: str | None = None) -> Iterator[ExportedGrade]:
         """Yield the grades of one part or of all parts, ordered by query id and document id."""
         texts = {query["query_id"]: query["text"] for query in self.queries}
         for row in self.rows("qrels"):
             query_id = row["query_id"]
-            if part in (None, self.part_of[query_id]):
-                pair = query_id, texts[query_id], row["document_id"], row["grade"], self.part_of[query_id]
-                about = row["how"], canonical_json(row["votes"]), row.get("confidence")
+            if part in (None, self.part_by_query[query_id]):
+                pair = (
+                    query_id,
+                    texts[query_id],
+                    row["document_id"],
+                    row["grade"],
+                    self.part_by_query[query_id],
+                )
+                details = row["how"], canonical_json(row["votes"]), row.get("confidence")
                 marks = self._evidence.get((query_id, row["document_id"]), []) if self._evidence else None
-                yield Judged(*pair, *about, marks)
+                yield ExportedGrade(*pair, *details, marks)
 
     @cached_property
     def _evidence(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
@@ -137,40 +143,42 @@ class ExportSource:
         return dict(ranges)
 
     @property
-    def about_grades(self) -> tuple[str, ...]:
-        """The columns that `Judged.about` returns, with evidence if the release has evidence."""
+    def extra_columns(self) -> tuple[str, ...]:
+        """The columns of `ExportedGrade.extra_values`, with evidence if the release has evidence."""
         return ("how", "votes", "confidence", *(["evidence"] if self._evidence else []))
 
     @cached_property
-    def about(self) -> dict[str, dict[str, Any]]:
+    def query_rows(self) -> dict[str, dict[str, Any]]:
         """The row of each query, with its `traffic_weight`, which is None for a query that was not sampled.
 
         The weight is the number of searches that the query represents in an evaluation on its part.
         """
-        about = {}
-        for part in set(self.part_of.values()):
+        query_rows = {}
+        for part in set(self.part_by_query.values()):
             rows = [query for query in self.queries if query["part"] == part]
-            traffic, chance = (
+            traffic, probability = (
                 np.array([row[name] for row in rows], np.float64)
                 for name in ("traffic", "inclusion_probability")
             )
-            weights = compute_search_weights([row["stratum"] for row in rows], traffic, chance, self.drawn)
+            weights = compute_search_weights(
+                [row["stratum"] for row in rows], traffic, probability, self.drawn_by_stratum
+            )
             for row, weight in zip(rows, weights.tolist(), strict=True):
-                about[row["query_id"]] = row | {"traffic_weight": None if isnan(weight) else weight}
-        return about
+                query_rows[row["query_id"]] = row | {"traffic_weight": None if isnan(weight) else weight}
+        return query_rows
 
     @property
-    def above_lowest(self) -> int:
+    def min_relevant(self) -> int:
         """The second lowest grade of the scale, from which evaluation counts documents as relevant."""
         return list(self.scale)[1]
 
     @cached_property
-    def with_relevant(self) -> dict[str, int]:
+    def relevant_query_counts(self) -> dict[str, int]:
         """The number of queries in each part with a relevant document, as evaluation defines relevance."""
-        split_of = {row.query_id: row.part for row in self.judged() if row.grade >= self.above_lowest}
+        split_of = {row.query_id: row.part for row in self.iterate_grades() if row.grade >= self.min_relevant}
         return {part: sum(split == part for split in split_of.values()) for part in self.parts}
 
-    def questions(self, part: str) -> Iterator[tuple[dict[str, Any], str | None, list[Document]]]:
+    def iterate_questions(self, part: str) -> Iterator[tuple[dict[str, Any], str | None, list[Document]]]:
         """Yield the queries of a part, each with its first reference answer and its relevant documents.
 
         The documents with the highest grades come first. A grade of another version of a document does not
@@ -180,16 +188,16 @@ class ExportSource:
         relevant: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for row in self.rows("qrels"):
             query_id, grade = row["query_id"], row["grade"]
-            if self.part_of[query_id] == part and grade >= self.relevant_grade and "version" not in row:
+            if self.part_by_query[query_id] == part and grade >= self.relevant_grade and "version" not in row:
                 relevant[query_id].append((-grade, row["document_id"]))
-        documents = self.documents_by_id(name for graded in relevant.values() for _, name in graded)
+        documents = self.read_documents(name for ranking in relevant.values() for _, name in ranking)
         for query in self.queries:
             if query["part"] == part:
-                name = query["query_id"]
-                best = [documents[document_id] for _, document_id in sorted(relevant[name])]
-                yield query, answers.get(name), best
+                query_id = query["query_id"]
+                best_first = [documents[document_id] for _, document_id in sorted(relevant[query_id])]
+                yield query, answers.get(query_id), best_first
 
-    def unjudged(self) -> list[tuple[str, str]]:
+    def list_unjudged(self) -> list[tuple[str, str]]:
         """List the candidates without a grade as (query id, document id), in order.
 
         A candidate without a grade was never judged, or is disputed, or nobody could tell its relevance, or
@@ -206,5 +214,5 @@ class ExportSource:
         Prefixes are needed because BEIR's evaluator drops a document that has the same id as the query.
         MTEB's evaluator has an option that does the same.
         """
-        shared = not {query["query_id"] for query in self.queries}.isdisjoint(self.release.versions)
-        return PREFIXES if shared else ("", "")
+        has_shared_ids = not {query["query_id"] for query in self.queries}.isdisjoint(self.release.versions)
+        return PREFIXES if has_shared_ids else ("", "")

@@ -1,4 +1,4 @@
-"""Functions that write the files of export formats: lines, tables, Parquet, and a file for each part."""
+"""The writing of an export's files: JSON lines, tables and Parquet."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from curation.store.release_parts import batched
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
-ABOUT_QUERIES = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
-"""Columns of facts about a query, from `ExportSource.about`."""
+QUERY_COLUMNS = ("stratum", "segment", "tags", "traffic", "inclusion_probability", "traffic_weight")
+"""Columns of facts about a query, from `ExportSource.query_rows`."""
 TYPES = {
     **dict.fromkeys(("score", "relevance", "rating"), "int32"),
     "traffic": "int64",
@@ -40,12 +40,12 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str) -> None:
     """Write a table with a header to a file. Only fields that need quotes are quoted."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        minimal = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         quoted = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        plain.writerow(header)
+        minimal.writerow(header)
         for row in rows:
             # Older Pythons do not quote a lone carriage return, and take it for the end of the row.
-            writer = quoted if any("\r" in str(field) for field in row) else plain
+            writer = quoted if any("\r" in str(field) for field in row) else minimal
             writer.writerow(row)
 
 
@@ -92,11 +92,11 @@ def write_evidence(
     ----------
     query, document: functions that return an id in the form of the export format.
     """
-    if "evidence" not in source.about_grades:
+    if "evidence" not in source.extra_columns:
         return {}
     lines = (
         json_line({"query_id": query(row.query_id), "document_id": document(row.document_id), **span})
-        for row in source.judged()
+        for row in source.iterate_grades()
         for span in row.evidence or ()
     )
     write_lines(folder / "evidence.jsonl", lines)
@@ -119,11 +119,11 @@ def map_files(source: ExportSource, ending: str) -> dict[str, str]:
 
 def json_array(objects: Iterable[Any]) -> Iterator[str]:
     """Yield the lines of a JSON array, with an object on each line."""
-    before = "["
+    prefix = "["
     for row in objects:
-        yield f"{before}{json_line(row)}"
-        before = ","
-    yield "[]" if before == "[" else "]"
+        yield f"{prefix}{json_line(row)}"
+        prefix = ","
+    yield "[]" if prefix == "[" else "]"
 
 
 def name_splits(parts: Iterable[str]) -> dict[str, str]:

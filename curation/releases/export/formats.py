@@ -25,7 +25,7 @@ _ALL = (
 )
 FORMATS: dict[str, ExportFormat] = {format.name: format for format in _ALL}
 """Map from name to export format, in the order of the help text."""
-GONE = {
+REMOVED = {
     "letor": "the format letor is gone: write full, which has the ranks and scores of the pools",
     "ntuples": "the format ntuples is gone: write triplets, which has one negative in a row",
     "ranx": 'the format ranx is gone: write trec, and read it with ranx.Qrels.from_file(..., kind="trec")',

@@ -27,7 +27,7 @@ from curation.store.release_parts import PartText
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
-OF_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
+WITHOUT_RELEVANT = dict.fromkeys(("dispersion", "alignment", "cell"))
 """Coverage figures of a query that depend on its relevant documents."""
 
 READING = """\
@@ -53,25 +53,25 @@ class _WholeDocuments:
 
 def write_full(folder: Path, source: ExportSource) -> Written:
     """Write a Parquet table for each part that has rows, and the file `release.json`."""
-    closed = frozenset(name for name, part in source.part_of.items() if part not in source.parts)
+    closed = frozenset(name for name, part in source.part_by_query.items() if part not in source.parts)
     parts: dict[str, dict[str, Any]] = {}
     rows: dict[str, int] = {}
     file = source.release.file
     for part, text in sorted(source.release.texts.items()):
-        here = PartText.of_rows(_open_rows(text, part, closed)) if closed else text
+        exported = PartText.of_rows(_open_rows(text, part, closed)) if closed else text
         frozen = file.parts[part] if file else text.sums
         parts[part] = {"sha256": frozen.sha256, "lines": frozen.lines}
-        if here.sums.sha256 != frozen.sha256:
-            parts[part]["here"] = here.sums.sha256
-        of_documents = part == "documents"
+        if exported.sums.sha256 != frozen.sha256:
+            parts[part]["here"] = exported.sums.sha256
+        has_texts = part == "documents"
         name = f"{part}.parquet"
-        whole = _WholeDocuments(source) if of_documents else here
-        if count := write_part(folder / name, whole, TEXT_COLUMNS if of_documents else ()):
+        full_rows = _WholeDocuments(source) if has_texts else exported
+        if count := write_part(folder / name, full_rows, TEXT_COLUMNS if has_texts else ()):
             rows[name] = count
     release_id = source.release.row.release_id
-    about = {"packed": PACKED, "release_id": release_id, "parts": parts, "with_grades": source.parts}
-    written = json.dumps(about, ensure_ascii=False, indent=2, sort_keys=True)
-    (folder / RELEASE).write_text(f"{written}\n", encoding="utf-8")
+    description = {"packed": PACKED, "release_id": release_id, "parts": parts, "with_grades": source.parts}
+    content = json.dumps(description, ensure_ascii=False, indent=2, sort_keys=True)
+    (folder / RELEASE).write_text(f"{content}\n", encoding="utf-8")
     configs = {name.removesuffix(".parquet"): {"rows": name} for name in rows}
     return Written({**configs, "default": configs.get("qrels", configs["queries"])}, rows=rows)
 
@@ -84,7 +84,7 @@ def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]
         elif part == "queries" or closed.isdisjoint(map(row.get, ("query_id", "query_a", "query_b"))):
             yield row
         elif part == "query_coverage":
-            yield {**row, **OF_RELEVANT}
+            yield {**row, **WITHOUT_RELEVANT}
 
 
 def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from curation.releases.export.beir import QRELS
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import ABOUT_QUERIES, name_splits, write_parquet
+from curation.releases.export.files import QUERY_COLUMNS, name_splits, write_parquet
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
 CORPUS = ("_id", "title", "text")
-QUERIES = ("_id", "text", "part", *ABOUT_QUERIES)
+QUERIES = ("_id", "text", "part", *QUERY_COLUMNS)
 READING = (
     'gold = pd.read_parquet(f"qrels/{sys.argv[1]}.parquet")'
     '.merge(pd.read_parquet("queries/queries.parquet"), left_on="query-id", right_on="_id")'
@@ -27,26 +27,31 @@ READING = (
 
 def write_hf(folder: Path, source: ExportSource) -> Written:
     """Write the corpus, the queries of all parts, and the grades of the requested parts."""
-    of_query, of_document = source.prefixes
+    query_prefix, document_prefix = source.prefixes
     corpus = (
-        (f"{of_document}{document.document_id}", document.title, document.body)
+        (f"{document_prefix}{document.document_id}", document.title, document.body)
         for document in source.documents()
     )
     queries = (
-        (f"{of_query}{name}", query["text"], query["part"], *(query[column] for column in ABOUT_QUERIES))
-        for name, query in sorted(source.about.items())
+        (f"{query_prefix}{name}", query["text"], query["part"], *(query[column] for column in QUERY_COLUMNS))
+        for name, query in sorted(source.query_rows.items())
     )
     files = {"corpus": {"corpus": "corpus/corpus.parquet"}, "queries": {"queries": "queries/queries.parquet"}}
     write_parquet(folder / files["corpus"]["corpus"], CORPUS, corpus)
     write_parquet(folder / files["queries"]["queries"], QUERIES, queries)
     for part, split in name_splits(source.parts).items():
         rows = (
-            (f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade, *row.about)
-            for row in source.judged(part)
+            (
+                f"{query_prefix}{row.query_id}",
+                f"{document_prefix}{row.document_id}",
+                row.grade,
+                *row.extra_values,
+            )
+            for row in source.iterate_grades(part)
         )
         files.setdefault("default", {})[split] = f"qrels/{split}.parquet"
-        write_parquet(folder / files["default"][split], (*QRELS, *source.about_grades), rows)
-    return Written(files, {"query_prefix": of_query, "document_prefix": of_document})
+        write_parquet(folder / files["default"][split], (*QRELS, *source.extra_columns), rows)
+    return Written(files, {"query_prefix": query_prefix, "document_prefix": document_prefix})
 
 
 HF = ExportFormat(

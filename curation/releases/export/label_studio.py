@@ -23,28 +23,28 @@ _LABELS = f'<Labels name="evidence" toName="document"><Label value="{EVIDENCE}"/
 
 def write_label_studio(folder: Path, source: ExportSource) -> Written:
     """Write the Label Studio tasks of each part, and the file of the labeling interface."""
-    write_lines(folder / "config.xml", _interface(source))
-    splits = write_parts(folder, source, ".json", lambda part: json_array(_tasks(source, part)))
+    write_lines(folder / "config.xml", _write_interface(source))
+    splits = write_parts(folder, source, ".json", lambda part: json_array(_make_tasks(source, part)))
     return Written({"default": splits})
 
 
-def _interface(source: ExportSource) -> Iterator[str]:
+def _write_interface(source: ExportSource) -> Iterator[str]:
     yield '<View><Header value="$query"/><Header size="5" value="$title"/>'
     yield '<Text name="document" value="$text"/><Choices name="grade" toName="document" required="true">'
     for grade, name in source.scale.items():
         yield f'<Choice value="{grade}" hint={quoteattr(name)}/>'
-    yield f"</Choices>{_LABELS if 'evidence' in source.about_grades else ''}</View>"
+    yield f"</Choices>{_LABELS if 'evidence' in source.extra_columns else ''}</View>"
 
 
-def _tasks(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
-    texts = source.documents_by_id({row.document_id for row in source.judged(part)})
-    for row in source.judged(part):
-        document = texts[row.document_id]
+def _make_tasks(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
+    documents = source.read_documents({row.document_id for row in source.iterate_grades(part)})
+    for row in source.iterate_grades(part):
+        document = documents[row.document_id]
         grade = {"choices": [str(row.grade)]}
         pair = {"query_id": row.query_id, "query": row.text, "document_id": row.document_id}
         result = {"from_name": "grade", "to_name": "document", "type": "choices", "value": grade}
         marks = [
-            {"from_name": "evidence", "to_name": "document", "type": "labels", "value": _region(**span)}
+            {"from_name": "evidence", "to_name": "document", "type": "labels", "value": _make_region(**span)}
             for span in row.evidence or ()
         ]
         yield {
@@ -53,7 +53,7 @@ def _tasks(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _region(start: int, end: int, quote: str) -> dict[str, Any]:
+def _make_region(start: int, end: int, quote: str) -> dict[str, Any]:
     return {"start": start, "end": end, "text": quote, "labels": [EVIDENCE]}
 
 

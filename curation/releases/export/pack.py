@@ -64,13 +64,13 @@ def export_zip(
     """
     folder = Path(request.folder)
     is_packed = request.format == FULL.name
-    whole = folder / f"{request.name}-{request.format}"
+    export_folder = folder / f"{request.name}-{request.format}"
     try:
-        exported = export(store, request, whole, actor, progress)
+        exported = export(store, request, export_folder, actor, progress)
         progress("packing", 0, 0)
-        _write_zip(whole, folder / name_zip(request.name, request.format), is_packed)
+        _write_zip(export_folder, folder / name_zip(request.name, request.format), is_packed)
     finally:
-        shutil.rmtree(whole, ignore_errors=True)
+        shutil.rmtree(export_folder, ignore_errors=True)
     return exported
 
 
@@ -106,37 +106,37 @@ def pack_release(
         with staging_folder(file.resolve(), private=True) as folder:
             request = ExportRequest(row.name, FULL.name, str(folder), parts, reason=reason)
             exported = export_zip(store, request, actor, progress)
-            new = folder / name_zip(row.name, FULL.name)
-            sha256 = file_digest(new)
+            packed = folder / name_zip(row.name, FULL.name)
+            sha256 = file_digest(packed)
             flush_all(folder)
-            new.replace(file)
+            packed.replace(file)
     except OSError as error:
-        why = error.strerror or str(error)
-        raise InputError(f"could not be written, and no file was left: {why}", path=file) from error
+        reason = error.strerror or str(error)
+        raise InputError(f"could not be written, and no file was left: {reason}", path=file) from error
     return PackedFile(file, file.stat().st_size, sha256, exported)
 
 
 def _refuse_other_file(file: Path, release_id: str) -> None:
     try:
-        same = not file.exists() or PackedRelease(file).row.release_id == release_id
+        is_same = not file.exists() or PackedRelease(file).row.release_id == release_id
     except CurationError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         raise InputError(
             "exists already and is no packed file of this release: name a different file", path=file
         )
 
 
-def _write_zip(whole: Path, target: Path, stored: bool) -> None:
+def _write_zip(export_folder: Path, target: Path, stored: bool) -> None:
     with (
         os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file,
         ZipFile(file, "w") as archive,
     ):
-        for path in sorted(path for path in whole.rglob("*") if path.is_file()):
-            name = path.relative_to(whole if stored else whole.parent).as_posix()
-            inside = ZipInfo(name, EPOCH)
-            inside.compress_type = ZIP_STORED if stored else ZIP_DEFLATED
-            inside.external_attr, inside.create_system = MODE, 3
-            inside.file_size = path.stat().st_size
-            with path.open("rb") as source, archive.open(inside, "w") as packed:
-                shutil.copyfileobj(source, packed, 1 << 20)
+        for path in sorted(path for path in export_folder.rglob("*") if path.is_file()):
+            name = path.relative_to(export_folder if stored else export_folder.parent).as_posix()
+            member = ZipInfo(name, EPOCH)
+            member.compress_type = ZIP_STORED if stored else ZIP_DEFLATED
+            member.external_attr, member.create_system = MODE, 3
+            member.file_size = path.stat().st_size
+            with path.open("rb") as source, archive.open(member, "w") as target_file:
+                shutil.copyfileobj(source, target_file, 1 << 20)

@@ -30,14 +30,14 @@ def write_readme(folder: Path, source: ExportSource, format: ExportFormat, writt
     """Write the front matter, the data-set card, and the rules of the evaluation figures."""
     import yaml
 
-    queries = Counter(source.part_of.values())
+    queries = Counter(source.part_by_query.values())
     text = load_template(__package__, "readme.md").render(
         matter=yaml.safe_dump(make_front_matter(source, written), sort_keys=False, allow_unicode=True),
         card=write_card(source.release, source.request.licence),
-        parts=[(part, queries[part], number) for part, number in source.with_relevant.items()],
-        above_lowest=source.above_lowest,
-        reading=format.reading if source.drawn else "",
-        evidence="evidence" in source.about_grades,
+        parts=[(part, queries[part], number) for part, number in source.relevant_query_counts.items()],
+        above_lowest=source.min_relevant,
+        reading=format.reading if source.drawn_by_stratum else "",
+        evidence="evidence" in source.extra_columns,
     )
     (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
 
@@ -46,15 +46,15 @@ def make_front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
     """Return the machine-readable front matter of the data-set card."""
     licence = source.request.licence
     row = source.release.row
-    named: dict[str, Any] = {"license": licence}
+    licence_fields: dict[str, Any] = {"license": licence}
     if not _LICENCE.fullmatch(licence):
-        named = {"license": "other", "license_name": licence}
+        licence_fields = {"license": "other", "license_name": licence}
     return {
-        **named,
+        **licence_fields,
         "pretty_name": row.name,
         "task_categories": ["text-retrieval"],
         "tags": ["goldgrade", f"release-{row.release_id[:12]}"],
-        "size_categories": [_size_category(len(source.release.versions))],
+        "size_categories": [_find_size_category(len(source.release.versions))],
         "configs": [
             {
                 "config_name": config,
@@ -67,5 +67,5 @@ def make_front_matter(source: ExportSource, written: Written) -> dict[str, Any]:
     }
 
 
-def _size_category(documents: int) -> str:
+def _find_size_category(documents: int) -> str:
     return next((name for limit, name in _SIZES if documents < limit), "n>10M")

@@ -34,7 +34,7 @@ METRIC = {"dcg": {"k": 10, "normalize": True}}
 def write_ratings(folder: Path, source: ExportSource) -> Written:
     """Write a table of ratings for each part."""
     for part in source.parts:
-        write_table(folder / f"{part}.csv", COLUMNS, (row[1:4] for row in source.judged(part)), ",")
+        write_table(folder / f"{part}.csv", COLUMNS, (row[1:4] for row in source.iterate_grades(part)), ",")
     return Written({"default": map_files(source, ".csv")}, loading=describe_csv_types(COLUMNS))
 
 
@@ -50,7 +50,7 @@ def write_rank_eval(folder: Path, source: ExportSource) -> Written:
 
 
 def _walk_requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
-    for (query_id, text), rows in groupby(source.judged(part), lambda row: row[:2]):
+    for (query_id, text), rows in groupby(source.iterate_grades(part), lambda row: row[:2]):
         ratings = [{"_index": INDEX, "_id": row.document_id, "rating": row.grade} for row in rows]
         yield {"id": query_id, "template_id": "search", "params": {"query": text}, "ratings": ratings}
 

@@ -30,23 +30,23 @@ def write_trec(folder: Path, source: ExportSource) -> Written:
     queries = encode_ids(query["query_id"] for query in source.queries)
     documents = encode_ids(source.release.versions)
     write_lines(folder / "topics.tsv", write_topic_lines(source.queries, queries))
-    wanted = source.unjudged() if source.request.unjudged else []
-    unjudged = [(*pair, UNJUDGED, source.part_of[pair[0]]) for pair in wanted]
+    pairs = source.list_unjudged() if source.request.unjudged else []
+    unjudged = [(*pair, UNJUDGED, source.part_by_query[pair[0]]) for pair in pairs]
 
     def lines(part: str | None) -> Iterator[str]:
-        rows = ((row.query_id, row.document_id, row.grade, row.part) for row in source.judged())
-        for query_id, document_id, grade, where in merge(rows, unjudged):
-            if part in (None, where):
+        rows = ((row.query_id, row.document_id, row.grade, row.part) for row in source.iterate_grades())
+        for query_id, document_id, grade, row_part in merge(rows, unjudged):
+            if part in (None, row_part):
                 yield f"{queries[query_id]} 0 {documents[document_id]} {grade}"
 
     write_lines(folder / "qrels.txt", lines(None))
     for part in source.parts:
         write_lines(folder / f"qrels.{part}.txt", lines(part))
-    mapped = write_id_table(folder, query=queries, document=documents)
+    encoded_count = write_id_table(folder, query=queries, document=documents)
     splits = {split: f"qrels.{name}" for split, name in map_files(source, ".txt").items()}
     configs = {"default": splits, "topics": {"topics": "topics.tsv"}}
     configs |= write_evidence(folder, source, queries.__getitem__, documents.__getitem__)
-    return Written(configs, {"mapped": mapped})
+    return Written(configs, {"mapped": encoded_count})
 
 
 def write_topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str, str]) -> Iterator[str]:
@@ -66,18 +66,18 @@ def encode_ids(ids: Iterable[str]) -> dict[str, str]:
 
     If any id has white space, '%' is also encoded in all ids, so that different ids stay different.
     """
-    known = sorted(set(ids))
-    if not any(re.search(r"\s", name) for name in known):
-        return {name: name for name in known}
-    return {name: _SPACE.sub(lambda match: quote(match[0]), name) for name in known}
+    distinct_ids = sorted(set(ids))
+    if not any(re.search(r"\s", name) for name in distinct_ids):
+        return {name: name for name in distinct_ids}
+    return {name: _SPACE.sub(lambda match: quote(match[0]), name) for name in distinct_ids}
 
 
 def write_id_table(folder: Path, **ids: Mapping[str, str]) -> int:
     """Write ids.tsv with the ids that were encoded, if any, and return their number."""
     encoded = [
         (kind, written, original)
-        for kind, known in ids.items()
-        for original, written in known.items()
+        for kind, forms in ids.items()
+        for original, written in forms.items()
         if written != original
     ]
     if encoded:

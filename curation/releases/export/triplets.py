@@ -49,17 +49,17 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
     RefusedError: no part has a row.
     """
     left_out: Counter[str] = Counter()
-    documents = source.documents_by_id({row["document_id"] for row in source.rows("qrels")})
-    queries = list(_usable_queries(source, documents, left_out))
+    documents = source.read_documents({row["document_id"] for row in source.rows("qrels")})
+    queries = list(_find_usable_queries(source, documents, left_out))
     texts = {query["query_id"]: query["text"] for query in source.queries}
-    kinds = _kinds_of_negatives(source)
+    kinds = _map_negative_kinds(source)
     rows: dict[str, int] = {}
     (folder / "ids").mkdir()
     for part in source.parts:
         triplets = [
             (query_id, positive, negative)
             for query_id, positives, negatives in queries
-            if source.part_of[query_id] == part
+            if source.part_by_query[query_id] == part
             for positive in positives
             for negative in negatives[: source.request.negatives]
         ]
@@ -75,7 +75,7 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
             for query_id, positive, negative in triplets
         )
         write_lines(folder / name, map(json_line, objects))
-        write_lines(folder / "ids" / name, (json_line(_ids_of_row(*row, kinds)) for row in triplets))
+        write_lines(folder / "ids" / name, (json_line(_make_id_row(*row, kinds)) for row in triplets))
         rows[name] = len(triplets)
     counts = dict(sorted((+left_out).items()))
     if not rows:
@@ -90,7 +90,7 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
     return Written(configs, rows=rows, left_out=counts)
 
 
-def _ids_of_row(
+def _make_id_row(
     query_id: str, positive: str, negative: str, kinds: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     row = {"query_id": query_id, "positive_id": positive, "negative_ids": [negative]}
@@ -99,7 +99,7 @@ def _ids_of_row(
     return row
 
 
-def _kinds_of_negatives(source: ExportSource) -> dict[str, dict[str, str]]:
+def _map_negative_kinds(source: ExportSource) -> dict[str, dict[str, str]]:
     """Map query id and document id to the kind of negative, for documents outside the query's filter."""
     kinds: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in source.rows("qrels"):
@@ -108,11 +108,11 @@ def _kinds_of_negatives(source: ExportSource) -> dict[str, dict[str, str]]:
     return kinds
 
 
-def _usable_queries(
+def _find_usable_queries(
     source: ExportSource, documents: Mapping[str, Document], left_out: Counter[str]
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Find the queries with triplets, in order: id, relevant documents by grade, negatives by rank."""
-    ranks = _best_ranks(source)
+    ranks = _find_best_ranks(source)
     by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in source.rows("qrels"):
         by_query[row["query_id"]].append(row)
@@ -123,14 +123,14 @@ def _usable_queries(
         positives = _find_positives(
             [row for row in usable if row["document_id"] in relevant], documents, left_out
         )
-        others = [row["document_id"] for row in usable if row["document_id"] not in relevant]
-        ranked = [(ranks[query_id, name], name) for name in others if (query_id, name) in ranks]
-        left_out[UNRANKED] += len(others) - len(ranked)
+        irrelevant = [row["document_id"] for row in usable if row["document_id"] not in relevant]
+        ranked = [(ranks[query_id, name], name) for name in irrelevant if (query_id, name) in ranks]
+        left_out[UNRANKED] += len(irrelevant) - len(ranked)
         negatives = [document_id for _, document_id in sorted(ranked)]
         outdated = {row["document_id"] for row in usable if row["how"] == OUTDATED}
-        distinct = _find_negatives(negatives, relevant, outdated, documents, source, left_out)
-        if positives and distinct:
-            yield query_id, positives, distinct
+        hard_negatives = _find_negatives(negatives, relevant, outdated, documents, source, left_out)
+        if positives and hard_negatives:
+            yield query_id, positives, hard_negatives
         else:
             left_out[NO_NEGATIVE if positives else NO_POSITIVE] += 1
 
@@ -139,11 +139,11 @@ def _find_positives(
     rows: Sequence[Mapping[str, Any]], documents: Mapping[str, Document], left_out: Counter[str]
 ) -> list[str]:
     """Return the relevant documents of a query, the best graded first, each text once."""
-    of_text: dict[str, str] = {}
+    id_by_text: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: (-row["grade"], row["document_id"])):
-        of_text.setdefault(documents[row["document_id"]].text, row["document_id"])
-    left_out[SAME] += len(rows) - len(of_text)
-    return list(of_text.values())
+        id_by_text.setdefault(documents[row["document_id"]].text, row["document_id"])
+    left_out[SAME] += len(rows) - len(id_by_text)
+    return list(id_by_text.values())
 
 
 def _find_negatives(
@@ -159,20 +159,20 @@ def _find_negatives(
 
     texts = {name: documents[name].text for name in (*relevant, *negatives)}
     shingles = {name: word_shingles(text) for name, text in texts.items()}
-    same = {texts[name] for name in relevant}
-    kept: dict[str, str] = {}
+    relevant_texts = {texts[name] for name in relevant}
+    negative_by_text: dict[str, str] = {}
     for name in negatives:
-        alike = find_near_duplicate(name, relevant, shingles, source.near_duplicate)
-        if texts[name] in same or (alike is not None and name not in outdated):
+        near_match = find_near_duplicate(name, relevant, shingles, source.near_duplicate)
+        if texts[name] in relevant_texts or (near_match is not None and name not in outdated):
             left_out[ALIKE] += 1
-        elif texts[name] in kept:
+        elif texts[name] in negative_by_text:
             left_out[TWICE] += 1
         else:
-            kept[texts[name]] = name
-    return list(kept.values())
+            negative_by_text[texts[name]] = name
+    return list(negative_by_text.values())
 
 
-def _best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
+def _find_best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
     """Map each (query id, document id) to its best rank in any system of any pool.
 
     The rank is infinite for a document that only came with imported judgments.

@@ -8,7 +8,7 @@ from typing import Any
 
 from curation.agreement.gate import Gate, check_gate
 from curation.agreement.inter_annotator import MINIMUM_UNITS, compute_agreement
-from curation.agreement.intra_annotator import compute_consistency
+from curation.agreement.intra_annotator import score_repeats
 from curation.agreement.outliers import find_uninformative
 from curation.core.digests import canonical_json
 from curation.core.statistics.estimate import Estimate
@@ -17,16 +17,16 @@ from curation.labeling.consensus.dawid_skene import estimate_errors
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.consensus.votes import Votes
 from curation.releases.checksums import round_floats
-from curation.releases.freeze.reading import Rows
+from curation.releases.freeze.project_rows import ProjectRows
 from curation.releases.release_rows import NO_NUMBER, Table
 
 AGREEMENT_SEED = 0
-BETWEEN = "nominal ordinal raw units queries single annotators judgments cannot_tell".split()
+BETWEEN_FIGURES = "nominal ordinal raw units queries single annotators judgments cannot_tell".split()
 """Agreement figures between annotators that a release contains."""
 
 
 def make_agreement_part(
-    rows: Rows, counts: ConsensusCounts, numbers: Mapping[str, str]
+    rows: ProjectRows, counts: ConsensusCounts, numbers: Mapping[str, str]
 ) -> tuple[Gate, Table]:
     """Return the agreement gate, which compares figures with the project's threshold, and the part's rows.
 
@@ -35,18 +35,17 @@ def make_agreement_part(
     numbers: annotator's name → their number in the release.
     """
     between = compute_agreement(rows.grades, rows.labels.scale, AGREEMENT_SEED)
-    within = [compute_consistency(repeats) for repeats in rows.repeats]
-    uninformative = find_uninformative(rows.grades)
-    gate = check_gate(
-        between.ordinal, within, rows.all_imported, rows.demand, uninformative, between.annotators
-    )
+    within = [score_repeats(repeats) for repeats in rows.repeats]
+    outliers = find_uninformative(rows.grades)
+    gate = check_gate(between.ordinal, within, rows.all_imported, rows.demand, outliers, between.annotators)
     figures = vars(between) | between.figures
     # judgments about older texts are not compared; only releases that have such judgments count them
     older = {"older": between.older} if between.older else {}
     consistency = [asdict(row) | {"annotator": numbers[row.annotator]} for row in within]
     row = {
         "seed": AGREEMENT_SEED,
-        "between": {name: _stored_figure(name, figures[name], between.pairs) for name in BETWEEN} | older,
+        "between": {name: _store_figure(name, figures[name], between.pairs) for name in BETWEEN_FIGURES}
+        | older,
         "within": sorted(consistency, key=lambda person: str(person["annotator"])),
         "consensus": _describe_consensus(counts, rows.labels.votes, numbers),
         "gate": [check._asdict() for check in gate.checks],
@@ -62,11 +61,11 @@ def _describe_consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[
     consensus["settings"] = votes.rule.settings
     consensus["inputs"] = {"judgments": votes.rows.num_rows - votes.rows["annotator"].null_count}
     if votes.rule.by_errors:
-        consensus["errors"] = _annotator_errors(votes, numbers)
+        consensus["errors"] = _describe_errors(votes, numbers)
     return consensus
 
 
-def _annotator_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
+def _describe_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
     annotator_errors = estimate_errors(votes)
     if annotator_errors is None:
         return None
@@ -77,7 +76,7 @@ def _annotator_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any
     return asdict(annotator_errors) | {"annotators": sorted(people, key=canonical_json)}
 
 
-def _stored_figure(name: str, value: Any, pairs: int) -> Any:
+def _store_figure(name: str, value: Any, pairs: int) -> Any:
     """Return an agreement figure in the form of a release: 'alpha', or 'share' for equal grades."""
     if not isinstance(value, Estimate):
         return value

@@ -92,9 +92,9 @@ def _check_opinions(opinions: Counter[tuple[int, int]]) -> FreezeCheck:
         f"{count:,} of {grades:,} grades have {pluralize(given, 'opinion')} of {planned} planned"
         for count, (given, planned) in lacking
     ]
-    whole = percent(1 - sum(count for count, _ in lacking) / grades)
+    complete = percent(1 - sum(count for count, _ in lacking) / grades)
     sentence = f"{'; '.join(counts) or 'All grades have all planned opinions'}."
-    return FreezeCheck("opinions", "warn" if lacking else "ok", sentence, whole)
+    return FreezeCheck("opinions", "warn" if lacking else "ok", sentence, complete)
 
 
 def _check_rounds(states: Sequence[RoundState]) -> FreezeCheck:
@@ -105,7 +105,7 @@ def _check_rounds(states: Sequence[RoundState]) -> FreezeCheck:
 
 def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     disputed, kept, allowed = draft.disputed, draft.kept, draft.request.allow_disputed
-    others = draft.disputed_anywhere - disputed - kept
+    other_disputes = draft.disputed_anywhere - disputed - kept
     sentences = []
     if disputed:
         sentences.append(f"{pluralize(disputed, 'pair is', 'pairs are')} disputed and without a grade.")
@@ -119,8 +119,8 @@ def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     if kept:
         older = pluralize(kept, "disputed pair has", "disputed pairs have")
         sentences.append(f"{older} the grade from before the re-labeling whose votes disagree.")
-    if others:
-        left_out = pluralize(others, "other disputed pair is", "other disputed pairs are")
+    if other_disputes:
+        left_out = pluralize(other_disputes, "other disputed pair is", "other disputed pairs are")
         sentences.append(f"{left_out} left out in any case.")
     state: CheckState = "block" if disputed and not allowed else "warn" if disputed or kept else "ok"
     return FreezeCheck("disputes", state, " ".join(sentences), f"{disputed or kept:,}")

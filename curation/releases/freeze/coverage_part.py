@@ -49,14 +49,14 @@ def measure_coverage(
     ------
     RefusedError: queries were not matched against the map yet, and its model cannot be loaded.
     """
-    clusters = _clusters_of_queries(store, queries, coverage_map, progress)
-    shapes = _shapes_of_queries(qrels, relevant_grade, coverage_map, clusters)
-    spread, aligned = (cut and Tertiles(*map(round_floats, cut)) for cut in find_cuts(shapes.values()))
-    cuts = (spread, aligned)
-    asked = frozenset().union(*clusters.values())
-    rows = [_query_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
+    clusters = _match_queries(store, queries, coverage_map, progress)
+    shapes = _compute_shapes(qrels, relevant_grade, coverage_map, clusters)
+    dispersion, alignment = (cut and Tertiles(*map(round_floats, cut)) for cut in find_cuts(shapes.values()))
+    cuts = (dispersion, alignment)
+    query_clusters = frozenset().union(*clusters.values())
+    rows = [_make_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
     in_grid = sum(row["cell"] is not None for row in rows)
-    reached = len(asked.intersection(coverage_map.regions))
+    reached = len(query_clusters.intersection(coverage_map.regions))
     sentence = (
         f"Coverage map {coverage_map.map_id[:12]}…: {sum(map(bool, clusters.values())):,} of "
         f"{pluralize(len(clusters), 'query', 'queries')} are in a cluster, "
@@ -64,12 +64,12 @@ def measure_coverage(
         f"have a query, and {pluralize(in_grid, 'query has', 'queries have')} a cell of the grid."
     )
     return sentence, {
-        "coverage": [_map_row(relevant_grade, coverage_map, asked, cuts)],
+        "coverage": [_make_map_row(relevant_grade, coverage_map, query_clusters, cuts)],
         "query_coverage": rows,
     }
 
 
-def _clusters_of_queries(
+def _match_queries(
     store: Store, queries: PartRows, coverage_map: CoverageMap, progress: Progress
 ) -> dict[str, Clusters]:
     texts = {row["query_id"]: normalise_query(row["text"]) for row in queries}
@@ -86,7 +86,7 @@ def _clusters_of_queries(
     return {query_id: coverage_map.find_query_clusters(matches[text]) for query_id, text in texts.items()}
 
 
-def _shapes_of_queries(
+def _compute_shapes(
     qrels: PartRows, relevant_grade: int, coverage_map: CoverageMap, clusters: dict[str, Clusters]
 ) -> dict[str, QueryShape | None]:
     """Map each query id to dispersion and alignment, computed from the grades of the release.
@@ -103,9 +103,13 @@ def _shapes_of_queries(
     return {query_id: shape and QueryShape(*map(round_floats, shape)) for query_id, shape in shapes.items()}
 
 
-def _map_row(relevant_grade: int, coverage_map: CoverageMap, asked: Clusters, cuts: Cuts) -> dict[str, Any]:
-    kept = [cluster for cluster in coverage_map.clusters if cluster.is_region or cluster.number in asked]
-    spread, aligned = cuts
+def _make_map_row(
+    relevant_grade: int, coverage_map: CoverageMap, query_clusters: Clusters, cuts: Cuts
+) -> dict[str, Any]:
+    stored_clusters = [
+        cluster for cluster in coverage_map.clusters if cluster.is_region or cluster.number in query_clusters
+    ]
+    dispersion, alignment = cuts
     return {
         "map_id": coverage_map.map_id,
         "parameters": round_floats(dict(coverage_map.parameters)),
@@ -117,14 +121,14 @@ def _map_row(relevant_grade: int, coverage_map: CoverageMap, asked: Clusters, cu
                 "documents": len(cluster.documents),
                 "region": cluster.is_region,
             }
-            for cluster in kept
+            for cluster in stored_clusters
         ],
-        "dispersion": spread and spread._asdict(),
-        "alignment": aligned and aligned._asdict(),
+        "dispersion": dispersion and dispersion._asdict(),
+        "alignment": alignment and alignment._asdict(),
     }
 
 
-def _query_row(query_id: str, clusters: Clusters, shape: QueryShape | None, cuts: Cuts) -> dict[str, Any]:
+def _make_row(query_id: str, clusters: Clusters, shape: QueryShape | None, cuts: Cuts) -> dict[str, Any]:
     row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(clusters)}
     if shape is None:
         return row | {"dispersion": None, "alignment": None, "cell": None}

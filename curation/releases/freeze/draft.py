@@ -1,8 +1,9 @@
-"""The draft of a release: all content that makes the gold set, and nothing that differs between machines.
+"""The draft of a release: the content that makes the gold set, before it is frozen.
 
-Times, revisions, client keys, versions, and the names of people, rounds and files are left out, because they
-would differ where the labels do not. Annotators are 'a1', 'a2', … and rounds 'r1', 'r2', …, numbered by their
-judgments (`pseudonyms`). Floats are rounded to six significant digits.
+A draft has nothing that differs between machines. Times, revisions, client keys, versions, and the names of
+people, rounds and files are left out, because they would differ where the labels do not. Annotators are 'a1',
+'a2', … and rounds 'r1', 'r2', …, numbered by their judgments (`pseudonyms`). Floats are rounded to six
+significant digits.
 
 With a consensus rule other than majority, the release names the rule, with its settings, its inputs and the
 annotators' estimated errors, and each grade has a confidence. A release that was frozen against the gate
@@ -17,7 +18,7 @@ another version of a text is kept if the text still contains its words. Releases
 the part 'evidence'.
 
 The row of a query in the release contains the query's filter, if any. Pairs outside the filter have the
-lowest grade, with the reason (see `freeze.sharing.grade_outside_filter`).
+lowest grade, with the reason (see `freeze.derived_grades.grade_outside_filter`).
 
 A grade belongs to the text that was judged. A pair that was judged only on another version of its document is
 left out, or kept and marked `"version": "changed"`. Judgments and decisions about another version of a
@@ -39,8 +40,8 @@ from curation.labeling.rounds.rounds import RoundState
 from curation.releases.checksums import round_floats
 from curation.releases.freeze import parts
 from curation.releases.freeze.agreement_part import make_agreement_part
+from curation.releases.freeze.project_rows import ProjectRows, Split
 from curation.releases.freeze.pseudonyms import replace_names
-from curation.releases.freeze.reading import Rows, Split
 from curation.releases.release_rows import FORMAT, NO_NUMBER, PartRows, Table, find_without_relevant
 from curation.releases.requests import FreezeRequest
 from curation.splits.inputs import GradedQueries, collect_graded_queries
@@ -153,7 +154,7 @@ class _PairSelection:
     evidence: the rows of the part 'evidence'.
     """
 
-    def __init__(self, rows: Rows, request: FreezeRequest, filters: Filters) -> None:
+    def __init__(self, rows: ProjectRows, request: FreezeRequest, filters: Filters) -> None:
         self._rows = rows
         self._request = request
         self._filters = filters
@@ -162,24 +163,24 @@ class _PairSelection:
         self._asked_again = {row[:2] for row in rows.relabeled}
         self.opinions: Counter[tuple[int, int]] = Counter()
         self.evidence: Table = []
-        self._in_no_part: set[str] = set()
+        self._queries_without_part: set[str] = set()
         self._counts: Counter[str] = Counter()
-        self._named: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
+        self._document_ids: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
         self.queries: set[str] = set()
         self.grades: Counter[str] = Counter()
         self.changed = self.kept = 0
         self.relabeled: set[tuple[str, str]] = set()
 
-    def takes(self, pair: PairConsensus) -> bool:
+    def add(self, pair: PairConsensus) -> bool:
         """Decide whether the release contains a pair, and count the pair in either case."""
-        if reason := self._why_left_out(pair):
+        if reason := self._find_exclusion(pair):
             if self._filters.outside(*pair[:2]):  # the filter gives the grade
                 return False
             self._counts[reason] += 1
-            if reason in self._named:
-                self._named[reason].add(pair.document_id)
+            if reason in self._document_ids:
+                self._document_ids[reason].add(pair.document_id)
             if reason == NO_PART:
-                self._in_no_part.add(pair.query_id)
+                self._queries_without_part.add(pair.query_id)
             return False
         self.queries.add(pair.query_id)
         self.grades[self._rows.split.parts[pair.query_id]] += 1
@@ -188,10 +189,10 @@ class _PairSelection:
         self.opinions[pair.judgments, pair.judgments + self._count_lacking(pair)] += 1
         if pair[:2] in self._asked_again:
             self.relabeled.add(pair[:2])
-        self._take_evidence(pair)
+        self._add_evidence(pair)
         return True
 
-    def _take_evidence(self, pair: PairConsensus) -> None:
+    def _add_evidence(self, pair: PairConsensus) -> None:
         marks = self._rows.marks.evidence(pair)
         if marks is None:
             return
@@ -209,15 +210,15 @@ class _PairSelection:
     @property
     def left_out(self) -> dict[str, int]:
         """The number of left-out pairs, and of queries without a grade, by reason."""
-        counts = self._counts | {NO_GRADE: len(self._queries - self._in_no_part - self.queries)}
+        counts = self._counts | {NO_GRADE: len(self._queries - self._queries_without_part - self.queries)}
         return {reason: count for reason, count in sorted(counts.items()) if count}
 
     @property
     def left_out_documents(self) -> dict[str, list[str]]:
         """The ids of documents whose pairs are left out, by reason."""
-        return {reason: sorted(names) for reason, names in self._named.items() if names}
+        return {reason: sorted(names) for reason, names in self._document_ids.items() if names}
 
-    def _why_left_out(self, pair: PairConsensus) -> str | None:
+    def _find_exclusion(self, pair: PairConsensus) -> str | None:
         if pair.document_id not in self._documents:
             return NO_DOCUMENT
         if pair.query_id in self._rows.retired:
@@ -240,7 +241,7 @@ class _PairSelection:
 
 
 def make_draft(
-    rows: Rows, request: FreezeRequest = FreezeRequest(), filters: Filters = NO_FILTERS
+    rows: ProjectRows, request: FreezeRequest = FreezeRequest(), filters: Filters = NO_FILTERS
 ) -> ReleaseDraft:
     """Make the draft of a release from the project's rows, as the request asks.
 
@@ -251,8 +252,8 @@ def make_draft(
     split = rows.split
     consensus = compute_consensus(rows.labels.votes)
     selection = _PairSelection(rows, request, filters)
-    sure = consensus.rule != MAJORITY
-    qrels = PartText.of_rows(parts.make_qrel(pair, sure) for pair in consensus if selection.takes(pair))
+    confident = consensus.rule != MAJORITY
+    qrels = PartText.of_rows(parts.make_qrel(pair, confident) for pair in consensus if selection.add(pair))
     judgments, annotators, rounds, used = parts.make_judgments(rows, selection.queries)
     people = parts.map_names(rows, selection.queries, annotators)
     gate, agreement = make_agreement_part(rows, consensus.counts, annotators)
@@ -269,14 +270,14 @@ def make_draft(
         "sampling": parts.make_sampling(rows),
         **parts.make_pools(rows, selection.queries),
     }
-    where_any = {  # releases without such rows have no such part, and keep their ids
+    optional = {  # releases without such rows have no such part, and keep their ids
         "pool_sample": parts.make_pool_sample(rows, selection.queries),
         "answers": parts.make_answers(rows, selection.queries),
         "nuggets": parts.make_nuggets(rows, selection.queries),
         "relabeled": parts.make_relabeled(rows, selection.relabeled),
         "evidence": selection.evidence,
     }
-    tables |= {part: table for part, table in where_any.items() if table}
+    tables |= {part: table for part, table in optional.items() if table}
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
     return ReleaseDraft(
         request=request,
@@ -307,7 +308,7 @@ def make_header(draft: ReleaseDraft, override: Override | None = None) -> Table:
 
     The header leaves out fields that the release does not need.
     """
-    described = {
+    header = {
         "format": FORMAT,
         "split_id": draft.split.split_id,
         "snapshot_id": draft.snapshot_id,
@@ -317,21 +318,21 @@ def make_header(draft: ReleaseDraft, override: Override | None = None) -> Table:
         "sealed": list(draft.sealed),
         "left_out": draft.left_out,
     }
-    where_any = {
+    optional = {
         "changed": draft.changed,
         "only_complete": draft.request.only_complete,
         "held": draft.held,
         "sharing": draft.sharing,
     }
-    described |= draft.relabelings | {name: value for name, value in where_any.items() if value}
+    header |= draft.relabelings | {name: value for name, value in optional.items() if value}
     if override is not None:
         people = {override.by: NO_NUMBER, **draft.people}
-        described["override"] = {
+        header["override"] = {
             "by": people[override.by],
             "reason": replace_names(override.reason, people),
             "against": [round_floats(check._asdict()) for check in override.against],
         }
-    return [described]
+    return [header]
 
 
 def _count_by_part(split: Split, counts: Mapping[str, int]) -> dict[str, int]:

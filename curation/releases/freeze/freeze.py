@@ -1,4 +1,4 @@
-"""Freezing of the project's current labels into a release that never changes.
+"""The freeze of the project's current labels into a release that never changes.
 
 The labels must first pass the gate: a threshold of agreement between annotators. A person who freezes labels
 below the threshold gives a reason, which the release contains.
@@ -26,9 +26,9 @@ from curation.queries.coverage.coverage_map import CoverageMap
 from curation.releases.checksums import compute_release_id, round_floats, sign_row
 from curation.releases.freeze.checklist import FreezeCheck, check_table, checklist, refuse_open
 from curation.releases.freeze.coverage_part import measure_coverage, read_current_map
+from curation.releases.freeze.derived_grades import check_rule, grade_outside_filter, share_grades
 from curation.releases.freeze.draft import Override, ReleaseDraft, make_draft, make_header
-from curation.releases.freeze.reading import read_rows
-from curation.releases.freeze.sharing import check_rule, grade_outside_filter, share_grades
+from curation.releases.freeze.project_rows import read_rows
 from curation.releases.overview import make_part_table
 from curation.releases.requests import FreezeRequest
 from curation.releases.seal import choose_seals
@@ -91,7 +91,7 @@ class Frozen:
     @property
     def sentences(self) -> list[str]:
         """Return sentences on the frozen, kept and left-out grades."""
-        done = "Froze" if self.created else "Nothing changed. The project has this content already as"
+        outcome = "Froze" if self.created else "Nothing changed. The project has this content already as"
         queries = sum(self.queries.values())
         lacking = sum(self.without_relevant.values())
         lines = {"nuggets": "nugget", "evidence": "evidence mark"}
@@ -101,12 +101,12 @@ class Frozen:
             pluralize(self.documents, "document"),
             *(pluralize(self.parts[part], line) for part, line in lines.items() if part in self.parts),
         ]
-        remarks = [f"{done} {self.name}: {', '.join(counts)}."]
+        remarks = [f"{outcome} {self.name}: {', '.join(counts)}."]
         if lacking:
             parts = ", ".join(f"{count:,} of {part}" for part, count in self.without_relevant.items())
-            every = " So no system can be evaluated on this release." if lacking == queries else ""
-            have = pluralize(lacking, "query has", "queries have")
-            remarks.append(f"{have} no relevant document ({parts}).{every}")
+            warning = " So no system can be evaluated on this release." if lacking == queries else ""
+            queries_lacking = pluralize(lacking, "query has", "queries have")
+            remarks.append(f"{queries_lacking} no relevant document ({parts}).{warning}")
         if self.changed:
             remarks.append(
                 f"Kept and marked: {pluralize(self.changed, 'grade')} on another version of the document."
@@ -141,7 +141,7 @@ def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
     with store.reading() as cursor:
         rows = read_rows(cursor)
     draft = make_draft(rows, request, filters)
-    _complete_draft(store, draft, filters)
+    _finish_draft(store, draft, filters)
     draft.tables.clear()
     return draft
 
@@ -186,13 +186,13 @@ def freeze(
     del rows  # as large as the draft
     if request.share is not None and corpus is not None:
         share_grades(draft, request.share, read_texts(store, corpus).identical)
-    _complete_draft(store, draft, filters)
+    _finish_draft(store, draft, filters)
     refuse_open(draft)
     _refuse_opening_sealed(store, draft, actor)
-    override = _gate_override(draft.gate, actor, request.override)
+    override = _check_gate(draft.gate, actor, request.override)
     coverage = _add_coverage(store, draft, coverage_map, progress)
     certificate = _check_split(store, draft, progress)
-    texts = _part_texts(draft, certificate, override)
+    texts = _make_texts(draft, certificate, override)
     draft.tables.clear()
     sums = {table: text.sums for table, text in texts.items()}
     release_id = compute_release_id({table: table_sum.sha256 for table, table_sum in sums.items()})
@@ -232,7 +232,7 @@ def check_name(name: str) -> None:
         )
 
 
-def _complete_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
+def _finish_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Add the grades of filters, the sealed parts, and the numbers of queries without a relevant document."""
     grade_outside_filter(store, draft, filters)
     draft.sealed = choose_seals(draft.queries, draft.request.seal)
@@ -256,22 +256,22 @@ def _add_coverage(
 def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> None:
     """Refuse sealed queries of a release in an open part of the new release, unless a reason is given."""
     request = draft.request
-    split_of = draft.split.parts
-    leaving = [query_id for query_id, split in split_of.items() if split not in draft.sealed]
-    why = f"freeze {request.name} with them in an open part"
-    closed = unseal(store, why, request.reason, actor, leaving).closed
+    part_of = draft.split.parts
+    open_queries = [query_id for query_id, part in part_of.items() if part not in draft.sealed]
+    purpose = f"freeze {request.name} with them in an open part"
+    closed = unseal(store, purpose, request.reason, actor, open_queries).closed
     if closed:
         queries = pluralize(len(closed), "query", "queries")
-        where = ", ".join(sorted({split_of[query_id] for query_id in closed}))
+        parts = ", ".join(sorted({part_of[query_id] for query_id in closed}))
         raise RefusedError(
-            f"{queries} of {where} would be open to all, although a release seals these queries. Split again "
-            "so that released queries keep their parts, or seal the part.",
-            command=f'--seal {where.partition(",")[0]} seals the part. --reason "why" opens the queries, '
+            f"{queries} of {parts} would be open to all, although a release seals these queries. Split "
+            "again so that released queries keep their parts, or seal the part.",
+            command=f'--seal {parts.partition(",")[0]} seals the part. --reason "why" opens the queries, '
             "and is logged with your name and the time.",
         )
 
 
-def _gate_override(gate: Gate, actor: str, reason: str | None) -> Override | None:
+def _check_gate(gate: Gate, actor: str, reason: str | None) -> Override | None:
     """Return the override of the agreement gate, or None if the labels pass the gate.
 
     Without a reason, refuse labels that miss it.
@@ -315,7 +315,7 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
     return make_certificate(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
 
-def _part_texts(
+def _make_texts(
     draft: ReleaseDraft, certificate: Certificate, override: Override | None
 ) -> dict[str, PartText]:
     """Map part names to texts: the tables of the draft, and the parts 'split' and 'release'."""
@@ -352,15 +352,15 @@ def _store_release(
         against = [check.sentence for check in override.against]
         detail["override"] = {"reason": override.reason, "against": against}
     with store.transaction(appends=True, large=True) as cursor:
-        known = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [name]).fetchone()
-        if known is not None and known[0] == release_id:
+        stored = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [name]).fetchone()
+        if stored is not None and stored[0] == release_id:
             return False
-        if known is not None:
-            before = {table: text.sums for table, text in read_parts(cursor, known[0]).items()}
-            differ = sorted(table for table in {**before, **sums} if before.get(table) != sums.get(table))
+        if stored is not None:
+            frozen = {table: text.sums for table, text in read_parts(cursor, stored[0]).items()}
+            differing = sorted(table for table in {**frozen, **sums} if frozen.get(table) != sums.get(table))
             raise RefusedError(
-                f"The release {name!r} exists with other content (release id {known[0][:12]}…; the new id "
-                f"would be {release_id[:12]}…). Parts that differ: {', '.join(differ)}. A release "
+                f"The release {name!r} exists with other content (release id {stored[0][:12]}…; the new id "
+                f"would be {release_id[:12]}…). Parts that differ: {', '.join(differing)}. A release "
                 "never changes: choose another name."
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():

@@ -1,4 +1,4 @@
-"""Making of a release's parts (queries, grades, judgments, pools and others) from the project's rows.
+"""The parts of a release (queries, grades, judgments, pools and others), made from the project's rows.
 
 In a release, people and rounds have numbers instead of names (`pseudonyms`). A release keeps texts that
 people wrote, but without names of the project's people and without e-mail addresses.
@@ -14,70 +14,70 @@ from typing import Any
 from curation.core.digests import ListDigest, canonical_json, digest
 from curation.labeling.consensus.consensus import PairConsensus
 from curation.releases.checksums import round_floats
+from curation.releases.freeze.project_rows import ProjectRows, iterate_rows
 from curation.releases.freeze.pseudonyms import assign_pseudonyms, replace_names
-from curation.releases.freeze.reading import Rows, iterate_rows
 from curation.releases.release_rows import NO_NUMBER, PartRows, Table
 from curation.store import Round
 from curation.store.release_parts import PartText, sorted_lines, table_rows
 
 
 def make_judgments(
-    rows: Rows, queries: Collection[str]
+    rows: ProjectRows, queries: Collection[str]
 ) -> tuple[PartText, dict[str, str], dict[str, str], frozenset[str]]:
     """Make the part of judgments, with numbers for the annotators and rounds.
 
     Returns the part, the numbers of the annotators, the numbers of the rounds, and the hashes of the guides.
     """
-    judged, guides = _digest_judgments(_walk_judgments(rows, queries))
+    judged, guides = _digest_judgments(_iterate_judgments(rows, queries))
     judged_rounds = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
     about |= {row.annotator: digest(round_floats(row[1:])) for row in rows.repeats}
     about_rounds = {
-        row.round_id: digest(_layout_of_round(row)) for row in rows.rounds if row.round_id in judged_rounds
+        row.round_id: digest(_describe_layout(row)) for row in rows.rounds if row.round_id in judged_rounds
     }
     annotators, rounds = assign_pseudonyms(about, about_rounds, judged)
     numbered = (
         row | {"annotator": annotators[row["annotator"]], "round": rounds[row["round"]]}
-        for row in _walk_judgments(rows, queries)
+        for row in _iterate_judgments(rows, queries)
     )
     return PartText.of_rows(numbered, ordered=True), annotators, rounds, guides
 
 
-def make_rounds(rows: Rows, numbers: Mapping[str, str]) -> Table:
+def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Table:
     """Make the part of labeling rounds, from the rounds that have a number."""
     used = [
-        {"round": numbers[row.round_id], **_layout_of_round(row)}
+        {"round": numbers[row.round_id], **_describe_layout(row)}
         for row in rows.rounds
         if row.round_id in numbers
     ]
     return sorted(used, key=canonical_json)
 
 
-def make_adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
+def make_adjudications(rows: ProjectRows, queries: Collection[str], people: Mapping[str, str]) -> Table:
     """Make the part of the reviewers' decisions, with reasons from which names are removed."""
-    pinned = dict(iterate_rows(rows.labels.snapshot))
+    pinned_hashes = dict(iterate_rows(rows.labels.snapshot))
     table = []
     for row in rows.adjudications.to_pylist():
         del row["reviewer"]
-        read = row.pop("content_hash")
-        if row["query_id"] in queries and row["document_id"] in pinned:
+        read_hash = row.pop("content_hash")
+        if row["query_id"] in queries and row["document_id"] in pinned_hashes:
             row["reason"] = replace_names(row["reason"], people)
-            changed = read is not None and read != pinned[row["document_id"]]
+            changed = read_hash is not None and read_hash != pinned_hashes[row["document_id"]]
             table.append(row | ({"version": "changed"} if changed else {}))
     return table
 
 
-def map_names(rows: Rows, queries: Collection[str], numbers: Mapping[str, str]) -> dict[str, str]:
+def map_names(rows: ProjectRows, queries: Collection[str], numbers: Mapping[str, str]) -> dict[str, str]:
     """Map each name of the people who judged or decided pairs of these queries to the person's number.
 
     The names of other accounts stay in texts, because an account name may be an ordinary word.
     """
     reviewers = {row["reviewer"] for row in rows.adjudications.to_pylist() if row["query_id"] in queries}
-    inside = numbers.keys() | reviewers
-    return {known: numbers.get(name, NO_NUMBER) for known, name in rows.people.items() if name in inside}
+    people = numbers.keys() | reviewers
+    return {alias: numbers.get(name, NO_NUMBER) for alias, name in rows.people.items() if name in people}
 
 
-def make_queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
+def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
     """Make the part of queries: draw and filter of each query, and the language model that wrote it.
 
     The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
@@ -87,29 +87,29 @@ def make_queries(rows: Rows, chosen: Collection[str], filters: Mapping[str, Any]
     for query in rows.labels.queries:
         if query.query_id not in chosen:
             continue
-        known = about[query.query_id]
+        facts = about[query.query_id]
         row: dict[str, Any] = {
             "query_id": query.query_id,
             "text": query.text,
             "source": query.source,
             "information_need": query.information_need,
-            **{name: known[name] for name in ("segment", "tags", "stratum", "traffic")},
-            "inclusion_probability": round_floats(known["inclusion_probability"]),
+            **{name: facts[name] for name in ("segment", "tags", "stratum", "traffic")},
+            "inclusion_probability": round_floats(facts["inclusion_probability"]),
             "part": rows.split.parts[query.query_id],
             "group": rows.split.groups[query.query_id],
         }
-        if known["model"] is not None:
-            prompts = json.loads(known["detail"]).get("prompts", {})
-            share = round_floats(known["share"])
-            row["written_by"] = {"model": known["model"], "prompts": prompts, "share_judged": share}
+        if facts["model"] is not None:
+            prompts = json.loads(facts["detail"]).get("prompts", {})
+            share = round_floats(facts["share"])
+            row["written_by"] = {"model": facts["model"], "prompts": prompts, "share_judged": share}
         if query.query_id in filters:
             row["filter"] = filters[query.query_id]
         table.append(row)
     return table
 
 
-def make_qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
-    """Make the row of a pair's grade, with the confidence of the grade if `sure`.
+def make_qrel(pair: PairConsensus, confident: bool) -> dict[str, Any]:
+    """Make the row of a pair's grade, with the confidence of the grade if `confident`.
 
     A disputed pair has an older grade, with the origin 'kept'.
     """
@@ -121,12 +121,12 @@ def make_qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
         "votes": {str(grade): count for grade, count in pair.votes.items()},
         "cannot_tell": pair.cannot_tell,
     }
-    if sure:
+    if confident:
         row["confidence"] = pair.confidence
     return row | ({"version": "changed"} if pair.changed else {})
 
 
-def make_edges(rows: Rows, queries: Collection[str]) -> Table:
+def make_edges(rows: ProjectRows, queries: Collection[str]) -> Table:
     """Make the part of ties between the release's queries."""
     return [
         round_floats({**row, "detail": json.loads(row["detail"])})
@@ -135,13 +135,13 @@ def make_edges(rows: Rows, queries: Collection[str]) -> Table:
     ]
 
 
-def make_guides(rows: Rows, judged_by: Collection[str]) -> Table:
+def make_guides(rows: ProjectRows, judged_by: Collection[str]) -> Table:
     """Make the part of labeling guides: the current guide, and the guides of the judgments."""
     used = {*judged_by, rows.guide_hash}
     return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
 
 
-def make_sampling(rows: Rows) -> Table:
+def make_sampling(rows: ProjectRows) -> Table:
     """Make the part on the draw of the current sample of queries; empty without a sample."""
     return [
         {
@@ -154,12 +154,12 @@ def make_sampling(rows: Rows) -> Table:
     ]
 
 
-def make_answers(rows: Rows, queries: Collection[str]) -> Table:
+def make_answers(rows: ProjectRows, queries: Collection[str]) -> Table:
     """Make the part of reference answers to the queries."""
     return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
 
 
-def make_nuggets(rows: Rows, queries: Collection[str]) -> Table:
+def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Table:
     """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
     return [
         {
@@ -174,7 +174,7 @@ def make_nuggets(rows: Rows, queries: Collection[str]) -> Table:
     ]
 
 
-def make_pool_sample(rows: Rows, queries: Collection[str]) -> Table:
+def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Table:
     """Make the part of the documents that were drawn from a sampled pool, by query and band."""
     return [
         {**row, "inclusion_probability": round_floats(row["inclusion_probability"])}
@@ -183,16 +183,16 @@ def make_pool_sample(rows: Rows, queries: Collection[str]) -> Table:
     ]
 
 
-def make_relabeled(rows: Rows, pairs: Collection[tuple[str, str]]) -> Table:
+def make_relabeled(rows: ProjectRows, pairs: Collection[tuple[str, str]]) -> Table:
     """Make the part of re-labeled pairs, with the quarter of the re-labeling and the change."""
     names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
     return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
 
 
-def make_pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
+def make_pools(rows: ProjectRows, queries: Collection[str]) -> dict[str, PartRows]:
     """Make the parts of candidates and pools: each candidate with the system that proposed it."""
     pools = list(iterate_rows(rows.pools))
-    known, used = {pool_id for pool_id, *_ in pools}, set()
+    pool_ids, used = {pool_id for pool_id, *_ in pools}, set()
 
     def candidates() -> Iterator[dict[str, Any]]:
         for row in table_rows(rows.candidates):
@@ -200,7 +200,7 @@ def make_pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
                 continue
             row["score"] = round_floats(row["score"])
             used.add(row["pool_id"])
-            if row["pool_id"] not in known:
+            if row["pool_id"] not in pool_ids:
                 row["pool_id"] = None  # imported with judgments: the round's id would carry a file's name
             yield row
 
@@ -214,12 +214,12 @@ def make_pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
     }
 
 
-def _walk_judgments(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
+def _iterate_judgments(rows: ProjectRows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield the judgments of these queries on documents of the corpus."""
-    pinned = dict(iterate_rows(rows.labels.snapshot))
+    pinned_hashes = dict(iterate_rows(rows.labels.snapshot))
     for row in table_rows(rows.judgments):
-        if row["query_id"] in queries and row["document_id"] in pinned:
-            if row.pop("content_hash") != pinned[row["document_id"]]:
+        if row["query_id"] in queries and row["document_id"] in pinned_hashes:
+            if row.pop("content_hash") != pinned_hashes[row["document_id"]]:
                 row["version"] = "changed"
             yield row
 
@@ -242,16 +242,14 @@ def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str,
     return {source: digests[number].value() for source, number in numbers.items()}, frozenset(guides)
 
 
-def _layout_of_round(row: Round) -> dict[str, Any]:
+def _describe_layout(row: Round) -> dict[str, Any]:
     """Describe a labeling round without names: its kind, its guide, and the parameters of its layout."""
-    parameters = json.loads(row.parameters)
-    kept = {
-        name: parameters[name] for name in ("overlap", "duplicates", "seed", "again") if name in parameters
-    }
-    return {"kind": row.kind, "guide": row.guide_hash, "parameters": kept}
+    stored = json.loads(row.parameters)
+    layout = {name: stored[name] for name in ("overlap", "duplicates", "seed", "again") if name in stored}
+    return {"kind": row.kind, "guide": row.guide_hash, "parameters": layout}
 
 
-def _describe_log(rows: Rows) -> dict[str, Any]:
+def _describe_log(rows: ProjectRows) -> dict[str, Any]:
     """Describe the query logs of the sample: rows, times, left-out rows, and replaced personal data."""
     logs = list(iterate_rows(rows.logs))
     left_out: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Pseudonyms: numbers that replace the names of people and rounds in a release.
+"""Pseudonyms: the numbers that replace the names of people and rounds in a release.
 
 The numbers are computed from the judgments, never from names. Annotators and rounds are distinguished by
 their judgments and by their neighbors, as in color refinement. Annotators who still cannot be distinguished
@@ -38,8 +38,8 @@ def assign_pseudonyms(
     colors = {("a", name): digest("a", about) for name, about in annotators.items()}
     colors |= {("r", name): digest("r", about) for name, about in rounds.items()}
     colors = _refine_colors(colors, judged)
-    while tied := _first_tied(colors):
-        colors = _refine_colors(colors | {tied: digest(colors[tied], "first")}, judged)
+    while tie := _find_tie(colors):
+        colors = _refine_colors(colors | {tie: digest(colors[tie], "first")}, judged)
     return _number_nodes("a", colors), _number_nodes("r", colors)
 
 
@@ -77,10 +77,10 @@ def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], st
         colors = finer
 
 
-def _first_tied(colors: Mapping[_Node, str]) -> _Node | None:
+def _find_tie(colors: Mapping[_Node, str]) -> _Node | None:
     """Find the first node that has the same color as another node."""
-    times = Counter(colors.values())
-    return min(((color, node) for node, color in colors.items() if times[color] > 1), default=(None, None))[1]
+    sizes = Counter(colors.values())
+    return min(((color, node) for node, color in colors.items() if sizes[color] > 1), default=(None, None))[1]
 
 
 def _number_nodes(prefix: str, colors: Mapping[_Node, str]) -> dict[str, str]:

@@ -18,9 +18,9 @@ from curation.labeling.consensus.disputes import read_case
 from curation.labeling.consensus.votes import read_query_votes
 from curation.relabeling.judged_pairs import JudgedPair, read_pairs
 from curation.relabeling.plan import make_plan
-from curation.relabeling.report import drift_report
+from curation.relabeling.report import make_drift_report
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.stored_plans import plan_pairs
+from curation.relabeling.stored_plans import read_plan_pairs
 from curation.releases.diff import compare_releases
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
@@ -41,7 +41,7 @@ def opened(store: Store, quarter: date) -> str:
     """Open a quarter whose plan is the pair alone; the round's name."""
     plan = make_plan(store, PlanRequest(0.2, SEEDS[quarter]), quarter)
     with store.reading() as cursor:
-        pairs = [(one.query_id, one.document_id) for one in plan_pairs(cursor, plan.plan_id)]
+        pairs = [(one.query_id, one.document_id) for one in read_plan_pairs(cursor, plan.plan_id)]
     assert pairs == [PAIR], "another seed draws it"
     return open_quarter(store, PEOPLE[:2], plan.plan_id, duplicates=0.0).round.round
 
@@ -156,10 +156,10 @@ def test_a_text_that_came_back_is_relabeled_when_that_round_is_whole_and_keeps_i
 def test_the_drift_report_says_what_the_quarter_found_whatever_text_came_back(
     returned: Store, tmp_path: Path
 ) -> None:
-    before = drift_report(returned)
+    before = make_drift_report(returned)
     assert [(one.before, one.after) for one in before.regraded] == [(2, 3)]
     show(returned, tmp_path, " rewritten")
-    assert drift_report(returned) == before
+    assert make_drift_report(returned) == before
 
 
 def test_releases_tell_of_a_text_that_came_back_as_of_a_changed_document(

@@ -16,11 +16,11 @@ from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
-from curation.relabeling.judged_pairs import JudgedPair, document_state
+from curation.relabeling.judged_pairs import JudgedPair, compare_versions
 from curation.relabeling.plan import ALL_GONE, RANDOM, STALE, choose_pairs, make_plan
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.sections import plan_sentences
-from curation.relabeling.staleness import staleness
+from curation.relabeling.sections import list_plan_facts
+from curation.relabeling.staleness import compute_staleness
 from curation.relabeling.stored_plans import PlanPair, show_plan
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -46,7 +46,7 @@ def pair(
 ) -> JudgedPair:
     when, now = None if back is None else NOW.before(back), None if gone else "h"
     return JudgedPair(
-        *(query, document, 2, "majority", {2: 2}, 0, 1.0, when, document_state("h", now), "h", now),
+        *(query, document, 2, "majority", {2: 2}, 0, 1.0, when, compare_versions("h", now), "h", now),
         *(guide_behind, type, tags, None, when, "g", ("ada", "ben"), 0),
         score=score,
     )
@@ -135,13 +135,13 @@ def test_a_new_word_for_one_grade_makes_the_pairs_with_that_grade_due_alone(
     other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
     assert compute_guide_effects(store, other).stale_pairs == 20
     use_guide(store, other, open_rounds="keep")
-    assert staleness(store, TODAY).calendar.reasons[REWORDED] == 20
+    assert compute_staleness(store, TODAY).calendar.reasons[REWORDED] == 20
     plan = make_plan(store, PlanRequest(0.2, 1), TODAY)
     shown = [row.grade for row in show_plan(store, plan.plan_id).pairs if row.part != RANDOM]
     assert set(shown) == {3}
     assert plan.guide["stale"] == 20
     assert plan.guide["taken"] >= len(shown) == 15
-    said = " ".join(plan_sentences(show_plan(store, plan.plan_id).report))
+    said = " ".join(list_plan_facts(show_plan(store, plan.plan_id).report))
     assert "20 pairs have a grade or a vote whose words changed in the guide." in said
 
 
@@ -149,14 +149,14 @@ def test_with_half_of_the_documents_gone_the_other_half_is_the_frame(store: Stor
     judged_project(store, tmp_path, queries=10, documents=5)
     left = {name: text for name, text in texts_of(10, 5).items() if int(name[1]) % 2}
     write_corpus(store, tmp_path, left)
-    status = staleness(store, LATER)
+    status = compute_staleness(store, LATER)
     assert sum(pair.document == "gone" for pair in status.pairs) == 25
     assert status.calendar.reasons == {"pairs last judged in an earlier quarter": 25}
     assert [query.score > 0 for query in status.queries] == [True] * 5 + [False] * 5
     plan = make_plan(store, PlanRequest(0.2, 1), LATER)
     assert (plan.set_pairs, plan.pairs, plan.fraction_of_pairs) == (50, 5, 0.2)
     use_guide(store, parse_guide(read_guide().source + "A word more.\n"), open_rounds="keep")
-    assert staleness(store, LATER).calendar.reasons[REWORDED] == 25
+    assert compute_staleness(store, LATER).calendar.reasons[REWORDED] == 25
     assert plan.left_out[ALL_GONE] == 25
     write_corpus(store, tmp_path, texts_of(10, 5))
     back = make_plan(store, PlanRequest(0.2, 1), LATER)

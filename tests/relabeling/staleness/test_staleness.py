@@ -19,13 +19,13 @@ from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
-from curation.relabeling.judged_pairs import WEIGHTS, JudgedPair, score_of
+from curation.relabeling.judged_pairs import WEIGHTS, JudgedPair, compute_score
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.sections import due_sentences, stale_pair_table
-from curation.relabeling.staleness import SetStaleness, staleness
-from curation.relabeling.text_changes import text_change, words_kept
-from curation.relabeling.traffic import read_traffic, total_change, trend_of
+from curation.relabeling.sections import list_due, make_stale_pair_table
+from curation.relabeling.staleness import SetStaleness, compute_staleness
+from curation.relabeling.text_changes import compare_texts, compute_kept_share
+from curation.relabeling.traffic import compute_total_change, find_trend, read_traffic
 from curation.store import Store, put_setting
 from curation.store.row_types import Query
 from tests.support.marking import GUIDE
@@ -60,7 +60,7 @@ def row(found: SetStaleness, document: str) -> JudgedPair:
 
 
 def test_age_counts_quarters_and_an_unknown_time_stays_unknown(judged: Store) -> None:
-    status = staleness(judged, NOVEMBER)
+    status = compute_staleness(judged, NOVEMBER)
     assert (row(status, "d0").judged, row(status, "d0").age) == ("2026-Q2", 2)
     assert (row(status, "d2").age, row(status, "d2").parts["age"]) == (None, None)
     assert row(status, "d2").older_than is not None
@@ -69,18 +69,18 @@ def test_age_counts_quarters_and_an_unknown_time_stays_unknown(judged: Store) ->
 
 def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store, tmp_path: Path) -> None:
     write_corpus(judged, tmp_path, {"d0": "one two three five", "d2": "nine ten"})
-    status = staleness(judged, NOVEMBER)
+    status = compute_staleness(judged, NOVEMBER)
     changed, gone, same = (row(status, name) for name in ("d0", "d1", "d2"))
     assert (changed.document, changed.changed_share) == ("changed", pytest.approx(0.2))  # one of five words
     assert changed.parts["document"] == pytest.approx(0.6)
     assert (gone.document, gone.parts["document"]) == ("gone", 1.0)
     assert not gone.is_stale  # nobody can judge it again
-    assert "d1" not in {cell for row in stale_pair_table(status, 20).rows for cell in row}
+    assert "d1" not in {cell for row in make_stale_pair_table(status, 20).rows for cell in row}
     assert status.stale == sum(pair.is_stale for pair in status.pairs)
     assert (same.document, same.parts["document"]) == ("same", 0.0)
     assert changed.read_hash
     assert changed.now_hash
-    difference = text_change(judged, changed.read_hash, changed.now_hash)
+    difference = compare_texts(judged, changed.read_hash, changed.now_hash)
     assert [tuple(block) for block in difference.body] == [
         ("same", "one two three"),
         ("removed", "four"),
@@ -90,28 +90,30 @@ def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store,
 
 def test_a_document_that_comes_back_is_as_it_was(judged: Store, tmp_path: Path) -> None:
     write_corpus(judged, tmp_path, {"d2": "nine ten"})
-    assert row(staleness(judged, NOVEMBER), "d0").document == "gone"
+    assert row(compute_staleness(judged, NOVEMBER), "d0").document == "gone"
     write_corpus(judged, tmp_path, TEXTS)
-    assert row(staleness(judged, NOVEMBER), "d0").document == "same"
+    assert row(compute_staleness(judged, NOVEMBER), "d0").document == "same"
 
 
 def test_nothing_is_out_of_date_in_the_quarter_it_was_judged_in(judged: Store, tmp_path: Path) -> None:
     """A changed text makes its pair stale at once, and two years do alone."""
-    status = staleness(judged, MAY.date())
-    assert (status.stale, due_sentences(status.calendar)[0]) == (0, "No pair is out of date.")
-    assert staleness(judged, NOVEMBER).stale == 0, "a dispute waits for a decision, not for a re-labeling"
-    assert row(staleness(judged, date(2028, 5, 1)), "d0").is_stale
+    status = compute_staleness(judged, MAY.date())
+    assert (status.stale, list_due(status.calendar)[0]) == (0, "No pair is out of date.")
+    assert compute_staleness(judged, NOVEMBER).stale == 0, (
+        "a dispute waits for a decision, not for a re-labeling"
+    )
+    assert row(compute_staleness(judged, date(2028, 5, 1)), "d0").is_stale
     write_corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
-    assert row(staleness(judged, MAY.date()), "d1").is_stale
-    assert row(staleness(judged, NOVEMBER), "d1").is_stale
+    assert row(compute_staleness(judged, MAY.date()), "d1").is_stale
+    assert row(compute_staleness(judged, NOVEMBER), "d1").is_stale
 
 
 def test_another_guide_in_force_makes_grades_stale(judged: Store) -> None:
-    assert row(staleness(judged, NOVEMBER), "d0").guide_behind is False
+    assert row(compute_staleness(judged, NOVEMBER), "d0").guide_behind is False
     with judged.transaction() as cursor:
         cursor.execute("INSERT INTO guides SELECT 'other', title, scale, 'other', added_at FROM guides")
         put_setting(cursor, "guide", "other")
-    assert row(staleness(judged, NOVEMBER), "d0").guide_behind is True
+    assert row(compute_staleness(judged, NOVEMBER), "d0").guide_behind is True
 
 
 def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> None:
@@ -120,7 +122,7 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
     def behind(guide: Guide, same_grades: bool = False) -> bool | None:
         stale = compute_guide_effects(judged, guide, same_grades).stale_pairs
         use_guide(judged, guide, open_rounds="keep", same_grades=same_grades)
-        status = staleness(judged, NOVEMBER)
+        status = compute_staleness(judged, NOVEMBER)
         assert stale == sum(bool(pair.guide_behind) for pair in status.pairs)
         return row(status, "d0").guide_behind
 
@@ -137,13 +139,13 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
 
 def test_unknown_parts_have_no_say() -> None:
     assert sum(WEIGHTS.values()) == pytest.approx(1)
-    assert score_of({"document": 1.0, "guide": 0.0, "age": None}) == pytest.approx(0.5 / 0.75)
-    assert score_of(dict.fromkeys(WEIGHTS)) == 0.0
+    assert compute_score({"document": 1.0, "guide": 0.0, "age": None}) == pytest.approx(0.5 / 0.75)
+    assert compute_score(dict.fromkeys(WEIGHTS)) == 0.0
 
 
 def test_words_count_as_often_as_they_are_there() -> None:
-    assert words_kept("a a b", "a b b") == pytest.approx(2 * 2 / 6)
-    assert words_kept("", "") is None
+    assert compute_kept_share("a a b", "a b b") == pytest.approx(2 * 2 / 6)
+    assert compute_kept_share("", "") is None
 
 
 @pytest.mark.parametrize(
@@ -154,18 +156,18 @@ def test_a_query_is_compared_with_its_own_past_and_with_what_the_median_query_di
 ) -> None:
     """Twelve texts of 100 searches: all stay but one. Shares would say that all fall where one rises."""
     then, after = np.full(12, 100), np.array([now, *[100] * 11])
-    change = total_change(then, after)
-    assert [trend_of(100, count, change) for count in after.tolist()] == [trend, *["steady"] * 11]
-    twice = total_change(then, 2 * after)
-    assert trend_of(100, 2 * now, twice) == ("gone" if not now else trend), "the total doubled"
+    change = compute_total_change(then, after)
+    assert [find_trend(100, count, change) for count in after.tolist()] == [trend, *["steady"] * 11]
+    twice = compute_total_change(then, 2 * after)
+    assert find_trend(100, 2 * now, twice) == ("gone" if not now else trend), "the total doubled"
 
 
 def test_of_three_queries_one_that_triples_rises_and_the_others_stay() -> None:
     then, now = np.array([10_000] * 3), np.array([30_000, 10_000, 10_000])
-    change = total_change(then, now)
-    assert [trend_of(10_000, count, change) for count in now.tolist()] == ["rising", "steady", "steady"]
-    pair = total_change(then[:2], now[:2])
-    assert trend_of(10_000, 30_000, pair) == "unknown", "of two nobody can say which one moved"
+    change = compute_total_change(then, now)
+    assert [find_trend(10_000, count, change) for count in now.tolist()] == ["rising", "steady", "steady"]
+    pair = compute_total_change(then[:2], now[:2])
+    assert find_trend(10_000, 30_000, pair) == "unknown", "of two nobody can say which one moved"
 
 
 @pytest.mark.parametrize(("scatter", "moved"), [(1, 0.0), (1, 0.17), (4, 0.17)])
@@ -181,8 +183,8 @@ def test_queries_that_did_not_move_are_flagged_in_at_most_one_case_in_twenty(
         others = random.choice(36, round(36 * moved), replace=False)
         grows[others] *= np.where(np.arange(len(others)) % 2, 2.2, 0.45)
         then, now = scatter * random.poisson(rate), scatter * random.poisson(rate * grows)
-        change = total_change(then, now)
-        trends = [trend_of(one, other, change) != "steady" for one, other in zip(then, now, strict=True)]
+        change = compute_total_change(then, now)
+        trends = [find_trend(one, other, change) != "steady" for one, other in zip(then, now, strict=True)]
         flagged.append(np.mean(np.delete(trends, others)))
         found += [trends[place] for place in others]
     assert np.mean(flagged) < 0.05
@@ -195,11 +197,11 @@ def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path)
     draw_sample(store, DrawRequest(2, 1))
     ids = dict(rows_of(store, "SELECT normalised, query_id FROM queries"))
     judge(store, {(ids[name], "d0", "ada"): 2 for name in ids})
-    before = staleness(store, NOVEMBER)
+    before = compute_staleness(store, NOVEMBER)
     assert (before.has_new_traffic, before.new_queries) == (False, ())
     assert {query.traffic.trend for query in before.queries} == {"unknown"}
     write_log(store, tmp_path, "autumn", {"violin": 50, "glacier": 30, "router": 20})
-    status = staleness(store, NOVEMBER)
+    status = compute_staleness(store, NOVEMBER)
     traffic = {query.text: query.traffic for query in status.queries}
     assert status.new_queries == (("glacier", 30), ("router", 20))
     assert traffic["kettle"].trend == "gone"
@@ -231,27 +233,27 @@ def test_other_spellings_count_for_the_query_where_the_sample_groups_them(
 def test_what_was_judged_this_quarter_and_is_as_it_was_is_not_due(judged: Store) -> None:
     with judged.transaction() as cursor:
         cursor.execute("DELETE FROM queries WHERE query_id = 'qb'")  # its time is unknown
-    may = staleness(judged, date(2026, 6, 1))
+    may = compute_staleness(judged, date(2026, 6, 1))
     assert (may.calendar.is_due, may.calendar.reasons) == (False, {})
-    november = staleness(judged, NOVEMBER)
+    november = compute_staleness(judged, NOVEMBER)
     assert november.calendar.is_due
     assert november.calendar.reasons == {"pairs last judged in an earlier quarter": 2}
 
 
 def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store, tmp_path: Path) -> None:
     write_corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
-    due = staleness(judged, NOVEMBER).calendar
-    assert due.stale == staleness(judged, NOVEMBER).stale == 1
+    due = compute_staleness(judged, NOVEMBER).calendar
+    assert due.stale == compute_staleness(judged, NOVEMBER).stale == 1
     assert due.stale_sentence == "1 pair is out of date; 2026-Q4 has no plan yet."
     make_plan(judged, PlanRequest(0.2, 7), NOVEMBER)
-    found = staleness(judged, NOVEMBER).calendar
+    found = compute_staleness(judged, NOVEMBER).calendar
     assert 0 < found.planned <= due.stale
     said = f"the plan of 2026-Q4 renews {found.planned} of these pairs."
-    assert due_sentences(staleness(judged, NOVEMBER).calendar)[0].endswith(said)
+    assert list_due(compute_staleness(judged, NOVEMBER).calendar)[0].endswith(said)
 
 
 def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
-    calendar = staleness(judged, date(2060, 1, 1)).calendar
+    calendar = compute_staleness(judged, date(2060, 1, 1)).calendar
     shown = sum(judged for _, judged, _ in calendar.quarters)
     assert (len(calendar.quarters), shown, calendar.older, calendar.unknown) == (9, 0, 2, 1)
     assert (calendar.renewed, calendar.renewed_share) == (0, 0.0)
@@ -260,7 +262,7 @@ def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
 
 
 def test_an_empty_set_is_told_and_not_divided_by(store: Store) -> None:
-    status = staleness(store, NOVEMBER)
+    status = compute_staleness(store, NOVEMBER)
     assert (status.pairs, status.calendar.renewed_share, status.calendar.is_due) == ((), None, False)
 
 
@@ -285,7 +287,7 @@ def test_a_pair_whose_evidence_is_not_in_the_new_text_is_due_for_a_reason_of_its
     ]
     add_judgments(store, rows, "ada.csv", QUERIES)
     write_corpus(store, tmp_path, {**TEXTS, "d0": "zero one two three", "d1": "five and eight"})
-    status = staleness(store, NOVEMBER)
+    status = compute_staleness(store, NOVEMBER)
     assert status.calendar.reasons["pairs whose document changed"] == 2
     assert status.calendar.reasons["pairs whose evidence is not in the new text"] == 1
     assert {pair.document_id: pair.parts["document"] == 1 for pair in status.pairs} == {

@@ -23,8 +23,8 @@ from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.releases.card import write_card
-from curation.releases.freeze import reading
-from curation.releases.freeze.reading import read_rows
+from curation.releases.freeze import project_rows
+from curation.releases.freeze.project_rows import read_rows
 from curation.releases.frozen_release import load_release
 from curation.releases.verify import verify
 from curation.splits import inputs
@@ -83,7 +83,7 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
 
 SMALL_PIECES = (
     (inputs, "MAX_PRESENTATIONS", 7),
-    (reading, "MAX_PRESENTATIONS", 7),
+    (project_rows, "MAX_PRESENTATIONS", 7),
     (release_parts, "RUN", 5),
     (release_parts, "RUN_PIECE", 300),
     (release_parts, "PIECE", 500),

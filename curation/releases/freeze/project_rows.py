@@ -1,4 +1,4 @@
-"""Reading of the project's rows for a release, in one lease of the database, with re-labelings.
+"""The project's rows for a release, read in one lease of the database.
 
 A re-labeled pair is read with the change since its earlier judgment. The releases of a project without a
 re-labeling do not mention re-labelings. The parent is the release that was the newest when the last
@@ -159,7 +159,7 @@ class Split:
     groups: Mapping[str, str]
 
 
-class Rows(NamedTuple):
+class ProjectRows(NamedTuple):
     """All rows of a project for a release. The tables have the columns of the SQL queries above.
 
     Attributes
@@ -216,7 +216,7 @@ class Rows(NamedTuple):
     newer: dict[str, Document]
 
 
-def read_rows(cursor: Cursor) -> Rows:
+def read_rows(cursor: Cursor) -> ProjectRows:
     """Read all rows for a release of the current labels.
 
     Raises
@@ -231,7 +231,7 @@ def read_rows(cursor: Cursor) -> Rows:
     sample_id = get_setting(cursor, "sample")
     hashes = cursor.execute("SELECT guide_hash FROM guides ORDER BY guide_hash").fetchall()
     marks = read_marks(cursor, MAX_PRESENTATIONS)
-    rows = Rows(
+    rows = ProjectRows(
         labels=labels,
         split=split,
         edges=_read_table(cursor, _EDGES, [split_id]),
@@ -282,7 +282,7 @@ def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
     The rows repeat ids and hashes, and a number takes a tenth of the memory of a text.
     """
     return pa.concat_tables(
-        list(map(_number_texts, read_by_range(cursor, sql, MAX_PRESENTATIONS, split=split_id)))
+        list(map(_encode_texts, read_by_range(cursor, sql, MAX_PRESENTATIONS, split=split_id)))
     )
 
 
@@ -295,17 +295,17 @@ def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
     }
 
 
-def _number_texts(table: pa.Table) -> pa.Table:
+def _encode_texts(table: pa.Table) -> pa.Table:
     """Copy a table with numbers instead of repeated texts.
 
     A column without a copy would keep DuckDB's memory.
     """
-    every = pa.array(np.arange(table.num_rows))
-    iterate_rows = [
-        column.dictionary_encode() if pa.types.is_string(column.type) else column.take(every)
+    all_rows = pa.array(np.arange(table.num_rows))
+    columns = [
+        column.dictionary_encode() if pa.types.is_string(column.type) else column.take(all_rows)
         for column in table.columns
     ]
-    return pa.table(iterate_rows, table.column_names)
+    return pa.table(columns, table.column_names)
 
 
 def _read_split(cursor: Cursor) -> Split:
@@ -325,8 +325,8 @@ def _read_relabelings(
     header: dict[str, Any] = {}
     if quarters:
         names = ("quarter", "pairs", "whole")
-        before = cursor.execute(_FROZEN_BEFORE).fetchall()
-        header["parent"] = str(json.loads(before[0][0])["release"]) if before else None
+        earlier_freezes = cursor.execute(_FROZEN_BEFORE).fetchall()
+        header["parent"] = str(json.loads(earlier_freezes[0][0])["release"]) if earlier_freezes else None
         header["relabeled"] = [dict(zip(names, row, strict=True)) for row in quarters]
     if retired:
         header["retired"] = dict(sorted(retired.items()))

@@ -1,4 +1,4 @@
-"""Grades that identical documents share, and grades that follow from the filter of a query.
+"""Derived grades, which no person gave: from identical documents, and from the filter of a query.
 
 Without a sharing rule, each document has only grades from judgments of this document. By the rule
 'identical', documents of the corpus with the same title and body have the same grade for the same query. A
@@ -41,45 +41,45 @@ def check_rule(rule: str | None) -> None:
 
 def share_grades(draft: ReleaseDraft, rule: str, identical: IdenticalTexts) -> None:
     """Add the grades that identical documents share, each with the id of the judged document."""
-    rows, conflicts = _shared_qrels(draft, identical)
+    rows, conflicts = _make_shared_qrels(draft, identical)
     tables = draft.tables
-    tables["qrels"] = PartText.of_rows(merge(tables["qrels"], sorted(rows, key=_pair_of), key=_pair_of))
+    tables["qrels"] = PartText.of_rows(merge(tables["qrels"], sorted(rows, key=_pair), key=_pair))
     if "evidence" in tables:
         tables["evidence"] = _share_evidence(tables["evidence"], rows)
     added = Counter(draft.split.parts[row["query_id"]] for row in rows)
     draft.grades = {part: count + added[part] for part, count in draft.grades.items()}
-    draft.graded = replace(draft.graded, inputs=_inputs_with_shared(draft, rows))
+    draft.graded = replace(draft.graded, inputs=_add_shared_inputs(draft, rows))
     draft.sharing = {"rule": rule, "grades": len(rows), "conflicts": conflicts}
 
 
 def grade_outside_filter(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Give pairs outside the filter of their query the lowest grade."""
     tables = draft.tables
-    reasons = filters.among(_pair_of(row) for part in ("candidates", "qrels") for row in tables[part])
+    reasons = filters.among(_pair(row) for part in ("candidates", "qrels") for row in tables[part])
     if not reasons:
         return
-    similar = _pairs_like_relevant(store, draft, reasons)
-    graded = {_pair_of(row): row for row in tables["qrels"]}
+    similar = _find_near_duplicates(store, draft, reasons)
+    graded = {_pair(row): row for row in tables["qrels"]}
     for pair, reason in reasons.items():
         row = {"query_id": pair[0], "document_id": pair[1], "votes": {}, "cannot_tell": 0}
-        how = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
-        graded[pair] = row | graded.get(pair, {}) | {"grade": draft.scale[0], **how}
+        origin = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
+        graded[pair] = row | graded.get(pair, {}) | {"grade": draft.scale[0], **origin}
     tables["qrels"] = PartText.of_rows(row for _, row in sorted(graded.items()))
     if "evidence" in tables:
-        tables["evidence"] = [row for row in tables["evidence"] if _pair_of(row) not in reasons]
+        tables["evidence"] = [row for row in tables["evidence"] if _pair(row) not in reasons]
     grades = Counter(draft.split.parts[query_id] for query_id, _ in graded)
     draft.grades = {part: grades[part] for part in draft.grades}
 
 
-def _pairs_like_relevant(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
+def _find_near_duplicates(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
     """Find the pairs whose document is a near-duplicate of a relevant document of the same query."""
-    least = draft.split.parameters["relevant_grade"]
+    relevant_grade = draft.split.parameters["relevant_grade"]
     relevant = defaultdict(list)
     for row in draft.tables["qrels"]:
-        if row["grade"] >= least and _pair_of(row) not in outside:
+        if row["grade"] >= relevant_grade and _pair(row) not in outside:
             relevant[row["query_id"]].append(row["document_id"])
-    needed = {pair[1] for pair in outside}.union(*relevant.values())
-    hashes = [row["content_hash"] for row in draft.tables["documents"] if row["document_id"] in needed]
+    document_ids = {pair[1] for pair in outside}.union(*relevant.values())
+    hashes = [row["content_hash"] for row in draft.tables["documents"] if row["document_id"] in document_ids]
     with store.reading() as cursor:
         documents = documents_by_hash(cursor, hashes).values()
     shingles = {document.document_id: word_shingles(document.text) for document in documents}
@@ -90,44 +90,46 @@ def _pairs_like_relevant(store: Store, draft: ReleaseDraft, outside: Collection[
     }
 
 
-def _shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[Table, int]:
+def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[Table, int]:
     """Return rows of grades for identical documents, and the number of texts with conflicting grades."""
-    judged = {_pair_of(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
+    judged = {_pair(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
     by_text: defaultdict[Pair, Table] = defaultdict(list)
     for row in draft.tables["qrels"]:
         if "version" not in row:
             by_text[row["query_id"], identical.first(row["document_id"])].append(row)
     rows: Table = []
     conflicts = 0
-    for (query_id, first), given in by_text.items():
-        if len({row["grade"] for row in given}) > 1:
+    for (query_id, first), text_rows in by_text.items():
+        if len({row["grade"] for row in text_rows}) > 1:
             conflicts += 1
             continue
-        source = min(given, key=lambda row: str(row["document_id"]))
-        others = sorted(identical.all_ids([first]))
+        source = min(text_rows, key=lambda row: str(row["document_id"]))
+        same_text_ids = sorted(identical.all_ids([first]))
         shared = {"how": SHARED, "from": source["document_id"], "votes": {}, "cannot_tell": 0}
         names = ("query_id", "grade", "confidence")
-        kept: dict[str, Any] = {name: source[name] for name in names if name in source}
+        copied: dict[str, Any] = {name: source[name] for name in names if name in source}
         rows += [
-            {**kept, "document_id": other, **shared} for other in others if (query_id, other) not in judged
+            {**copied, "document_id": other, **shared}
+            for other in same_text_ids
+            if (query_id, other) not in judged
         ]
     return rows, conflicts
 
 
 def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
     """Return the evidence, with copies for documents that have the same text."""
-    others: defaultdict[Pair, list[str]] = defaultdict(list)
+    shared_ids: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
-        others[row["query_id"], row["from"]].append(row["document_id"])
-    copies = ({**row, "document_id": other} for row in evidence for other in others[_pair_of(row)])
-    return sorted([*map(dict, evidence), *copies], key=_pair_of)
+        shared_ids[row["query_id"], row["from"]].append(row["document_id"])
+    copies = ({**row, "document_id": other} for row in evidence for other in shared_ids[_pair(row)])
+    return sorted([*map(dict, evidence), *copies], key=_pair)
 
 
-def _pair_of(row: Mapping[str, Any]) -> Pair:
+def _pair(row: Mapping[str, Any]) -> Pair:
     return row["query_id"], row["document_id"]
 
 
-def _inputs_with_shared(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
+def _add_shared_inputs(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
     """Return the inputs of the split's check, with the relevant documents of these rows."""
     inputs = draft.graded.inputs
     relevant = {query_id: set(names) for query_id, names in inputs.relevant.items()}
