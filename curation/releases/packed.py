@@ -141,7 +141,7 @@ class PackedRelease:
         return _run_checks(checks) or _run_checks(partial(deque, text, 0) for text in self.texts.values())
 
     def documents(self, ids: Iterable[str]) -> Iterator[tuple[str, Document | None]]:
-        """Yield documents as `release_rows.read_pinned_documents` does, with ids in the order of the file."""
+        """Yield documents as `release_rows.read_pinned` does, with ids in the order of the file."""
         wanted = iter(ids)
         document_id = next(wanted, None)
         for batch in self._read_batches("documents"):
