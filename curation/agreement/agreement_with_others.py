@@ -164,7 +164,7 @@ def compute_agreement_with_others(
     agreements = {}
     for annotator, name in enumerate(grades.names):
         shared = totals.share(annotator)
-        agreements[name] = _compute_agreement(name, shared, totals.compare_others(annotator, shared), seed)
+        agreements[name] = _compare(name, shared, totals.compare_others(annotator, shared), seed)
     return agreements
 
 
@@ -216,9 +216,7 @@ def _pair_moments(sums: Floats) -> Floats:
     return np.stack([np.where(has_two, column, 0.0) for column in columns])
 
 
-def _compute_agreement(
-    name: str, shared: SharedGrades, others: OthersKappa | None, seed: int
-) -> OthersAgreement:
+def _compare(name: str, shared: SharedGrades, others: OthersKappa | None, seed: int) -> OthersAgreement:
     pairs, queries = len(shared.grade), len(np.unique(shared.query))
     agreement = OthersAgreement(name, pairs, queries)
     if not shared.has_enough:

@@ -119,7 +119,7 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
 def score_repeats(repeats: Repeats) -> IntraAgreement:
     """Compute one annotator's consistency from the counts."""
     graded, identical = np.array(repeats.graded, dtype=np.int64), np.array(repeats.identical, dtype=np.int64)
-    return _make_agreement(
+    return _score(
         repeats,
         share=float(identical.sum() / graded.sum()) if len(graded) else None,
         n=int(graded.sum()),
@@ -139,7 +139,7 @@ def pool_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
     planted = sum(person.planted for person in people)
     cannot_tell = sum(person.cannot_tell for person in people)
     sizes = [(person.queries or person.n, person.effective or float(person.n)) for person in with_repeats]
-    return _make_agreement(
+    return _score(
         Repeats("", planted, (), (), cannot_tell, None),
         share=round(identical) / n if n else None,
         n=n,
@@ -148,9 +148,7 @@ def pool_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
     )
 
 
-def _make_agreement(
-    repeats: Repeats, share: float | None, n: int, queries: int, effective: float
-) -> IntraAgreement:
+def _score(repeats: Repeats, share: float | None, n: int, queries: int, effective: float) -> IntraAgreement:
     low, high = (None, None) if share is None else clustered_share_interval(share, effective, queries)
     return IntraAgreement(
         annotator=repeats.annotator,

@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from curation.agreement import breakdowns, disagreement_sources
 from curation.agreement.bias import Decisions, read_decisions
-from curation.agreement.breakdowns import (
-    AnnotatorPair,
-    Breakdown,
-    QueryTypes,
-    compare_annotator_pairs,
-    compute_breakdowns,
-    read_query_types,
-)
-from curation.agreement.disagreement_sources import (
-    DisagreementSources,
-    GradeConfusion,
-    count_grade_confusion,
-    find_disagreement_sources,
-    read_query_texts,
-)
 from curation.agreement.evidence_agreement import EvidenceAgreement, compute_evidence_agreement
 from curation.agreement.fast_answers import MIN_AT_FLOOR, AnswerPace, read_paces
 from curation.agreement.grades import Grades, count_values, read_grades
@@ -52,12 +38,12 @@ class Details:
     sources: queries and lines of the guide that cause the disagreement.
     """
 
-    types: tuple[Breakdown, ...]
-    boundaries: tuple[Breakdown, ...]
-    annotator_pairs: tuple[AnnotatorPair, ...]
+    types: tuple[breakdowns.Breakdown, ...]
+    boundaries: tuple[breakdowns.Breakdown, ...]
+    annotator_pairs: tuple[breakdowns.AnnotatorPair, ...]
     few_shared: int
-    confusion: GradeConfusion
-    sources: DisagreementSources
+    confusion: disagreement_sources.GradeConfusion
+    sources: disagreement_sources.DisagreementSources
 
 
 @dataclass(frozen=True)
@@ -185,30 +171,36 @@ def _find_guide(cursor: Cursor, round_name: str | None) -> tuple[str | None, Gui
     return round_row.round_id, load_guide(cursor, round_row.guide_hash)
 
 
-def _read_detail_inputs(cursor: Cursor) -> tuple[QueryTypes, Mapping[str, str], Decisions]:
+def _read_detail_inputs(cursor: Cursor) -> tuple[breakdowns.QueryTypes, Mapping[str, str], Decisions]:
     """Read the query types, the texts of the queries, and the reviewers' decisions."""
-    return read_query_types(cursor), read_query_texts(cursor), read_decisions(cursor)
+    return (
+        breakdowns.read_query_types(cursor),
+        disagreement_sources.read_query_texts(cursor),
+        read_decisions(cursor),
+    )
 
 
 def _compute_details(
     grades: Grades,
     scale: tuple[int, ...],
-    types: QueryTypes,
+    types: breakdowns.QueryTypes,
     texts: Mapping[str, str],
     decisions: Decisions,
     seed: int,
     access: SealAccess,
 ) -> Details:
     overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
-    pairs, few_shared = compare_annotator_pairs(grades, scale, seed)
-    by_type, boundaries = compute_breakdowns(grades, scale, types, seed)
+    pairs, few_shared = breakdowns.compare_annotator_pairs(grades, scale, seed)
+    by_type, boundaries = breakdowns.compute_breakdowns(grades, scale, types, seed)
     return Details(
         types=by_type,
         boundaries=boundaries,
         annotator_pairs=pairs,
         few_shared=few_shared,
-        confusion=count_grade_confusion(overlap, scale),
-        sources=find_disagreement_sources(overlap, grades, scale, texts, decisions, access),
+        confusion=disagreement_sources.count_grade_confusion(overlap, scale),
+        sources=disagreement_sources.find_disagreement_sources(
+            overlap, grades, scale, texts, decisions, access
+        ),
     )
 
 

@@ -43,17 +43,15 @@ def coefficients_sentence(agreement: InterAgreement) -> str:
     )
 
 
-def evidence_sentence(agreement: EvidenceAgreement) -> str:
+def evidence_sentence(evidence: EvidenceAgreement) -> str:
     """State how many pairs two annotators marked, and on how many pairs their marks share no character."""
-    disjoint = (
-        f"{pluralize(agreement.apart, 'pair has', 'pairs have')} marks of two people without a common "
+    apart = (
+        f"{pluralize(evidence.apart, 'pair has', 'pairs have')} marks of two people without a common "
         "character."
     )
-    if agreement.apart:
-        disjoint += " With the same grade they wait on Adjudicate, among the disputed pairs."
-    return (
-        f"{pluralize(agreement.units, 'pair has', 'pairs have')} marks of two annotators or more. {disjoint}"
-    )
+    if evidence.apart:
+        apart += " With the same grade they wait on Adjudicate, among the disputed pairs."
+    return f"{pluralize(evidence.units, 'pair has', 'pairs have')} marks of two annotators or more. {apart}"
 
 
 def cannot_tell_sentence(agreement: InterAgreement) -> str:

@@ -24,16 +24,8 @@ READING = (
     "labels allow tentative conclusions (Krippendorff 2004)."
 )
 """The interpretation of alpha, for reports, pages and commands."""
-State = Literal[
-    "reliable",
-    "tentative",
-    "undecided",
-    "too low",
-    "near chance",
-    "worse than chance",
-    "no interval",
-    "no figure",
-]
+_Chance = Literal["near chance", "worse than chance"]
+State = Literal["reliable", "tentative", "undecided", "too low", "no interval", "no figure", _Chance]
 _LOOK_FIRST = "Look first at what was graded and how fast, then at the guide"
 
 

@@ -19,17 +19,9 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resample_figures
 from curation.guides.guide import current_guide
 from curation.people.seal_access import sealed_queries
+from curation.relabeling import regraded_pairs
 from curation.relabeling.fixed_reports import ReportInputs, read_report_inputs
-from curation.relabeling.regraded_pairs import (
-    DISPUTED_NOW,
-    DOCUMENT,
-    GUIDE,
-    NO_GRADE_BEFORE,
-    NOT_ASKED,
-    NOT_WHOLE,
-    RegradedPair,
-    read_two_rounds,
-)
+from curation.relabeling.regraded_pairs import RegradedPair, read_two_rounds
 from curation.relabeling.stored_plans import find_plan
 from curation.relabeling.wrong_labels import (
     MIN_RANDOM_PAIRS,
@@ -150,7 +142,10 @@ def compute_drift(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]
 
 def count_changes(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
     """Count the pairs with a changed document, with changed words of their grade, and without a change."""
-    groups = [(name, [pair for pair in pairs if name in pair.changes]) for name in (DOCUMENT, GUIDE)]
+    groups = [
+        (name, [pair for pair in pairs if name in pair.changes])
+        for name in (regraded_pairs.DOCUMENT, regraded_pairs.GUIDE)
+    ]
     groups.append((NEITHER, [pair for pair in pairs if not pair.changes]))
     return tuple(_change_row(name, members) for name, members in groups)
 
@@ -225,10 +220,12 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         fixed=inputs.fixed,
         scale=grades,
         planned=len(result.pairs),
-        judged=sum(pair.why not in (NOT_ASKED, NOT_WHOLE) for pair in result.pairs),
-        disputed=left_out.get(DISPUTED_NOW, 0),
-        newly=left_out.get(NO_GRADE_BEFORE, 0),
-        open=left_out.get(NOT_WHOLE, 0),
+        judged=sum(
+            pair.why not in (regraded_pairs.NOT_ASKED, regraded_pairs.NOT_WHOLE) for pair in result.pairs
+        ),
+        disputed=left_out.get(regraded_pairs.DISPUTED_NOW, 0),
+        newly=left_out.get(regraded_pairs.NO_GRADE_BEFORE, 0),
+        open=left_out.get(regraded_pairs.NOT_WHOLE, 0),
         pairs=len(pairs),
         changed=sum(pair.changed for pair in pairs),
         overall=compute_drift("all", pairs, grades),

@@ -11,14 +11,8 @@ from typing import Any, NamedTuple
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.people.seal_access import Unsealing, openings, sealed_parts
+from curation.releases import release_rows
 from curation.releases.gate_override import mark_name, read_overrides
-from curation.releases.release_rows import (
-    NO_NUMBER,
-    count_graded_pairs,
-    count_half_judged,
-    list_releases,
-    say_half_judged,
-)
 from curation.releases.sealed_log import SealedEvaluation, read_sealed_evaluations
 from curation.store import Cursor, Store
 
@@ -88,7 +82,7 @@ class ShownRelease:
     @property
     def sentences(self) -> list[str]:
         """Return sentences on grades of other versions, on the freeze, and on openings of the seal."""
-        sentences = [*say_half_judged(self.half_judged), *describe_left_out(self.left_out)]
+        sentences = [*release_rows.say_half_judged(self.half_judged), *describe_left_out(self.left_out)]
         if self.changed:
             single = "marked grade was given on another version of its document."
             many = "marked grades were given on another version of their document."
@@ -116,7 +110,7 @@ class ShownRelease:
 def list_release_overviews(store: Store) -> list[ListedRelease]:
     """List all releases, oldest first."""
     with store.reading() as cursor:
-        rows, marks = list_releases(cursor), read_overrides(cursor)
+        rows, marks = release_rows.list_releases(cursor), read_overrides(cursor)
         openings_of, evaluations_of = (
             dict(cursor.execute(sql).fetchall())
             for sql in (
@@ -129,7 +123,7 @@ def list_release_overviews(store: Store) -> list[ListedRelease]:
             name=row.name,
             frozen_at=row.frozen_at,
             frozen_by=row.frozen_by,
-            grades=count_graded_pairs(row),
+            grades=release_rows.count_graded_pairs(row),
             openings=openings_of.get(row.release_id, 0),
             sealed_evaluations=evaluations_of.get(row.release_id, 0),
             release_id=row.release_id,
@@ -154,7 +148,9 @@ def show_release(store: Store, name: str) -> ShownRelease:
     with store.reading() as cursor:
         log = openings(cursor, row.release_id)
         evaluations = read_sealed_evaluations(cursor, row.release_id)
-        same = [other.name for other in list_releases(cursor) if other.release_id == row.release_id]
+        same = [
+            other.name for other in release_rows.list_releases(cursor) if other.release_id == row.release_id
+        ]
     return ShownRelease(
         name=name,
         release_id=row.release_id,
@@ -172,7 +168,7 @@ def show_release(store: Store, name: str) -> ShownRelease:
         log=tuple(log),
         sealed_evaluations=tuple(evaluations),
         mark=release.mark,
-        half_judged=count_half_judged(row),
+        half_judged=release_rows.count_half_judged(row),
     )
 
 
@@ -181,7 +177,11 @@ def explain_override(shown_release: ShownRelease) -> list[str]:
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]
-    who = "who judged nothing of this release" if number == NO_NUMBER else f"in the release: {number}"
+    who = (
+        "who judged nothing of this release"
+        if number == release_rows.NO_NUMBER
+        else f"in the release: {number}"
+    )
     by = f"{shown_release.frozen_by} ({who})"
     return [f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: “{reason}”"]
 

@@ -188,9 +188,8 @@ class PackedRelease:
         try:
             columns = pq.read_metadata(pa.BufferReader(content)).schema
             texts = [columns.column(index).path for index in range(len(columns))]
-            table = pq.ParquetFile(
-                pa.BufferReader(content), read_dictionary=texts
-            )  # each text once in memory
+            # each text once in memory
+            table = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
             groups = range(table.metadata.num_row_groups)
             if sum(table.metadata.row_group(group).total_byte_size for group in groups) > left:
                 raise self._too_large_error(name)

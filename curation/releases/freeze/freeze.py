@@ -197,25 +197,18 @@ def freeze(
     sums = {table: text.sums for table, text in texts.items()}
     release_id = compute_release_id({table: table_sum.sha256 for table, table_sum in sums.items()})
     created = _store_release(store, release_id, texts, draft, actor, override)
+    fields = "queries grades sealed documents changed sharing without_relevant left_out left_out_documents"
     return Frozen(
         name=request.name,
         release_id=release_id,
         created=created,
-        queries=draft.queries,
-        grades=draft.grades,
-        sealed=draft.sealed,
-        documents=draft.documents,
         parts={table: table_sum.lines for table, table_sum in sums.items()},
-        changed=draft.changed,
-        sharing=draft.sharing,
-        without_relevant=draft.without_relevant,
-        left_out=draft.left_out,
-        left_out_documents=draft.left_out_documents,
         gate=draft.gate,
         override=override,
         parent=draft.relabelings.get("parent"),
         coverage=coverage,
         checks=checklist(draft),
+        **{field: getattr(draft, field) for field in fields.split()},
     )
 
 

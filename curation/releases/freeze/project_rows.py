@@ -281,9 +281,7 @@ def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
 
     The rows repeat ids and hashes, and a number takes a tenth of the memory of a text.
     """
-    return pa.concat_tables(
-        list(map(_encode_texts, read_by_range(cursor, sql, MAX_PRESENTATIONS, split=split_id)))
-    )
+    return pa.concat_tables(list(map(_encode, read_by_range(cursor, sql, MAX_PRESENTATIONS, split=split_id))))
 
 
 def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
@@ -295,7 +293,7 @@ def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
     }
 
 
-def _encode_texts(table: pa.Table) -> pa.Table:
+def _encode(table: pa.Table) -> pa.Table:
     """Copy a table with numbers instead of repeated texts.
 
     A column without a copy would keep DuckDB's memory.
