@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from curation.agreement import section_sentences
+from curation.agreement import section_sentences as sentences
 from curation.agreement.breakdowns import Breakdown
 from curation.agreement.coefficients import COEFFICIENTS
 from curation.agreement.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
@@ -65,13 +65,10 @@ def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Se
         *evidence,
         breakdowns["boundary"],
         breakdowns["type"],
-        Section(QUERIES, section_sentences.query_sentence(origins), (), _tabulate_queries(origins)),
+        Section(QUERIES, sentences.query_sentence(origins), (), _tabulate_queries(origins)),
         breakdowns["pair"],
         Section(
-            "Lines of the guide",
-            section_sentences.guide_sentence(origins),
-            (),
-            _tabulate_guide_lines(origins, report),
+            "Lines of the guide", sentences.guide_sentence(origins), (), _tabulate_lines(origins, report)
         ),
     ]
     return sources, coefficients
@@ -87,11 +84,7 @@ def make_evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]
     if agreement is None:
         return []
     marks = [make_mark("F1 of characters", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
-    return [
-        _make_figure_section(
-            "Evidence", section_sentences.evidence_sentence(agreement), "Agreement on evidence", marks
-        )
-    ]
+    return [_draw("Evidence", sentences.evidence_sentence(agreement), "Agreement on evidence", marks)]
 
 
 def make_breakdown_sections(report: AgreementReport, details: Details) -> dict[str, Section]:
@@ -102,7 +95,7 @@ def make_breakdown_sections(report: AgreementReport, details: Details) -> dict[s
         "boundary": _make_boundaries(report, details),
         "pair": Section(
             "Pairwise agreement",
-            section_sentences.annotator_pair_sentence(pairs),
+            sentences.annotator_pair_sentence(pairs),
             (),
             _tabulate_annotator_pairs(details),
         ),
@@ -172,12 +165,10 @@ def _make_coefficients(report: AgreementReport) -> Section:
         f"{f' {between.small_set}' if between.small_set else ''}"
     )
     title = "Agreement between annotators"
-    return _make_figure_section(
-        "All coefficients", section_sentences.coefficients_sentence(between), title, marks, remark=remark
-    )
+    return _draw("All coefficients", sentences.coefficients_sentence(between), title, marks, remark=remark)
 
 
-def _make_figure_section(
+def _draw(
     heading: str,
     sentence: str,
     title: str,
@@ -202,8 +193,8 @@ def _make_boundaries(report: AgreementReport, details: Details) -> Section:
     marks = [make_mark(slice_.name, slice_.alpha) for slice_ in details.boundaries]
     if any(boundary.estimate.value is not None for boundary in marks):
         charts.insert(0, _draw_chart("Alpha of the two sides of each boundary", marks))
-    sentence = section_sentences.boundary_sentence(details.boundaries)
-    return _make_section(GRADES, sentence, charts, section_sentences.confusion_sentence(details.sources))
+    sentence = sentences.boundary_sentence(details.boundaries)
+    return _make_section(GRADES, sentence, charts, sentences.confusion_sentence(details.sources))
 
 
 def _draw_confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
@@ -232,9 +223,7 @@ def _name_slice(slice_: Breakdown) -> str:
 def _make_types(slices: Sequence[Breakdown], overall: Estimate) -> Section:
     marks = [make_mark(_name_slice(slice_), slice_.alpha) for slice_ in slices]
     title = "Ordinal alpha by query type"
-    return _make_figure_section(
-        "By query type", section_sentences.query_type_sentence(slices, overall), title, marks, overall.value
-    )
+    return _draw("By query type", sentences.query_type_sentence(slices, overall), title, marks, overall.value)
 
 
 def _tabulate_annotator_pairs(details: Details) -> tuple[Table, ...]:
@@ -273,7 +262,7 @@ def _tabulate_queries(sources: DisagreementSources) -> tuple[Table, ...]:
     return _drop_empty(Table(caption, columns, rows, words=True))
 
 
-def _tabulate_guide_lines(sources: DisagreementSources, report: AgreementReport) -> tuple[Table, ...]:
+def _tabulate_lines(sources: DisagreementSources, report: AgreementReport) -> tuple[Table, ...]:
     names = dict(zip(report.scale, report.steps, strict=True))
     columns = ("Told apart", "Share of disagreement", "Times", "Pairs", "Decided")
     rows = tuple(
@@ -311,7 +300,7 @@ def _make_cannot_tell(report: AgreementReport, details: Details) -> Section:
     table = Table("Reasons for cannot-tell", ("Why", "Times", "Pairs that others graded"), reasons)
     return _make_section(
         "Cannot tell",
-        section_sentences.cannot_tell_sentence(report.between),
+        sentences.cannot_tell_sentence(report.between),
         [_draw_chart("Whether a pair can be judged", marks)],
         tables=_drop_empty(table),
     )
@@ -358,11 +347,7 @@ def _make_annotator_row(metrics: AnnotatorMetrics) -> tuple[object, ...]:
 def _feedback_sentence(people: Sequence[AnnotatorMetrics]) -> str:
     if not people:
         return "Nobody has items here."
-    with_feedback = sum(bool(person.feedback) for person in people)
-    finding = (
-        f"There are points to discuss with {with_feedback:,} of"
-        if with_feedback
-        else "No findings about the work of"
-    )
+    named = sum(bool(person.feedback) for person in people)
+    finding = f"There are points to discuss with {named:,} of" if named else "No findings about the work of"
     by_chance = f"If all annotators work well, at most {percent(FALSE_SHARE)} are named by chance."
     return f"{finding} {pluralize(len(people), 'annotator')}. {by_chance}"

@@ -31,25 +31,12 @@ from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.pooling.stored_pool import PoolReport
-from curation.queries.sampling.stored_sample import (
-    read_current_sample,
-    read_frame_state,
-    restore_request,
-    store_sample,
-)
+from curation.queries.sampling import stored_sample
 from curation.queries.sampling.strata import Stratum
 from curation.relabeling.calendar import OPEN, find_present_quarter, read_work
 from curation.relabeling.fixed_reports import fix_reports
 from curation.relabeling.judged_pairs import Pair, read_pairs
-from curation.relabeling.plan import (
-    ADD,
-    ASKED_AGAIN,
-    RETIRE,
-    RelabelingPlan,
-    make_open_error,
-    make_plan,
-    refuse_open_work,
-)
+from curation.relabeling.plan import ADD, RETIRE, RETURNED, RelabelingPlan, make_plan, open_error, refuse_open
 from curation.relabeling.request import PlanRequest, QuarterRequest
 from curation.relabeling.retired_queries import retire_query, return_query
 from curation.relabeling.stored_plans import StoredPlan, find_plan, read_plan
@@ -249,7 +236,7 @@ def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
         raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
     for work in read_work(cursor):
         if work.state == OPEN:
-            raise make_open_error(work)
+            raise open_error(work)
         if work.quarter == row.quarter and work.round is not None:
             raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
     present = {pair.pair: (pair.grade, pair.read_hash, pair.decisions) for pair in read_pairs(cursor)}
@@ -272,7 +259,7 @@ def _change_queries(store: Store, plan: StoredPlan, author: str) -> None:
         for change in plan.queries:
             if change.kind == RETIRE:
                 retire_query(cursor, ids[change.normalised], change.reason, author)
-            elif change.reason == ASKED_AGAIN:
+            elif change.reason == RETURNED:
                 return_query(cursor, ids[change.normalised], change.reason, author)
     if any(change.probability is not None for change in plan.queries):
         _extend_sample(store, plan, author)
@@ -285,14 +272,14 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
     comparable.
     """
     with store.reading() as cursor:
-        earlier = read_current_sample(cursor)
+        earlier = stored_sample.read_current_sample(cursor)
         if earlier is None or earlier.parameters.get("relabeling") == plan.quarter:
             return  # there is no sample, or this plan extended the sample before
-        returned = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
+        returned = [change.normalised for change in plan.queries if change.reason == RETURNED]
         values = {"sample": earlier.sample_id, "again": returned}
         drawn = cursor.execute(_DRAWN_BEFORE, values).fetchall()
         traffic = read_traffic(cursor)
-        state = read_frame_state(cursor, restore_request(earlier.parameters))
+        state = stored_sample.read_frame_state(cursor, stored_sample.restore_request(earlier.parameters))
     searches = traffic.counts
     present = [
         (text, stratum, searches[text][-1] if text in searches else 0, probability)
@@ -312,11 +299,11 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
         "tops_up": earlier.sample_id,
         "relabeling": plan.quarter,
     }
-    store_sample(store, parameters, [*old_strata, *strata], [*present, *new], state, author)
+    stored_sample.store_sample(store, parameters, [*old_strata, *strata], [*present, *new], state, author)
 
 
 def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
-    refuse_open_work(read_work(cursor), find_present_quarter(cursor, None))
+    refuse_open(read_work(cursor), find_present_quarter(cursor, None))
 
 
 def _make_plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:

@@ -44,7 +44,7 @@ from curation.relabeling.traffic import LEFT
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 
 RETIRE, ADD = "retire", "add"
-ASKED_AGAIN = "it was retired, and is asked again"
+RETURNED = "it was retired, and is asked again"
 
 RANDOM, STALE = "random", "stale"
 ALL_GONE = "the document is not in the corpus any more: it cannot be judged again"
@@ -114,7 +114,7 @@ def choose_query_changes(state: SetState, seed: int) -> tuple[list[QueryChange],
             reason = f"the traffic has left it: asked {traffic.then or 0:,} times at sampling, 0 since"
             leaving.append(QueryChange(text, RETIRE, reason))
     returning = [
-        QueryChange(text, ADD, ASKED_AGAIN)
+        QueryChange(text, ADD, RETURNED)
         for text in sorted(state.retired)
         if state.traffic.counts.get(text, (0,))[-1]
     ]
@@ -159,7 +159,7 @@ def make_plan(
         require_author(cursor, author, "lead")
     progress("Reading the set", 0, 2)
     state = read_set_state(store, today)
-    refuse_open_work(state.work, state.quarter)
+    refuse_open(state.work, state.quarter)
     progress("Choosing the pairs", 1, 2)
     changes, strata = choose_query_changes(state, request.seed)
     leaving = {change.normalised for change in changes if change.kind != ADD}
@@ -181,7 +181,7 @@ def make_plan(
     return plan
 
 
-def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
+def refuse_open(work: Sequence[QuarterWork], quarter: Quarter) -> None:
     """Refuse to plan a quarter that was opened already, or while a different quarter is open.
 
     Raises
@@ -190,7 +190,7 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
     """
     for planned in work:
         if planned.state == OPEN:
-            raise make_open_error(planned)
+            raise open_error(planned)
         if planned.quarter == quarter and planned.state != PLANNED:
             progress = f"{planned.whole:,} of {pluralize(planned.pairs, 'pair')}"
             if planned.state == UNFINISHED:
@@ -206,7 +206,7 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
             )
 
 
-def make_open_error(work: QuarterWork) -> RefusedError:
+def open_error(work: QuarterWork) -> RefusedError:
     """Make the error that refuses a new quarter while the re-labeling `work` is open."""
     return RefusedError(
         f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
@@ -261,7 +261,7 @@ def _make_record(
     request: PlanRequest,
 ) -> RelabelingPlan:
     kinds = Counter(change.kind for change in changes)
-    joining = sum(change.kind == ADD and change.reason != ASKED_AGAIN for change in changes)
+    joining = sum(change.kind == ADD and change.reason != RETURNED for change in changes)
     queries = {pair.query_id for pair in state.pairs}
     new_pairs = round(joining * len(state.pairs) / len(queries)) if queries else 0
     probabilities = [pair.inclusion_probability or 0.0 for pair in pairs if pair.part == RANDOM]

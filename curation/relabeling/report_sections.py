@@ -56,35 +56,23 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
         Section(
             "Old and new grades",
             "Each row is an old grade. The color of a cell shows how often it became the new grade.",
-            (
-                heat_map(
-                    "Old grades (rows) and new grades (columns)", "new grade", names, _make_heat_cells(report)
-                ),
-            )
+            (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _make_cells(report)),)
             if report.pairs
             else (),
-            (_make_confusion_table(report, names),) if report.pairs else (),
+            (_make_confusion(report, names),) if report.pairs else (),
         ),
         Section(
-            "Agreement",
-            "Agreement of old and new grades.",
-            (),
-            (_make_figure_table("All pairs", [report.overall]),),
+            "Agreement", "Agreement of old and new grades.", (), (_tabulate("All pairs", [report.overall]),)
         ),
-        Section(
-            "By type",
-            "",
-            (),
-            (_make_figure_table("Type", report.by_type), _make_figure_table("Tag", report.by_tag)),
-        ),
-        Section("By part of the plan", "", (), (_make_figure_table("Part", report.by_part),)),
+        Section("By type", "", (), (_tabulate("Type", report.by_type), _tabulate("Tag", report.by_tag))),
+        Section("By part of the plan", "", (), (_tabulate("Part", report.by_part),)),
         Section(
             "What had changed",
             "Pairs by what changed since their old grade. A pair with both changes is in both rows.",
             (),
-            (_make_change_table(report.changes),),
+            (_make_changes(report.changes),),
         ),
-        Section("Pairs with another grade", "", (), (_make_regraded_table(report, limit),)),
+        Section("Pairs with another grade", "", (), (_make_regraded(report, limit),)),
         Section("Left out", "", (), (Table("Pairs that are not compared", ("reason", "pairs"), left_out),)),
     ]
     return [section for section in sections if any(table.rows for table in section.tables)]
@@ -165,7 +153,7 @@ def _say_pooled(report: DriftReport) -> list[str]:
     ]
 
 
-def _make_heat_cells(report: DriftReport) -> list[list[HeatCell]]:
+def _make_cells(report: DriftReport) -> list[list[HeatCell]]:
     def cell(old: int, new: int, count: int, total: int) -> HeatCell:
         share = count / total if total else None
         return HeatCell(share, count, f"{pluralize(count, 'pair')} went from {old} to {new}")
@@ -176,12 +164,12 @@ def _make_heat_cells(report: DriftReport) -> list[list[HeatCell]]:
     ]
 
 
-def _make_confusion_table(report: DriftReport, names: Sequence[str]) -> Table:
+def _make_confusion(report: DriftReport, names: Sequence[str]) -> Table:
     rows = tuple((name, *row) for name, row in zip(names, report.confusion, strict=True))
     return Table("Pairs by old grade (row) and new grade (column)", ("old grade", *names), rows)
 
 
-def _make_figure_table(group: str, rows: Sequence[DriftRow]) -> Table:
+def _tabulate(group: str, rows: Sequence[DriftRow]) -> Table:
     columns = (group.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
     cells = tuple(
         (
@@ -197,14 +185,14 @@ def _say_changed(row: ChangeRow) -> str:
     return f"{row.changed:,} of {row.pairs:,}"
 
 
-def _make_change_table(rows: Sequence[ChangeRow]) -> Table:
+def _make_changes(rows: Sequence[ChangeRow]) -> Table:
     columns = ("what had changed", "pairs", "another grade", "share (95 %)")
     cells = tuple((row.name, row.pairs, row.changed, _format_share(row.share)) for row in rows)
     shown = cells if any(row.pairs for row in rows) else ()
     return Table("Pairs with another grade by what had changed", columns, shown)
 
 
-def _make_regraded_table(report: DriftReport, limit: int) -> Table:
+def _make_regraded(report: DriftReport, limit: int) -> Table:
     changed = [pair for pair in report.regraded if pair.changed]
     rows = tuple(
         (

@@ -10,19 +10,7 @@ from datetime import date
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import read_active_queries
 from curation.people.seal_access import sealed_queries
-from curation.relabeling.calendar import (
-    DONE,
-    NOT_PLANNED,
-    OPEN,
-    PLANNED,
-    REVISIT,
-    UNFINISHED,
-    Quarter,
-    QuarterWork,
-    find_present_quarter,
-    read_planned_pairs,
-    read_work,
-)
+from curation.relabeling import calendar
 from curation.relabeling.judged_pairs import CHANGED, GONE, JudgedPair, read_pairs
 from curation.relabeling.retired_queries import read_retired_queries
 from curation.relabeling.text_changes import share_changed
@@ -48,33 +36,37 @@ class RelabelingCalendar:
         contains.
     """
 
-    quarters: tuple[tuple[Quarter, int, QuarterWork | None], ...]
+    quarters: tuple[tuple[calendar.Quarter, int, calendar.QuarterWork | None], ...]
     older: int
     unknown: int
     renewed: int
     renewed_share: float | None
-    work: QuarterWork | None
-    unfinished: QuarterWork | None
+    work: calendar.QuarterWork | None
+    unfinished: calendar.QuarterWork | None
     reasons: dict[str, int]
     stale: int
     planned: int
 
     @property
-    def quarter(self) -> Quarter:
+    def quarter(self) -> calendar.Quarter:
         """The present quarter."""
         return self.quarters[-1][0]
 
     @property
     def state(self) -> str:
         """The state of the present quarter's re-labeling; 'not planned' without one."""
-        return self.work.state if self.work is not None else NOT_PLANNED
+        return self.work.state if self.work is not None else calendar.NOT_PLANNED
 
     @property
     def is_due(self) -> bool:
         """Whether a lead has to act: pairs are due without a plan, or a re-labeling is unfinished."""
-        if self.unfinished is not None or self.state in (PLANNED, OPEN, UNFINISHED):
+        if self.unfinished is not None or self.state in (
+            calendar.PLANNED,
+            calendar.OPEN,
+            calendar.UNFINISHED,
+        ):
             return True
-        return self.state == NOT_PLANNED and bool(self.reasons)
+        return self.state == calendar.NOT_PLANNED and bool(self.reasons)
 
     @property
     def stale_sentence(self) -> str:
@@ -82,11 +74,11 @@ class RelabelingCalendar:
         if not self.stale:
             return "No pair is out of date."
         sentence = f"{pluralize(self.stale, 'pair is', 'pairs are')} out of date"
-        if self.state in (PLANNED, OPEN):
+        if self.state in (calendar.PLANNED, calendar.OPEN):
             return f"{sentence}; the plan of {self.quarter} renews {self.planned:,} of these pairs."
-        if self.state == UNFINISHED:
+        if self.state == calendar.UNFINISHED:
             return f"{sentence}; the re-labeling of {self.quarter} is {self.state}."
-        if self.state == DONE:
+        if self.state == calendar.DONE:
             return f"{sentence}; the re-labeling of {self.quarter} is done; the next quarter renews the rest."
         return f"{sentence}; {self.quarter} has no plan yet."
 
@@ -129,7 +121,7 @@ class SetStaleness:
     new_queries: texts that only the new logs contain, with their searches; most asked first.
     """
 
-    quarter: Quarter
+    quarter: calendar.Quarter
     pairs: tuple[JudgedPair, ...]
     queries: tuple[QueryStaleness, ...]
     stale: int
@@ -146,13 +138,13 @@ class SetState:
     retired: normalised texts of retired queries. sealed: ids of the queries whose grades a release seals.
     """
 
-    quarter: Quarter
+    quarter: calendar.Quarter
     pairs: list[JudgedPair]
     queries: dict[str, Query]
     traffic: TrafficTable
     retired: frozenset[str]
     sealed: frozenset[str]
-    work: list[QuarterWork]
+    work: list[calendar.QuarterWork]
 
 
 def compute_staleness(store: Store, today: date | None = None) -> SetStaleness:
@@ -164,7 +156,7 @@ def compute_staleness(store: Store, today: date | None = None) -> SetStaleness:
         grouped[pair.query_id].append(pair)
     queries = [_query_staleness(state, members) for members in grouped.values()]
     with store.reading() as cursor:
-        planned = read_planned_pairs(cursor, state.work, state.quarter)
+        planned = calendar.read_planned_pairs(cursor, state.work, state.quarter)
     stale = {pair.pair for pair in state.pairs if pair.is_stale}
     return SetStaleness(
         quarter=state.quarter,
@@ -182,7 +174,7 @@ def read_set_state(store: Store, today: date | None = None) -> SetState:
     """Read the pairs of the gold set, with their staleness scores in the quarter of `today`."""
     with store.reading() as cursor:
         traffic = read_traffic(cursor)
-        quarter, work = find_present_quarter(cursor, today), read_work(cursor)
+        quarter, work = calendar.find_present_quarter(cursor, today), calendar.read_work(cursor)
         pairs, sealed = read_pairs(cursor), frozenset(sealed_queries(cursor))
         queries = {query.query_id: query for query in read_active_queries(cursor)}
         retired = frozenset(read_retired_queries(cursor))
@@ -223,11 +215,11 @@ def _make_calendar(
     """Make the calendar of re-labelings from the state of the set and the search trend of each query."""
     pairs, work, quarter = state.pairs, state.work, state.quarter
     judged = Counter(pair.judged for pair in pairs)
-    quarters = [quarter.before(back) for back in reversed(range(REVISIT + 1))]
+    quarters = [quarter.before(back) for back in reversed(range(calendar.REVISIT + 1))]
     by_quarter = {row.quarter: row for row in work}
     recent = {row.quarter for row in work if row.round is not None and quarter.since(row.quarter) < 4}
     renewed = sum(pair.renewed in recent for pair in pairs)
-    earlier = [row for row in work if row.quarter != quarter and row.state == OPEN]
+    earlier = [row for row in work if row.quarter != quarter and row.state == calendar.OPEN]
     return RelabelingCalendar(
         quarters=tuple((name, judged[name], by_quarter.get(name)) for name in quarters),
         older=len(pairs) - judged[None] - sum(judged[name] for name in quarters),
@@ -252,7 +244,9 @@ def _count_reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
         "pairs whose evidence is not in the new text": sum(pair.evidence_lost for pair in state.pairs),
         "pairs with a grade or vote whose words changed in the guide": reworded,
         "pairs last judged in an earlier quarter": sum(age is None or age > 0 for age in ages),
-        "pairs last judged two years ago or earlier": sum(age is not None and age >= REVISIT for age in ages),
+        "pairs last judged two years ago or earlier": sum(
+            age is not None and age >= calendar.REVISIT for age in ages
+        ),
         "queries that the traffic has left": sum(trend == LEFT for trend in trends),
         "queries new in the traffic": len(state.traffic.new),
     }

@@ -187,14 +187,11 @@ def _document_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
 
 def _agreement_table(diff: Diff) -> Table:
     columns = ("figure", f"{diff.old.name}", "95 %", "n", f"{diff.new.name}", "95 %", "n")
-    rows = (
-        (name, *_figure_cells(before), *_figure_cells(after))
-        for name, (before, after) in diff.agreement.items()
-    )
+    rows = ((name, *_cells(before), *_cells(after)) for name, (before, after) in diff.agreement.items())
     return Table("Agreement before and after", columns, tuple(rows))
 
 
-def _figure_cells(figure: Estimate) -> tuple[object, ...]:
+def _cells(figure: Estimate) -> tuple[object, ...]:
     interval = figure.interval() if figure.has_interval else figure.why or "–"
     return figure.value, interval, figure.n
 

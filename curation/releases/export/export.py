@@ -205,7 +205,7 @@ def _make_report(
     source: ExportSource, out: Path, opening: Unsealing | None, written: Written, folder: Path
 ) -> Exported:
     header = source.release.header
-    grades = Counter(source.part_by_query[row["query_id"]] for row in source.rows("qrels"))
+    grades = Counter(source.query_parts[row["query_id"]] for row in source.rows("qrels"))
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         sums = {"sha256": file_digest(path), "bytes": path.stat().st_size}

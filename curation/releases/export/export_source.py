@@ -113,7 +113,7 @@ class ExportSource:
         return {stratum["name"]: stratum["drawn"] for stratum in strata}
 
     @cached_property
-    def part_by_query(self) -> dict[str, str]:
+    def query_parts(self) -> dict[str, str]:
         """The part of the split of each query."""
         return {query["query_id"]: query["part"] for query in self.queries}
 
@@ -122,13 +122,13 @@ class ExportSource:
         texts = {query["query_id"]: query["text"] for query in self.queries}
         for row in self.rows("qrels"):
             query_id = row["query_id"]
-            if part in (None, self.part_by_query[query_id]):
+            if part in (None, self.query_parts[query_id]):
                 pair = (
                     query_id,
                     texts[query_id],
                     row["document_id"],
                     row["grade"],
-                    self.part_by_query[query_id],
+                    self.query_parts[query_id],
                 )
                 details = row["how"], canonical_json(row["votes"]), row.get("confidence")
                 marks = self._evidence.get((query_id, row["document_id"]), []) if self._evidence else None
@@ -154,7 +154,7 @@ class ExportSource:
         The weight is the number of searches that the query represents in an evaluation on its part.
         """
         query_rows = {}
-        for part in set(self.part_by_query.values()):
+        for part in set(self.query_parts.values()):
             rows = [query for query in self.queries if query["part"] == part]
             traffic, probability = (
                 np.array([row[name] for row in rows], np.float64)
@@ -188,7 +188,7 @@ class ExportSource:
         relevant: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for row in self.rows("qrels"):
             query_id, grade = row["query_id"], row["grade"]
-            if self.part_by_query[query_id] == part and grade >= self.relevant_grade and "version" not in row:
+            if self.query_parts[query_id] == part and grade >= self.relevant_grade and "version" not in row:
                 relevant[query_id].append((-grade, row["document_id"]))
         documents = self.read_documents(name for ranking in relevant.values() for _, name in ranking)
         for query in self.queries:

@@ -53,7 +53,7 @@ class _WholeDocuments:
 
 def write_full(folder: Path, source: ExportSource) -> Written:
     """Write a Parquet table for each part that has rows, and the file `release.json`."""
-    closed = frozenset(name for name, part in source.part_by_query.items() if part not in source.parts)
+    closed = frozenset(name for name, part in source.query_parts.items() if part not in source.parts)
     parts: dict[str, dict[str, Any]] = {}
     rows: dict[str, int] = {}
     file = source.release.file

@@ -30,7 +30,7 @@ def write_readme(folder: Path, source: ExportSource, format: ExportFormat, writt
     """Write the front matter, the data-set card, and the rules of the evaluation figures."""
     import yaml
 
-    queries = Counter(source.part_by_query.values())
+    queries = Counter(source.query_parts.values())
     text = load_template(__package__, "readme.md").render(
         matter=yaml.safe_dump(make_front_matter(source, written), sort_keys=False, allow_unicode=True),
         card=write_card(source.release, source.request.licence),

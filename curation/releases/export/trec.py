@@ -31,7 +31,7 @@ def write_trec(folder: Path, source: ExportSource) -> Written:
     documents = encode_ids(source.release.versions)
     write_lines(folder / "topics.tsv", write_topic_lines(source.queries, queries))
     pairs = source.list_unjudged() if source.request.unjudged else []
-    unjudged = [(*pair, UNJUDGED, source.part_by_query[pair[0]]) for pair in pairs]
+    unjudged = [(*pair, UNJUDGED, source.query_parts[pair[0]]) for pair in pairs]
 
     def lines(part: str | None) -> Iterator[str]:
         rows = ((row.query_id, row.document_id, row.grade, row.part) for row in source.iterate_grades())

@@ -59,7 +59,7 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
         triplets = [
             (query_id, positive, negative)
             for query_id, positives, negatives in queries
-            if source.part_by_query[query_id] == part
+            if source.query_parts[query_id] == part
             for positive in positives
             for negative in negatives[: source.request.negatives]
         ]

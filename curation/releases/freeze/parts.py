@@ -45,12 +45,9 @@ def make_judgments(
 
 def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Table:
     """Make the part of labeling rounds, from the rounds that have a number."""
-    used = [
-        {"round": numbers[row.round_id], **_describe_layout(row)}
-        for row in rows.rounds
-        if row.round_id in numbers
-    ]
-    return sorted(used, key=canonical_json)
+    used = (row for row in rows.rounds if row.round_id in numbers)
+    described = ({"round": numbers[row.round_id], **_describe_layout(row)} for row in used)
+    return sorted(described, key=canonical_json)
 
 
 def make_adjudications(rows: ProjectRows, queries: Collection[str], people: Mapping[str, str]) -> Table:

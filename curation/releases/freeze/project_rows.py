@@ -286,11 +286,7 @@ def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
 
 def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
     tables = read_by_range(cursor, _UNANSWERED, MAX_PRESENTATIONS, kinds=NOT_COUNTED)
-    return {
-        (query_id, document_id): people
-        for table in tables
-        for query_id, document_id, people in iterate_rows(table)
-    }
+    return {(query, document): people for table in tables for query, document, people in iterate_rows(table)}
 
 
 def _encode(table: pa.Table) -> pa.Table:
