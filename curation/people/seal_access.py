@@ -108,7 +108,7 @@ def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
     for release_id, name in rows:
         names.setdefault(release_id, name)
     return [
-        ReleaseSeal(release_id, name, _queries_of(cursor, release_id)) for release_id, name in names.items()
+        ReleaseSeal(release_id, name, _read_sealed(cursor, release_id)) for release_id, name in names.items()
     ]
 
 
@@ -159,7 +159,7 @@ def unseal(
     closed = closed if queries is None else closed.intersection(queries)
     if not closed or reason is None or not reason.strip():
         return SealAccess(closed)
-    _write_down(store, seals, closed, purpose, reason.strip(), actor)
+    _log_opening(store, seals, closed, purpose, reason.strip(), actor)
     return SealAccess(frozenset(), reason.strip())
 
 
@@ -180,7 +180,7 @@ def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> Seal
         opened = closed.intersection(queries)
         new = [seal for seal in seals if not _logged_today(cursor, seal, opened, reviewer)] if opened else []
     if new:
-        _write_down(store, new, opened, ADJUDICATION, REVIEWING, reviewer, ("reviewer", "lead"))
+        _log_opening(store, new, opened, ADJUDICATION, REVIEWING, reviewer, ("reviewer", "lead"))
     return SealAccess(closed - opened)
 
 
@@ -201,7 +201,7 @@ def openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
     return fetch(cursor, Unsealing, sql, [release_id])
 
 
-def _write_down(
+def _log_opening(
     store: Store,
     seals: Iterable[ReleaseSeal],
     queries: Collection[str],
@@ -213,14 +213,14 @@ def _write_down(
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, *roles)
         for seal in seals:
-            if parts := _parts_of(seal, queries):
+            if parts := _find_parts(seal, queries):
                 now = utc_now()
                 write_opening(
                     cursor, Unsealing(seal.release_id, seal.name, parts, purpose, reason, actor, now)
                 )
 
 
-def _parts_of(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:
+def _find_parts(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:
     return sorted({seal.queries[query_id] for query_id in queries if query_id in seal.queries})
 
 
@@ -232,20 +232,20 @@ def _logged_today(cursor: Cursor, seal: ReleaseSeal, queries: Iterable[str], rev
         if (opening.opened_by, opening.purpose, opening.opened_at.date()) == (reviewer, ADJUDICATION, today)
         for part in opening.parts
     }
-    return logged_parts.issuperset(_parts_of(seal, queries))
+    return logged_parts.issuperset(_find_parts(seal, queries))
 
 
-def _queries_of(cursor: Cursor, release_id: str) -> Mapping[str, str]:
+def _read_sealed(cursor: Cursor, release_id: str) -> Mapping[str, str]:
     texts = read_parts(cursor, release_id, ("queries", "release"))
     try:
-        return _sealed_of(texts["release"].packed, texts["queries"].packed)
+        return _parse_sealed(texts["release"].packed, texts["queries"].packed)
     except (LookupError, TypeError, ValueError):  # damaged: what it sealed is not known
         rows = cursor.execute("SELECT query_id FROM queries").fetchall()
         return {query_id: TEST for (query_id,) in rows}
 
 
 @lru_cache(maxsize=64)
-def _sealed_of(release: tuple[bytes, ...], queries: tuple[bytes, ...]) -> Mapping[str, str]:
+def _parse_sealed(release: tuple[bytes, ...], queries: tuple[bytes, ...]) -> Mapping[str, str]:
     """Return the sealed part of each sealed query by query id, from the stored parts of a release."""
     header, *_ = PartText(release)
     sealed = sealed_parts(header)

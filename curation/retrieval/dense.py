@@ -29,7 +29,7 @@ from curation.retrieval.passages import Cutter, cut_documents, find_cutter, pass
 from curation.retrieval.retriever import Hits, best_hits
 from curation.store import Document, Query, Store
 
-_CELLS = 8_000_000  # cosines that are held at once
+_CELLS = 8_000_000  # cosines in memory at once
 
 
 class _Passages(NamedTuple):
@@ -39,7 +39,7 @@ class _Passages(NamedTuple):
     first: NDArray[np.int64]
     spans: list[list[Span]]
 
-    def of(self, row: int, cosines: NDArray[np.float64]) -> Span | None:
+    def find_best(self, row: int, cosines: NDArray[np.float64]) -> Span | None:
         """Find the best passage of a document with several passages. Of passages with equal scores, the first
         is best.
         """
@@ -115,7 +115,7 @@ class Dense:
 
     def _best(self, passages: _Passages, cosines: NDArray[np.float64], depth: int) -> Hits:
         hits = best_hits(self._ids, np.maximum.reduceat(cosines, passages.first), depth)
-        spans = {row: span for row in hits.rows.tolist() if (span := passages.of(row, cosines))}
+        spans = {row: span for row in hits.rows.tolist() if (span := passages.find_best(row, cosines))}
         return Hits(self._ids, hits.rows, hits.scores, spans)
 
     def _embed_queries(self, texts: Sequence[str], progress: Progress) -> Vectors:

@@ -73,11 +73,11 @@ class CorpusIndex(NamedTuple):
 
 def merge(parts: Sequence[Counts], places: Places) -> CorpusIndex:
     """Merge the counts of the documents at these positions into an index."""
-    words, numbers = _numbered(parts)
+    words, numbers = _number_words(parts)
     firsts = range(0, len(places), _BLOCK)
     held_by, most = np.zeros(len(words), np.int64), 0
     for first in firsts:
-        block = _sums_of_words(parts, numbers, places[first : first + _BLOCK], len(words))
+        block = _count_matrix(parts, numbers, places[first : first + _BLOCK], len(words))
         held_by += np.bincount(block.indices, minlength=len(words))
         most = max(most, int(block.data.max(initial=0)))
     used = held_by > 0
@@ -88,7 +88,7 @@ def merge(parts: Sequence[Counts], places: Places) -> CorpusIndex:
     counts = np.empty(starts[-1], np.uint16 if most < 2**16 else np.uint32)
     lengths, at = np.empty((2, len(places)), np.uint32), starts[:-1].copy()
     for first in firsts:
-        block = _sums_of_words(parts, numbers, places[first : first + _BLOCK], len(words)).tocsc()
+        block = _count_matrix(parts, numbers, places[first : first + _BLOCK], len(words)).tocsc()
         lengths_here = np.diff(block.indptr)
         to = np.repeat(at - block.indptr[:-1], lengths_here) + np.arange(len(block.indices))
         rows[to], counts[to] = block.indices + np.int32(first), block.data
@@ -124,10 +124,10 @@ def stored_index(
     folder, name = index_folder(store.path), counter(stemmer)
     key = _file_name(name, hashes)
     path = folder / f"{key}.index"
-    with _alone(folder):
+    with _lock_folder(folder):
         if (arrays := read_arrays(path, key)) is not None:
             return CorpusIndex(**arrays)
-        made = merge(*_counted(store, CountedParts(folder, name, stemmer), hashes, progress))
+        made = merge(*_read_counts(store, CountedParts(folder, name, stemmer), hashes, progress))
         if len(hashes) > MAX_MERGED_EACH_TIME:
             _remove(folder.glob(f"{name[:_NAME]}-*.index"))
             write_arrays(path, key, made._asdict())
@@ -189,7 +189,7 @@ def count_sent_texts() -> None:
             print(error.found, flush=True)
 
 
-def _numbered(parts: Sequence[Counts]) -> tuple[pa.StringArray, list[Numbers]]:
+def _number_words(parts: Sequence[Counts]) -> tuple[pa.StringArray, list[Numbers]]:
     """Sort the words of all parts, and number each part's words in this order."""
     words = pa.concat_arrays([pa.array([], pa.string()), *(part.words for part in parts)]).dictionary_encode()
     order = pc.sort_indices(words.dictionary)
@@ -198,7 +198,7 @@ def _numbered(parts: Sequence[Counts]) -> tuple[pa.StringArray, list[Numbers]]:
     return words.dictionary.take(order), np.split(number[words.indices.to_numpy()], ends[:-1])
 
 
-def _sums_of_words(parts: Sequence[Counts], numbers: Sequence[Numbers], places: Places, width: int) -> Any:
+def _count_matrix(parts: Sequence[Counts], numbers: Sequence[Numbers], places: Places, width: int) -> Any:
     """Make a sparse matrix of counts: a row for each document, a column for each word."""
     from scipy.sparse import csr_matrix, vstack
 
@@ -236,7 +236,7 @@ def _file_name(name: str, hashes: pa.StringArray) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock the folder during the `with` block, and remove incomplete files of killed processes."""
     try:
         folder.mkdir(0o700, exist_ok=True)
@@ -252,7 +252,7 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _counted(
+def _read_counts(
     store: Store, parts: CountedParts, hashes: pa.StringArray, progress: Progress
 ) -> tuple[list[Counts], NDArray[np.int64]]:
     """Count the documents that no part has; then read all parts, and the positions of these documents."""

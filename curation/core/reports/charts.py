@@ -1,4 +1,4 @@
-"""Charts as SVG: figures with intervals, weeks as small multiples, heat maps and bars.
+"""Charts of one series as SVG, each in a wide and a narrow size.
 
 Each chart takes its colours from the page around it (`currentColor`, and the classes `accent` and `neutral`),
 so it is readable in light and dark. Figures are written next to the marks. Where a figure is undefined or has
@@ -94,8 +94,8 @@ def intervals(
     ticks = [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= start]
     return in_two_sizes(
         "intervals.svg",
-        _labelled(_label_column(marks, start), ticks, references),
-        _labelled(_below(marks, start), ticks, references),
+        _add_labels(_place_beside(marks, start), ticks, references),
+        _add_labels(_place_below(marks, start), ticks, references),
         title=title,
         ticks=[*ticks, *references],
         whole=whole,
@@ -122,8 +122,8 @@ def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequ
     """Draw a square table of shares as a heat map, with `heading` above the columns."""
     return in_two_sizes(
         "heat_map.svg",
-        _cells(names, 104, 150, 18),
-        _cells(names, max(64, (NARROW - 90) // max(1, len(names))), 90, 11),
+        _place_cells(names, 104, 150, 18),
+        _place_cells(names, max(64, (NARROW - 90) // max(1, len(names))), 90, 11),
         title=title,
         heading=heading,
         rows=rows,
@@ -135,8 +135,8 @@ def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[B
     """Draw two bars for each row; the longest bar has the full width."""
     return in_two_sizes(
         "bars.svg",
-        _bars_beside(rows),
-        _bars_below(rows),
+        _place_bars_beside(rows),
+        _place_bars_below(rows),
         title=title,
         description=description,
         longest=max((share for _, shares in rows for share in shares), default=0.0) or 1.0,
@@ -167,7 +167,7 @@ def lines(text: str, letters: int, most: int) -> list[str]:
     return [*shown[:-1], f"{shown[-1][: letters // 2 - 1]}…"] if len(wrapped) > most else wrapped
 
 
-def _labelled(
+def _add_labels(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
     """Add the labels of an axis to the places; the references have their own line below the ticks."""
@@ -184,7 +184,7 @@ def _labelled(
     return {**places, "height": height, "labels": labels}
 
 
-def _label_column(marks: Sequence[Mark], start: float) -> dict[str, object]:
+def _place_beside(marks: Sequence[Mark], start: float) -> dict[str, object]:
     """Place intervals next to their names and figures."""
     rows = []
     for number, mark in enumerate(marks):
@@ -196,7 +196,7 @@ def _label_column(marks: Sequence[Mark], start: float) -> dict[str, object]:
     return {"rows": rows, "width": _WIDTH, "height": height, **places}
 
 
-def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
+def _place_below(marks: Sequence[Mark], start: float) -> dict[str, object]:
     """Place intervals below their names and figures."""
     rows, spans, top = [], [], LINE
     for mark in marks:
@@ -216,7 +216,7 @@ def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
     return {"rows": rows, "width": NARROW, "height": top + 12, **places}
 
 
-def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
+def _place_cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
     """Place the cells of a heat map, and its names above and next to the cells."""
     above = [lines(name, (width - 4) // 7, 3) for name in names]
     top = 32 + LINE * max(map(len, above), default=1)
@@ -231,7 +231,7 @@ def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[st
     }
 
 
-def _bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
+def _place_bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
     placed, top = [], _BARS_TOP
     for name, shares in rows:
         wrapped = lines(name, _LETTERS, _LINES)
@@ -241,7 +241,7 @@ def _bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
     return {"rows": placed, "width": _BARS_WIDTH, "height": top, "begin": _BARS_BEGIN}
 
 
-def _bars_below(rows: Sequence[BarGroup]) -> dict[str, object]:
+def _place_bars_below(rows: Sequence[BarGroup]) -> dict[str, object]:
     placed, top = [], _BARS_TOP
     for name, shares in rows:
         wrapped = lines(name, NARROW_LETTERS, 3)

@@ -1,6 +1,4 @@
-"""Tables, sections and the HTML page of a report, without scripts or network; tables as CSV, Markdown,
-LaTeX.
-"""
+"""The HTML page of a report: its sections, drawn from templates without scripts or network."""
 
 from __future__ import annotations
 

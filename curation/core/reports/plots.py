@@ -1,4 +1,4 @@
-"""Plots of several series: dots with intervals, points of two series, curves, and stacked shares.
+"""Plots that compare several series, as SVG.
 
 Each series has a different shape and a different colour, so that a page printed in black and white can be
 read. Colours are the classes s1 to s6 of the page around a plot. Sizes are pixels of the viewBox. Each plot
@@ -88,7 +88,7 @@ def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Ma
     """Draw points of two series from 0 to 1, and the diagonal of equal values."""
     ordered = sorted(points, key=lambda point: bool(point.label))
     wide, narrow = (
-        {**_square(side), "width": _MARGIN + side + 12, "height": side + 52}
+        {**_axes(side), "width": _MARGIN + side + 12, "height": side + 52}
         for side in (_SQUARE, _NARROW_SQUARE)
     )
     return in_two_sizes("scatter.svg", wide, narrow, title=title, across=across, up=up, points=ordered)
@@ -108,8 +108,8 @@ def curves(
     narrow = {"width": NARROW, "height": below + 24 * len(plotted), "beside": 0, "named": below}
     return in_two_sizes(
         "curves.svg",
-        {**_square(_SQUARE, widest), **wide},
-        {**_square(_NARROW_SQUARE, widest), **narrow},
+        {**_axes(_SQUARE, widest), **wide},
+        {**_axes(_NARROW_SQUARE, widest), **narrow},
         title=title,
         across=across,
         up=up,
@@ -160,9 +160,9 @@ def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dic
     return {"rows": placed, "legend": legend, **letters, **places}
 
 
-def _square(side: int, widest: float | None = None) -> dict[str, object]:
+def _axes(side: int, widest: float | None = None) -> dict[str, object]:
     """Make the two axes of a square plot, with equally many ticks."""
-    step = _round_step(widest / 4, (1, 2, 2.5, 5, 10)) if widest else 0.25
+    step = _choose_step(widest / 4, (1, 2, 2.5, 5, 10)) if widest else 0.25
     x, y = Axis(0, 4 * step, _MARGIN, side, step), Axis(0, 1, 8 + side, -side)
     ticks = list(zip(x.ticks, y.ticks, strict=True))
     return {"x": x, "y": y, "ticks": ticks, "diagonal": not widest, "letters": side // 7}
@@ -177,12 +177,12 @@ def _axis(values: Sequence[float], begin: float, length: float) -> Axis:
     """Make an axis with round ends around the values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     span = max(high - low, 0.05)
-    step = _round_step(span / 5, (1, 2, 5, 10))
+    step = _choose_step(span / 5, (1, 2, 5, 10))
     start, end = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
     return Axis(start, max(end, start + step), begin, length, step)
 
 
-def _round_step(least: float, factors: Sequence[float]) -> float:
+def _choose_step(least: float, factors: Sequence[float]) -> float:
     """Choose the smallest step of at least `least`: a power of ten times one of the factors."""
     power = 10 ** floor(log10(least))
     step: float = next(power * factor for factor in factors if power * factor >= least)

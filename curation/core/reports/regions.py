@@ -1,4 +1,4 @@
-"""Drawings of the regions of a corpus: documents against queries, the graph of regions, and boxes of values.
+"""Drawings of the regions of a corpus, coloured by their values.
 
 A region is coloured by a value from 0 to 1 in five steps, darker (in dark mode lighter) for higher values, so
 that a print in black and white keeps the order. A region without a query is grey; a region with queries and
@@ -74,8 +74,8 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
     """
     return in_two_sizes(
         "region_map.svg",
-        _mapped(marks, proportion, _WIDTH),
-        _mapped(marks, proportion, NARROW),
+        _place_on_map(marks, proportion, _WIDTH),
+        _place_on_map(marks, proportion, NARROW),
         title=title,
         measure=measure,
         top=_TOP,
@@ -101,14 +101,14 @@ def region_graph(
     """
     return in_two_sizes(
         "region_graph.svg",
-        _joined(marks, places, edges, _WIDTH, _GRAPH),
-        _joined(marks, places, edges, NARROW, _NARROW_GRAPH),
+        _lay_out(marks, places, edges, _WIDTH, _GRAPH),
+        _lay_out(marks, places, edges, NARROW, _NARROW_GRAPH),
         title=title,
         measure=measure,
     )
 
 
-def _mapped(marks: Sequence[RegionMark], proportion: float | None, width: int) -> dict[str, object]:
+def _place_on_map(marks: Sequence[RegionMark], proportion: float | None, width: int) -> dict[str, object]:
     most_documents = max((mark.documents for mark in marks), default=1)
     most_queries = max((mark.queries for mark in marks), default=1) or 1
     floor, left, right = _BOTTOM - _LANE, _LEFT, width - 20
@@ -135,7 +135,7 @@ def _mapped(marks: Sequence[RegionMark], proportion: float | None, width: int) -
     }
 
 
-def _joined(
+def _lay_out(
     marks: Sequence[RegionMark],
     places: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int, float]],
@@ -154,13 +154,13 @@ def _joined(
     return {
         "width": width,
         "placed": placed,
-        "named": _named(placed, _NAME_WIDE if width == _WIDTH else width),
+        "named": _choose_named(placed, _NAME_WIDE if width == _WIDTH else width),
         "edges": [(placed[region], placed[other], weight) for region, other, weight in edges],
         **_legend(width, height + 24),
     }
 
 
-def _named(placed: Sequence[RegionMark], wide: int) -> list[RegionMark]:
+def _choose_named(placed: Sequence[RegionMark], wide: int) -> list[RegionMark]:
     """Choose the largest regions whose names, `wide` pixels each, do not overlap."""
     named: list[RegionMark] = []
     for region in sorted(placed, key=lambda mark: (-mark.documents, mark.name)):

@@ -80,9 +80,9 @@ def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False
     margin: number of spaces at the start of each line after the first line.
     """
     screen = screen or _screen()
-    shown = _shown(text)
+    shown = _make_visible(text)
     if screen.is_terminal:
-        shown = _wrapped(shown, screen.width, margin)
+        shown = _wrap(shown, screen.width, margin)
     screen.write(shown, is_bold)
 
 
@@ -91,8 +91,8 @@ def show_table(table: Table, screen: Screen | None = None) -> None:
     screen = screen or _screen()
     empty = [bool(table.rows) and all(row[n] == "" for row in table.rows) for n in range(len(table.columns))]
     filled = [number for number, is_empty in enumerate(empty) if not is_empty]
-    columns = [_shown(table.columns[number]) for number in filled]
-    rows = [[_shown(cell_text(row[number])) for number in filled] for row in table.rows]
+    columns = [_make_visible(table.columns[number]) for number in filled]
+    rows = [[_make_visible(cell_text(row[number])) for number in filled] for row in table.rows]
     figures = [all(is_figure(row[number]) for row in table.rows) for number in filled]
     if table.caption:
         show_sentence(table.caption, screen, True)
@@ -109,7 +109,7 @@ def _screen() -> Screen:
     return Screen(sys.stdout, get_terminal_size().columns, True)
 
 
-def _shown(text: str) -> str:
+def _make_visible(text: str) -> str:
     """Replace control characters by visible signs, and remove invisible marks around names."""
     return ISOLATES.sub("", show_controls(text))
 
@@ -129,12 +129,12 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) ->
     if sum(least) > room:
         return None
     level = max(whole, default=0)
-    while sum(_at(level, whole, least)) > room:
+    while sum(_limit(level, whole, least)) > room:
         level -= 1
-    return _at(level, whole, least)
+    return _limit(level, whole, least)
 
 
-def _at(level: int, whole: Sequence[int], least: Sequence[int]) -> list[int]:
+def _limit(level: int, whole: Sequence[int], least: Sequence[int]) -> list[int]:
     """Limit each column to the level, but to no less than its minimum."""
     return [max(low, min(high, level)) for high, low in zip(whole, least, strict=True)]
 
@@ -150,18 +150,18 @@ def _draw(
         screen.write(left + between.join(dash * (width + 2) for width in widths) + right)
 
     rule("┏", "━", "┳", "┓")
-    for cells in _lines(columns, figures, widths):
+    for cells in _yield_lines(columns, figures, widths):
         screen.write(f"┃ {' ┃ '.join(map(screen.bold, cells))} ┃")
     rule("┡", "━", "╇", "┩")
     for row in rows:
-        for cells in _lines(row, figures, widths):
+        for cells in _yield_lines(row, figures, widths):
             screen.write(f"│ {' │ '.join(cells)} │")
     rule("└", "─", "┴", "┘")
 
 
-def _lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -> Iterator[list[str]]:
+def _yield_lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -> Iterator[list[str]]:
     """Yield the lines of a row, each cell as wide as its column."""
-    wrapped = [_wrapped(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
+    wrapped = [_wrap(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
     for cells in zip_longest(*wrapped, fillvalue=""):
         blanks = [" " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]
         yield [
@@ -181,7 +181,7 @@ def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Sc
                 show_sentence(f"    {column.ljust(width)}{between}{value}", screen, False, width + 6)
 
 
-def _wrapped(text: str, width: int, margin: int = 0) -> str:
+def _wrap(text: str, width: int, margin: int = 0) -> str:
     """Wrap a text at single spaces only; a word that is too long gets a separate line."""
     lines = []
     for paragraph in text.split("\n"):

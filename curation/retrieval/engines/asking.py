@@ -1,5 +1,4 @@
-"""Runs of engines: all current queries are sent to an engine at a set rate, and its lists are stored as a
-run.
+"""Runs of engines: the stored lists of an engine for all current queries.
 
 An interrupted call stores no run. Repeating an interrupted call sends only the missing queries. A query
 without a complete answer is left out and counted. Documents that the project lacks are fetched from the

@@ -1,4 +1,4 @@
-"""The HTTP client of an engine: lists for queries, documents by id, and documents in random order.
+"""The HTTP client of a search engine.
 
     GOLDGRADE_ENGINE_NAME_URL   the engine's address, such as https://search.example.org, without paths
     GOLDGRADE_ENGINE_NAME_KEY   the engine's key, optional, sent in the header that the template names
@@ -234,7 +234,7 @@ class EngineClient:
 
     def _answer(self, call: WebCall, absent: bool = False) -> Any:
         """Send a request and parse the JSON answer. With `absent`, return None for a missing document."""
-        outcome, sent = send_with_retries(lambda: self._once(call), self._patience, Event())
+        outcome, sent = send_with_retries(lambda: self._send_once(call), self._patience, Event())
         if isinstance(outcome, RequestFailure):
             raise RefusedError(
                 f"{self._named} gave no answer: {outcome.reason} ({pluralize(sent, 'request')}). "
@@ -244,12 +244,12 @@ class EngineClient:
             return None
         if outcome.is_refused:
             raise RefusedError(
-                f"{self._named} answered HTTP {outcome.status}{self._said(outcome)} to {call.method} "
+                f"{self._named} answered HTTP {outcome.status}{self._quote(outcome)} to {call.method} "
                 f"{call.path.partition('?')[0]}. Check {self.url_name}, {self._key_name} and the template."
             )
         if outcome.status != 200:
             raise RejectedQueryError(
-                f"{self._named} rejected a request (HTTP {outcome.status}{self._said(outcome)})."
+                f"{self._named} rejected a request (HTTP {outcome.status}{self._quote(outcome)})."
             )
         if len(outcome.body) > MAX_ANSWER_BYTES:
             raise RefusedError(f"{self._named} answered over 64 MB. Ask for fewer fields or documents.")
@@ -258,7 +258,7 @@ class EngineClient:
         except (ValueError, RecursionError):
             raise RefusedError(f"{self._named} gave no JSON as an answer. Check {self.url_name}.") from None
 
-    def _once(self, call: WebCall) -> WebAnswer | RequestFailure:
+    def _send_once(self, call: WebCall) -> WebAnswer | RequestFailure:
         self._pace.wait()
         template = self.engine.template
         headers = {"Accept": "application/json", "User-Agent": "goldgrade", **template.headers}
@@ -273,10 +273,10 @@ class EngineClient:
         response = send(request, self._patience.seconds, MAX_ANSWER_BYTES)
         self._seconds = round(perf_counter() - began, 6)
         if isinstance(response, WebAnswer) and response.is_busy:
-            return RequestFailure(f"it answered HTTP {response.status}{self._said(response)}", response.wait)
+            return RequestFailure(f"it answered HTTP {response.status}{self._quote(response)}", response.wait)
         return response
 
-    def _said(self, answer: WebAnswer) -> str:
+    def _quote(self, answer: WebAnswer) -> str:
         """Quote the beginning of the engine's error message."""
         text = self._without_key(answer.body).replace(self._url, "[address]")
         words = " ".join(text.split())[:200].rstrip(".")

@@ -1,4 +1,4 @@
-"""Documents of an engine, which are fetched by id into the corpus and fetched again later.
+"""Documents of an engine, fetched by id into the corpus.
 
 The template names the fields of title and text. Without names in the template, title and text are found by
 their usual names. Each document is read by itself, so its version does not depend on the other fetched
