@@ -159,7 +159,7 @@ def test_two_who_marked_apart_are_a_dispute_that_a_reviewer_decides_by_marking(
 
 
 def test_the_release_has_what_was_marked_and_decided_and_any_chunks_are_scored_by_it(
-    marking: Served, tmp_path: Path
+    browser: Browser, marking: Served, tmp_path: Path
 ) -> None:
     project = marking.store.path
     command(project, "split", "--part", "all=1", "--no-paraphrase")
