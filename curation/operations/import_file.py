@@ -69,9 +69,8 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
     if request.in_place:
         if request.add:
             raise InputError("--in-place takes a whole corpus, and no --add. Put the files into one folder.")
-        imported = link_corpus(
-            store, request.path, fields, request.layout, progress, author, withdraw_outside
-        )
+        path, layout = request.path, request.layout
+        imported = link_corpus(store, path, fields, layout, progress, author, withdraw_outside)
         with store.reading() as cursor:
             text_markup = guess_markup(document.body for document in first_documents(cursor, SAMPLED_ROWS))
     else:
